@@ -1,0 +1,148 @@
+/// What a source says of one condition.
+///
+/// `unknown` is a source that vanished or errs: it never relaxes a limit and never satisfies a constraint. A source
+/// that was absent from the start has a known value instead (semantics, section 5).
+public enum Reading<Value: Sendable & Equatable>: Equatable, Sendable {
+    /// The source answers.
+    case known(Value)
+    /// The source vanished or errs.
+    case unknown
+
+    /// The value; `nil` if unknown.
+    public var value: Value? {
+        switch self {
+        case .known(let value): value
+        case .unknown: nil
+        }
+    }
+}
+
+/// The machine's power supply.
+public struct PowerCondition: Equatable, Sendable {
+    /// Whether external power is connected. "Not charging" is not "unplugged".
+    public var externalPower: Bool
+    /// Whether the battery charges.
+    public var isCharging: Bool
+    /// 0 through 100; `nil` without a battery.
+    public var batteryPercent: Int?
+
+    /// Makes a condition.
+    public init(externalPower: Bool, isCharging: Bool, batteryPercent: Int?) {
+        self.externalPower = externalPower
+        self.isCharging = isCharging
+        self.batteryPercent = batteryPercent
+    }
+
+    /// A machine without a battery.
+    public static let mains = PowerCondition(externalPower: true, isCharging: false, batteryPercent: nil)
+}
+
+/// What the network costs.
+public enum NetworkCondition: String, Sendable, Codable, CaseIterable, Equatable {
+    /// No default route.
+    case none
+    /// The user's low-data switch is on.
+    case constrained
+    /// Traffic is paid for.
+    case metered
+    /// Traffic is free.
+    case unmetered
+}
+
+/// How hot the machine is.
+public enum ThermalCondition: String, Sendable, Codable, CaseIterable, Equatable {
+    /// Cool.
+    case nominal
+    /// Warm: discretionary work is thinned.
+    case fair
+    /// Hot: discretionary work waits.
+    case serious
+    /// Everything stops.
+    case critical
+}
+
+/// Whether somebody uses the machine.
+public enum UserCondition: String, Sendable, Codable, CaseIterable, Equatable {
+    /// Input within the last five minutes.
+    case active
+    /// No input for five minutes, or no seat at all.
+    case idle
+}
+
+/// Which resources are under pressure.
+public struct PressureCondition: Equatable, Sendable {
+    /// CPU.
+    public var cpu: Bool
+    /// Memory.
+    public var memory: Bool
+    /// I/O.
+    public var io: Bool
+
+    /// Makes a condition.
+    public init(cpu: Bool, memory: Bool, io: Bool) {
+        self.cpu = cpu
+        self.memory = memory
+        self.io = io
+    }
+
+    /// No pressure.
+    public static let none = PressureCondition(cpu: false, memory: false, io: false)
+}
+
+/// A snapshot of everything the policies look at.
+public struct Conditions: Equatable, Sendable {
+    /// Power supply.
+    public var power: Reading<PowerCondition>
+    /// The low-power switch.
+    public var lowPowerMode: Reading<Bool>
+    /// Network.
+    public var network: Reading<NetworkCondition>
+    /// Heat.
+    public var thermal: Reading<ThermalCondition>
+    /// The user.
+    public var user: Reading<UserCondition>
+    /// Pressure.
+    public var pressure: Reading<PressureCondition>
+    /// Whether a GPU is offered to tasks.
+    public var gpu: Reading<Bool>
+
+    /// Makes a snapshot.
+    public init(
+        power: Reading<PowerCondition>, lowPowerMode: Reading<Bool>, network: Reading<NetworkCondition>,
+        thermal: Reading<ThermalCondition>, user: Reading<UserCondition>, pressure: Reading<PressureCondition>,
+        gpu: Reading<Bool>
+    ) {
+        self.power = power
+        self.lowPowerMode = lowPowerMode
+        self.network = network
+        self.thermal = thermal
+        self.user = user
+        self.pressure = pressure
+        self.gpu = gpu
+    }
+
+    /// Where `--conditions simulated` begins: mains power, unmetered network, cool, nobody there.
+    public static let simulatedStart = Conditions(
+        power: .known(.mains), lowPowerMode: .known(false), network: .known(.unmetered),
+        thermal: .known(.nominal), user: .known(.idle), pressure: .known(.none), gpu: .known(false))
+}
+
+/// One condition with its source, for listings.
+public struct ConditionRow: Equatable, Sendable {
+    /// `power`, `lowPower`, `network`, `thermal`, `user`, `pressure`, `gpu`.
+    public var key: String
+    /// As `bgtask conditions set` takes it; `unknown` if it is.
+    public var value: String
+    /// `sysfs`, `rtnetlink`, `simulated`, `none`: who says so.
+    public var source: String
+    /// Since when it has this value.
+    public var since: WallTime
+
+    /// Makes a row.
+    public init(key: String, value: String, source: String, since: WallTime) {
+        self.key = key
+        self.value = value
+        self.source = source
+        self.since = since
+    }
+}

@@ -1,0 +1,135 @@
+/// The reverse-DNS name of a task: 1 to 128 bytes of `[A-Za-z0-9._-]`, compared byte for byte.
+public struct TaskIdentifier: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+    /// The name as it was given.
+    public let rawValue: String
+
+    /// Checks the name against the one grammar that manifests, requests and commands share.
+    ///
+    /// - Parameter rawValue: The name, without a wildcard.
+    /// - Throws: ``IdentifierError`` with what was found. Nothing is repaired.
+    public init(_ rawValue: String) throws(IdentifierError) {
+        try IdentifierGrammar.check(rawValue)
+        self.rawValue = rawValue
+    }
+
+    /// Decodes a single string and checks it.
+    public init(from decoder: any Decoder) throws {
+        try self.init(String(from: decoder))
+    }
+
+    /// Encodes the name as a single string.
+    public func encode(to encoder: any Encoder) throws {
+        try rawValue.encode(to: encoder)
+    }
+
+    /// The name.
+    public var description: String { rawValue }
+
+    /// Orders by bytes.
+    public static func < (left: Self, right: Self) -> Bool {
+        left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
+    }
+}
+
+/// The reverse-DNS id of a plugin (`com.example.photos`), under the same grammar as a task's identifier.
+public struct BundleIdentifier: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+    /// The id as it was given.
+    public let rawValue: String
+
+    /// Checks the id.
+    ///
+    /// - Throws: ``IdentifierError`` with what was found.
+    public init(_ rawValue: String) throws(IdentifierError) {
+        try IdentifierGrammar.check(rawValue)
+        self.rawValue = rawValue
+    }
+
+    /// Decodes a single string and checks it.
+    public init(from decoder: any Decoder) throws {
+        try self.init(String(from: decoder))
+    }
+
+    /// Encodes the id as a single string.
+    public func encode(to encoder: any Encoder) throws {
+        try rawValue.encode(to: encoder)
+    }
+
+    /// The id.
+    public var description: String { rawValue }
+
+    /// Orders by bytes.
+    public static func < (left: Self, right: Self) -> Bool {
+        left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
+    }
+}
+
+/// What a manifest permits: one identifier, or a prefix with one or more further labels (`com.example.export.*`).
+public struct IdentifierPattern: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// The identifier, or the prefix before `.*`.
+    public let base: TaskIdentifier
+    /// True if the pattern ends in `.*`.
+    public let isWildcard: Bool
+
+    /// Parses an identifier that may end in `.*`.
+    ///
+    /// - Throws: ``IdentifierError`` with what was found.
+    public init(_ text: String) throws(IdentifierError) {
+        isWildcard = text.hasSuffix(".*")
+        base = try TaskIdentifier(isWildcard ? String(text.dropLast(2)) : text)
+    }
+
+    /// Decodes a single string and checks it.
+    public init(from decoder: any Decoder) throws {
+        try self.init(String(from: decoder))
+    }
+
+    /// Encodes the pattern as a single string.
+    public func encode(to encoder: any Encoder) throws {
+        try description.encode(to: encoder)
+    }
+
+    /// Whether the identifier is the pattern's own, or has at least one label more than the wildcard's prefix.
+    public func matches(_ identifier: TaskIdentifier) -> Bool {
+        guard isWildcard else { return identifier == base }
+        let prefix = base.rawValue + "."
+        return identifier.rawValue.hasPrefix(prefix) && identifier.rawValue.utf8.count > prefix.utf8.count
+    }
+
+    /// The pattern as written.
+    public var description: String { isWildcard ? base.rawValue + ".*" : base.rawValue }
+}
+
+/// Why a text is no identifier.
+public struct IdentifierError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What was wrong, with the offending part made printable.
+    public let finding: String
+
+    /// The finding and the rule.
+    public var description: String {
+        "\(finding); an identifier is 1 to \(IdentifierGrammar.maximumLength) of A-Z a-z 0-9 . _ -"
+    }
+}
+
+enum IdentifierGrammar {
+    static let maximumLength = 128
+
+    static func check(_ text: String) throws(IdentifierError) {
+        let bytes = text.utf8
+        if bytes.isEmpty { throw IdentifierError(finding: "the identifier is empty") }
+        if bytes.count > maximumLength {
+            throw IdentifierError(finding: "the identifier has \(bytes.count) bytes")
+        }
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                continue
+            case 0x21...0x7E:
+                throw IdentifierError(finding: "the identifier has the character '\(Unicode.Scalar(byte))'")
+            default:
+                throw IdentifierError(
+                    finding: "the identifier has the byte 0x\(String(byte, radix: 16, uppercase: true))")
+            }
+        }
+    }
+}

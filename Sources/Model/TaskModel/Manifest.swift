@@ -1,0 +1,128 @@
+/// A manifest that was read and found right: what a bundle may do, and what runs.
+public struct Manifest: Equatable, Sendable {
+    /// The bundle's id.
+    public var bundle: BundleIdentifier
+    /// The library's file name inside the plugins directory; `nil` where every task has a `call:`.
+    public var library: String?
+    /// What the bundle declares to do.
+    public var modes: Set<BackgroundMode>
+    /// What it permits, in the file's order.
+    public var tasks: [TaskDeclaration]
+    /// What its tasks may reach.
+    public var sandbox: SandboxDeclaration
+
+    /// Makes a manifest from checked parts.
+    public init(
+        bundle: BundleIdentifier, library: String?, modes: Set<BackgroundMode>, tasks: [TaskDeclaration],
+        sandbox: SandboxDeclaration
+    ) {
+        self.bundle = bundle
+        self.library = library
+        self.modes = modes
+        self.tasks = tasks
+        self.sandbox = sandbox
+    }
+
+    /// The declaration that an identifier falls under; an exact one wins over a wildcard, a longer one over a shorter.
+    public func declaration(for identifier: TaskIdentifier) -> TaskDeclaration? {
+        tasks.filter { $0.pattern.matches(identifier) }.max { left, right in
+            if left.pattern.isWildcard != right.pattern.isWildcard { return left.pattern.isWildcard }
+            return left.pattern.base.rawValue.utf8.count < right.pattern.base.rawValue.utf8.count
+        }
+    }
+}
+
+/// One task of a manifest.
+public struct TaskDeclaration: Equatable, Sendable {
+    /// What it permits.
+    public var pattern: IdentifierPattern
+    /// Its kind.
+    public var kind: TaskKind
+    /// A constraint of every request.
+    public var requiresExternalPower: Bool
+    /// A constraint of every request.
+    public var requiresNetworkConnectivity: Bool
+    /// What one launch may use: the kind's standard, changed by `limits:`.
+    public var limits: LaunchLimits
+    /// Requests that the host makes by itself; `nil` if it makes none.
+    public var schedule: Schedule?
+    /// The keys that a payload must carry, with their types; empty permits any.
+    public var payload: [String: PayloadType]
+    /// A `call:` in place of the library's handler.
+    public var call: CallProgram?
+    /// Whether a launch that ended `lost` or expired without completing is not put back.
+    public var isAtMostOnce: Bool
+
+    /// Makes a declaration from checked parts.
+    public init(pattern: IdentifierPattern, kind: TaskKind) {
+        self.pattern = pattern
+        self.kind = kind
+        requiresExternalPower = false
+        requiresNetworkConnectivity = false
+        limits = .standard(for: kind)
+        schedule = nil
+        payload = [:]
+        call = nil
+        isAtMostOnce = false
+    }
+}
+
+/// When the host makes requests by itself.
+public struct Schedule: Equatable, Hashable, Sendable {
+    /// The period.
+    public var every: Duration
+    /// How much later than its date a launch may come without being late.
+    public var tolerance: Duration
+
+    /// Makes a schedule.
+    public init(every: Duration, tolerance: Duration) {
+        self.every = every
+        self.tolerance = tolerance
+    }
+}
+
+/// The type of one key of a payload.
+public enum PayloadType: String, Sendable, Codable, CaseIterable {
+    /// Text.
+    case string
+    /// A whole number.
+    case integer
+    /// Any number.
+    case number
+    /// True or false.
+    case boolean
+}
+
+/// A directory that a task may write.
+public struct WriteGrant: Equatable, Hashable, Sendable {
+    /// The directory; may begin with `~/` or name `${payload.KEY}`.
+    public var path: String
+    /// Whether the host makes it if it is missing.
+    public var create: Bool
+
+    /// Makes a grant.
+    public init(path: String, create: Bool) {
+        self.path = path
+        self.create = create
+    }
+}
+
+/// What a manifest's tasks may reach besides their own directories.
+public struct SandboxDeclaration: Equatable, Sendable {
+    /// May open sockets; `nil` leaves it to the kind.
+    public var network: Bool?
+    /// Paths it may read.
+    public var read: [String]
+    /// Directories it may write.
+    public var write: [WriteGrant]
+    /// May start processes.
+    public var subprocesses: Bool
+
+    /// Makes a declaration; the default grants nothing.
+    public init(network: Bool? = nil, read: [String] = [], write: [WriteGrant] = [], subprocesses: Bool = false) {
+        self.network = network
+        self.read = read
+        self.write = write
+        self.subprocesses = subprocesses
+    }
+}

@@ -1,0 +1,56 @@
+/// What kind of background task it is; decides lease, grace, limits and policies.
+public enum TaskKind: String, Sendable, Codable, CaseIterable, Hashable {
+    /// A short refresh of what the user will see next; Apple's app refresh task.
+    case appRefresh
+    /// Minutes of deferrable work while the device is idle; Apple's processing task.
+    case processing
+    /// Work that a user started and watches; Apple's continued processing task.
+    case continuedProcessing
+    /// A silent push.
+    case push
+    /// The events of a background transfer session.
+    case transferEvents
+    /// Periodic work inside a tolerance; Apple's background activity scheduler.
+    case activity
+
+    /// The number of the kind in `bgtask.h` and in the runner protocol.
+    public var wireValue: UInt64 {
+        switch self {
+        case .appRefresh: 1
+        case .processing: 2
+        case .continuedProcessing: 3
+        case .push: 4
+        case .transferEvents: 5
+        case .activity: 6
+        }
+    }
+
+    /// The kind with that number in the runner protocol; `nil` if there is none.
+    public init?(wireValue: UInt64) {
+        guard let kind = Self.allCases.first(where: { $0.wireValue == wireValue }) else { return nil }
+        self = kind
+    }
+
+    /// The mode that a manifest must declare for this kind; `nil` if it needs none.
+    public var requiredMode: BackgroundMode? {
+        switch self {
+        case .appRefresh: .fetch
+        case .processing, .activity: .processing
+        case .push: .remoteNotification
+        case .continuedProcessing, .transferEvents: nil
+        }
+    }
+
+    /// Whether the host may put it off: all but what a user asked for.
+    public var isDiscretionary: Bool { self != .continuedProcessing }
+}
+
+/// A manifest's declaration of what its bundle does in the background, as Apple's `UIBackgroundModes`.
+public enum BackgroundMode: String, Sendable, Codable, CaseIterable, Hashable {
+    /// App refresh tasks.
+    case fetch
+    /// Processing tasks and activities.
+    case processing
+    /// Silent pushes.
+    case remoteNotification = "remote-notification"
+}
