@@ -4,7 +4,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 int lx_pidfd_open(pid_t pid, unsigned int flags) {
@@ -20,4 +23,27 @@ int lx_strerror(int code, char *buffer, size_t size) {
     const char *text = strerror_r(code, buffer, size);
     if (text != buffer && snprintf(buffer, size, "%s", text) < 0) return -1;
     return 0;
+}
+
+int lx_timerfd_create(int clock) {
+    return timerfd_create(clock, TFD_CLOEXEC);
+}
+
+int lx_timerfd_settime(int timer, int64_t nanoseconds, int cancel_on_set) {
+    struct itimerspec time = {
+        .it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000},
+    };
+    return timerfd_settime(timer, TFD_TIMER_ABSTIME | (cancel_on_set ? TFD_TIMER_CANCEL_ON_SET : 0), &time, NULL);
+}
+
+int lx_eventfd(void) {
+    return eventfd(0, EFD_CLOEXEC);
+}
+
+int lx_eventfd_signal(int event) {
+    return eventfd_write(event, 1);
+}
+
+int lx_name_thread(const char *name) {
+    return prctl(PR_SET_NAME, name);
 }

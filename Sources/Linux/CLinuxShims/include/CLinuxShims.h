@@ -3,6 +3,7 @@
 #ifndef CLINUXSHIMS_H
 #define CLINUXSHIMS_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 /** pidfd_open(2). */
@@ -10,6 +11,21 @@ int lx_pidfd_open(pid_t pid, unsigned int flags);
 
 /** pidfd_send_signal(2) without siginfo. */
 int lx_pidfd_send_signal(int pidfd, int signal);
+
+/** timerfd_create(2), close-on-exec. */
+int lx_timerfd_create(int clock);
+
+/** Sets a timer to an absolute time in ns; 0 disarms. `cancel_on_set`: reading fails when the clock is set. */
+int lx_timerfd_settime(int timer, int64_t nanoseconds, int cancel_on_set);
+
+/** eventfd(2), close-on-exec. */
+int lx_eventfd(void);
+
+/** Adds 1 to an eventfd. */
+int lx_eventfd_signal(int event);
+
+/** Names the calling thread for `ps -L`; at most 15 bytes. */
+int lx_name_thread(const char *name);
 
 /** strerror_r(3), the XSI form; returns 0 or an error number. */
 int lx_strerror(int code, char *buffer, size_t size);
