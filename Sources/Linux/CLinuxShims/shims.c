@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "CLinuxShims.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -46,4 +47,13 @@ int lx_eventfd_signal(int event) {
 
 int lx_name_thread(const char *name) {
     return prctl(PR_SET_NAME, name);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int flag, struct FTW *place) {
+    (void)status, (void)flag, (void)place;
+    return remove(path);
+}
+
+int lx_remove_tree(const char *path) {
+    return nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }

@@ -27,6 +27,9 @@ int lx_eventfd_signal(int event);
 /** Names the calling thread for `ps -L`; at most 15 bytes. */
 int lx_name_thread(const char *name);
 
+/** Removes a directory and all in it; follows no link and leaves other mounts alone. */
+int lx_remove_tree(const char *path);
+
 /** strerror_r(3), the XSI form; returns 0 or an error number. */
 int lx_strerror(int code, char *buffer, size_t size);
 

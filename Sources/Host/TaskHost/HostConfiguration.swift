@@ -1,0 +1,40 @@
+public import TaskModel
+
+/// Where the host finds things and what it may do.
+public struct HostConfiguration: Sendable {
+    /// Holds the handlers' libraries.
+    public var pluginsDirectory: String
+    /// Holds the manifests.
+    public var manifestsDirectory: String
+    /// The host's own: store, copies of libraries, the bundles' data. Made with mode 0700.
+    public var stateDirectory: String
+    /// The program that is launcher, template and task.
+    public var runnerPath: String
+    /// Whether conditions come from the machine or begin as a mains-powered, idle, cool one.
+    public var simulatesConditions: Bool
+    /// Forces a weaker group kill than the machine offers; `nil` takes the strongest.
+    public var groupKill: GroupKill?
+    /// History: launches kept at least.
+    public var keptLaunches: Int
+    /// History: launches younger than this are kept besides.
+    public var keptAge: Duration
+    /// Pending requests of a bundle, by kind; a kind without an entry has no limit.
+    public var pendingLimits: [TaskKind: Int]
+
+    /// Makes a configuration with standard numbers: 10,000 launches or 30 days of history, 1 refresh and 10
+    /// processing requests pending per bundle (Apple's limits).
+    public init(
+        pluginsDirectory: String, manifestsDirectory: String, stateDirectory: String, runnerPath: String,
+        simulatesConditions: Bool, groupKill: GroupKill? = nil
+    ) {
+        self.pluginsDirectory = pluginsDirectory
+        self.manifestsDirectory = manifestsDirectory
+        self.stateDirectory = stateDirectory
+        self.runnerPath = runnerPath
+        self.simulatesConditions = simulatesConditions
+        self.groupKill = groupKill
+        keptLaunches = 10_000
+        keptAge = .seconds(30 * 86_400)
+        pendingLimits = [.appRefresh: 1, .processing: 10]
+    }
+}
