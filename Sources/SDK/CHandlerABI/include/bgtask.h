@@ -66,31 +66,31 @@ typedef enum bgtask_log_level {
 /** What a call of the host table answers: 0, or why it was refused. Since 1. */
 typedef enum bgtask_error {
     BGTASK_OK = 0,
-    BGTASK_UNAVAILABLE = 1,           /**< The host is gone, or background work is switched off. */
-    BGTASK_TOO_MANY_PENDING = 2,      /**< The bundle's limit of pending requests is reached. */
-    BGTASK_NOT_PERMITTED = 3,         /**< The manifest does not permit it. */
-    BGTASK_IMMEDIATE_INELIGIBLE = 4,  /**< `fail` strategy, and it can't start now. */
-    BGTASK_TOO_LARGE = 64,            /**< A checkpoint or payload over BGTASK_BLOB_MAX. */
-    BGTASK_INVALID_ARGUMENT = 65,     /**< NULL, not UTF-8, or out of range. */
-    BGTASK_EXPIRING = 66              /**< Not given once expiration has begun (assertions). */
+    BGTASK_UNAVAILABLE = 1,          /**< The host is gone, or background work is switched off. */
+    BGTASK_TOO_MANY_PENDING = 2,     /**< The bundle's limit of pending requests is reached. */
+    BGTASK_NOT_PERMITTED = 3,        /**< The manifest does not permit it. */
+    BGTASK_IMMEDIATE_INELIGIBLE = 4, /**< `fail` strategy, and it can't start now. */
+    BGTASK_TOO_LARGE = 64,           /**< A checkpoint or payload over BGTASK_BLOB_MAX. */
+    BGTASK_INVALID_ARGUMENT = 65,    /**< NULL, not UTF-8, or out of range. */
+    BGTASK_EXPIRING = 66             /**< Not given once expiration has begun (assertions). */
 } bgtask_error;
 
 /** The facts of one launch. Filled by the runner, constant for the life of the process. Since 1. */
 typedef struct bgtask_launch {
-    size_t struct_size;             /**< sizeof(bgtask_launch) in the runner. Since 1. */
-    const char *identifier;         /**< The task's full identifier, never a wildcard. Since 1. */
-    const char *bundle;             /**< The bundle's id. Since 1. */
-    bgtask_kind kind;               /**< Since 1. */
-    uint64_t launch_id;             /**< Names the launch in logs and commands ("L42" is 42). Since 1. */
-    uint64_t request_id;            /**< Names the request; the same in every attempt. Since 1. */
-    uint32_t attempt;               /**< 1, 2, 3 ...; the checkpoint comes from attempt - 1. Since 1. */
+    size_t struct_size;     /**< sizeof(bgtask_launch) in the runner. Since 1. */
+    const char *identifier; /**< The task's full identifier, never a wildcard. Since 1. */
+    const char *bundle;     /**< The bundle's id. Since 1. */
+    bgtask_kind kind;       /**< Since 1. */
+    uint64_t launch_id;     /**< Names the launch in logs and commands ("L42" is 42). Since 1. */
+    uint64_t request_id;    /**< Names the request; the same in every attempt. Since 1. */
+    uint32_t attempt;       /**< 1, 2, 3 ...; the checkpoint comes from attempt - 1. Since 1. */
     /** Fencing token: grows with every launch of this request, on every host. Write it beside your effects to
      *  refuse a late writer. Since 1. */
     uint64_t fencing_token;
-    const void *payload;            /**< The request's payload, JSON text; NULL if none. Since 1. */
-    size_t payload_length;          /**< Bytes. Since 1. */
-    const void *checkpoint;         /**< What the last attempt saved; NULL if none. Since 1. */
-    size_t checkpoint_length;       /**< Bytes. Since 1. */
+    const void *payload;      /**< The request's payload, JSON text; NULL if none. Since 1. */
+    size_t payload_length;    /**< Bytes. Since 1. */
+    const void *checkpoint;   /**< What the last attempt saved; NULL if none. Since 1. */
+    size_t checkpoint_length; /**< Bytes. Since 1. */
     /** When this identifier last succeeded, milliseconds since 1970 UTC; -1 if never. Since 1. */
     int64_t last_success_milliseconds;
     /** When the lease ends, CLOCK_BOOTTIME nanoseconds; INT64_MAX if it has no end. Power renews leases and
@@ -141,7 +141,8 @@ typedef struct bgtask_pending_request {
 typedef struct bgtask_task bgtask_task;
 
 /** Called when the launch expires. [control] `context` is what was registered. Since 1. */
-typedef void (*bgtask_expiration_handler)(bgtask_task *task, const bgtask_expiration *expiration, void *context);
+typedef void (*bgtask_expiration_handler)(bgtask_task *task, const bgtask_expiration *expiration,
+                                          void *context);
 
 /** Called for each pending request, before `pending` returns, on its thread. Since 1. */
 typedef void (*bgtask_pending_visitor)(const bgtask_pending_request *request, void *context);

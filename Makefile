@@ -1,0 +1,59 @@
+# bgtask: make run, test, check, fix, bench, install, clean. Needs a Swift 6.3 toolchain and Debian's packages;
+# each target installs the packages that it misses (as root) or names the command that does.
+
+PREFIX ?= /usr/local
+# The same for every debug build here and in .ci/check, so that nothing is built twice.
+FLAGS := --explicit-target-dependency-import-check error
+
+.PHONY: help build run test check fix bench install clean
+
+help:
+	@echo 'make run      build, then a foreground host that runs each shipped job once (Ctrl-C ends it)'
+	@echo 'make test     build, then all tests'
+	@echo 'make check    format, fences, layers, warnings: everything but the tests'
+	@echo 'make fix      check, mending what tools can mend'
+	@echo 'make bench    the benchmarks, as ratios'
+	@echo 'make install  release build into PREFIX ($(PREFIX))'
+	@echo 'make clean    remove what was built, and the demo'
+
+build:
+	@.ci/packages build
+	swift build $(FLAGS)
+
+run:
+	@.ci/packages build
+	@Demo/run
+
+test:
+	@.ci/packages build
+	swift build --build-tests $(FLAGS)
+	swift test --skip-build
+
+check:
+	@.ci/packages build check
+	@.ci/check
+
+fix:
+	@.ci/packages build check
+	@.ci/check --fix
+
+bench:
+	@.ci/packages build
+	swift build -c release --product bgtask-runner
+	swift build -c release --product TreeHasher
+	swift build -c release --product FeedRefresher
+	swift run -c release --package-path Benchmarks bgtask-benchmarks --runner "$$(swift build -c release --show-bin-path)"
+
+install:
+	@.ci/packages build
+	swift build -c release --static-swift-stdlib --product bgtaskd
+	swift build -c release --static-swift-stdlib --product bgtask
+	swift build -c release --static-swift-stdlib --product bgtask-runner
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/include' '$(DESTDIR)$(PREFIX)/share/bgtask'
+	cd "$$(swift build -c release --static-swift-stdlib --show-bin-path)" && \
+	    install bgtaskd bgtask bgtask-runner '$(DESTDIR)$(PREFIX)/bin'
+	install -m 644 Sources/SDK/CHandlerABI/include/bgtask.h '$(DESTDIR)$(PREFIX)/include'
+	install -m 644 Plugins/exports.map '$(DESTDIR)$(PREFIX)/share/bgtask'
+
+clean:
+	rm -rf .build Benchmarks/.build demo
