@@ -120,7 +120,7 @@ let package = Package(
         .target(
             name: "ControlServer",
             dependencies: [
-                "ControlWire", "LinuxSystem", "TaskHost", "TaskModel",
+                "ControlWire", "LinuxSystem", "TaskModel",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             path: "Sources/Host/ControlServer", swiftSettings: swiftSettings),

@@ -1,0 +1,80 @@
+public import TaskModel
+
+/// What the control channel needs of a host.
+///
+/// All methods may be called from any task, at the same time. None blocks a thread. What they throw is shown to the
+/// caller as it is, so it says what was asked, what decided and what to do.
+public protocol HostControl: Sendable {
+    /// The host's version, as `bgtask version` shows it.
+    var version: String { get }
+
+    /// Accepts a request; durable when it returns.
+    ///
+    /// - Throws: Any code of ``SubmissionError``.
+    func submit(_ submission: TaskSubmission) async throws(SubmissionError) -> TaskRequest
+
+    /// What waits, oldest first, with the policies' answers at this time.
+    func pending() async throws(SubmissionError) -> [PendingRequest]
+
+    /// Launches, newest first.
+    ///
+    /// - Parameters:
+    ///   - identifier: Only this task's; `nil` is everyone's.
+    ///   - limit: At most so many; 1 through 1000.
+    func launches(identifier: TaskIdentifier?, limit: Int) async throws(SubmissionError) -> [LaunchRecord]
+
+    /// One launch with its log.
+    ///
+    /// - Throws: `notFound` if there is none of that number.
+    func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail
+
+    /// Takes back what is pending and tells what runs to stop with `cancelledByUser`.
+    ///
+    /// - Throws: `notFound` if nothing by that name waits or runs.
+    func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation
+
+    /// Starts a task at once, past the policies but not past the permissions.
+    ///
+    /// Takes the pending request, or makes one from the manifest. With `debug` the task stops before its handler, and
+    /// the call returns when it has; lease, stall and grace stand still while it is traced.
+    ///
+    /// - Throws: `notPermitted` if no manifest has it, `unavailable` if it runs already.
+    func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
+        -> SimulatedLaunch
+
+    /// Tells running launches to stop.
+    ///
+    /// - Parameters:
+    ///   - target: A launch, or the identifier of running ones.
+    ///   - reason: One for which ``Reason/isExpiration`` holds.
+    /// - Throws: `notFound` if nothing by that name runs.
+    func expire(_ target: ControlTarget, reason: Reason) async throws(SubmissionError) -> [LaunchID]
+
+    /// What was found in the plugins and manifests directories, and what is wrong there.
+    func plugins() async throws(SubmissionError) -> PluginListing
+
+    /// The lines that the host remembers, then, if it is asked to follow, every new one.
+    ///
+    /// The host bounds what it keeps for a reader that is slow and drops the oldest.
+    func log(following: Bool) async -> AsyncStream<LogLine>
+
+    /// What happens from now on: whatever happens after this returns is in the stream.
+    ///
+    /// Ends after ``HostEvent/hostStopping``. The host bounds what it keeps for a reader that is slow; it may leave
+    /// out progress, and ends the stream of a reader that has missed anything else.
+    func events() async -> AsyncStream<HostEvent>
+
+    /// What the machine is like, with sources and ages.
+    func conditions() async throws(SubmissionError) -> [ConditionRow]
+
+    /// Simulates conditions over the real ones, each as `KEY=VALUE`; all are taken or none.
+    ///
+    /// - Throws: `invalidRequest` naming the setting and what it may be.
+    func setConditions(_ settings: [String]) async throws(SubmissionError) -> [ConditionRow]
+
+    /// Returns to the real conditions.
+    func clearConditions() async throws(SubmissionError) -> [ConditionRow]
+
+    /// What the host found out about the machine and itself.
+    func report() async throws(SubmissionError) -> HostReport
+}

@@ -1,0 +1,97 @@
+/// A request that waits, and what the policies say of it now.
+public struct PendingRequest: Equatable, Sendable {
+    /// The request.
+    public var request: TaskRequest
+    /// Every policy's answer; one that is a veto keeps the request from starting.
+    public var verdicts: [Verdict]
+
+    /// Makes a pair.
+    public init(request: TaskRequest, verdicts: [Verdict]) {
+        self.request = request
+        self.verdicts = verdicts
+    }
+}
+
+/// A launch with what it printed and logged.
+public struct LaunchDetail: Equatable, Sendable {
+    /// The record.
+    public var record: LaunchRecord
+    /// Its lines, oldest first, as far as the host remembers them.
+    public var log: [LogLine]
+
+    /// Makes a pair.
+    public init(record: LaunchRecord, log: [LogLine]) {
+        self.record = record
+        self.log = log
+    }
+}
+
+/// What a `cancel` reached.
+public struct Cancellation: Equatable, Sendable {
+    /// Pending requests that are gone.
+    public var requests: [RequestID]
+    /// Running launches that were told to stop with `cancelledByUser`.
+    public var launches: [LaunchID]
+
+    /// Makes an answer.
+    public init(requests: [RequestID], launches: [LaunchID]) {
+        self.requests = requests
+        self.launches = launches
+    }
+}
+
+/// A simulated launch that was started.
+public struct SimulatedLaunch: Equatable, Sendable {
+    /// Its record, just started.
+    public var record: LaunchRecord
+    /// The task's process, for a debugger; only where one was asked for.
+    public var processIdentifier: Int32?
+
+    /// Makes an answer.
+    public init(record: LaunchRecord, processIdentifier: Int32?) {
+        self.record = record
+        self.processIdentifier = processIdentifier
+    }
+}
+
+/// What the plugins and manifests directories hold.
+public struct PluginListing: Equatable, Sendable {
+    /// What can be launched.
+    public var handlers: [PermittedHandler]
+    /// What is wrong.
+    public var problems: [ManifestProblem]
+
+    /// Makes a listing.
+    public init(handlers: [PermittedHandler], problems: [ManifestProblem]) {
+        self.handlers = handlers
+        self.problems = problems
+    }
+}
+
+/// What the host says of itself and the machine.
+public struct HostReport: Equatable, Sendable {
+    /// One line: `state directory`, `/var/lib/bgtask`.
+    public struct Fact: Equatable, Sendable {
+        /// What it is.
+        public var name: String
+        /// Its value.
+        public var value: String
+
+        /// Makes a fact.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Which isolation layers were found.
+    public var isolation: IsolationReport
+    /// Everything else, in the order in which it is shown.
+    public var facts: [Fact]
+
+    /// Makes a report.
+    public init(isolation: IsolationReport, facts: [Fact]) {
+        self.isolation = isolation
+        self.facts = facts
+    }
+}

@@ -1,0 +1,37 @@
+/// What happens in the host, for those who follow it: `--wait`, `bgtask logs`, dashboards.
+///
+/// Events of one request come in the order of its life: accepted, any number of blocked, then per attempt started,
+/// ready, progress, expiring, ended; an ended launch says itself whether its request is pending again, so that a
+/// follower knows the last attempt from the event alone.
+public enum HostEvent: Equatable, Sendable {
+    /// A request is durable.
+    case requestAccepted(TaskRequest)
+    /// A pending request can't start, for these reasons; told again when the vetoes change.
+    case requestBlocked(TaskRequest, [Verdict])
+    /// A pending request is gone without a launch: cancelled, replaced, or no longer permitted.
+    case requestCancelled(RequestID, TaskIdentifier, Reason)
+    /// A launch is recorded and asked of the launcher.
+    case launchStarted(LaunchRecord)
+    /// Its handler was called.
+    case launchReady(LaunchID, RequestID, at: WallTime)
+    /// It told its progress; the newest wins, older ones may be left out.
+    case progress(LaunchID, RequestID, TaskProgress)
+    /// It was told to stop.
+    case launchExpiring(LaunchID, RequestID, Reason)
+    /// It is over. `putBack` is its request if that is pending again, `nil` if this was the last attempt.
+    case launchEnded(LaunchRecord, putBack: TaskRequest?)
+    /// The host stops; the stream ends after this.
+    case hostStopping
+
+    /// The request that it is about; `nil` for ``hostStopping``.
+    public var request: RequestID? {
+        switch self {
+        case .requestAccepted(let request), .requestBlocked(let request, _): request.id
+        case .requestCancelled(let id, _, _), .launchReady(_, let id, _), .progress(_, let id, _),
+            .launchExpiring(_, let id, _):
+            id
+        case .launchStarted(let record), .launchEnded(let record, _): record.request
+        case .hostStopping: nil
+        }
+    }
+}
