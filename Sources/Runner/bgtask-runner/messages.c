@@ -1,0 +1,71 @@
+/* The tables of Documentation/RunnerProtocol.md, row by row. */
+#include "bgtask.h"
+#include "frames.h"
+
+// clang-format off
+#define U64(tag)             {tag, FIELD_U64, false, false, 0}
+#define U64_REQUIRED(tag)    {tag, FIELD_U64, true, false, 0}
+#define I64(tag)             {tag, FIELD_I64, false, false, 0}
+#define I64_REQUIRED(tag)    {tag, FIELD_I64, true, false, 0}
+#define FLAG(tag)            {tag, FIELD_FLAG, false, false, 0}
+#define FLAG_REQUIRED(tag)   {tag, FIELD_FLAG, true, false, 0}
+#define TEXT(tag, n)         {tag, FIELD_TEXT, false, false, n}
+#define TEXT_REQUIRED(tag, n) {tag, FIELD_TEXT, true, false, n}
+#define TEXTS(tag)           {tag, FIELD_TEXT, false, true, 0}
+#define BYTES(tag, n)        {tag, FIELD_BYTES, false, false, n}
+#define BYTES_REQUIRED(tag, n) {tag, FIELD_BYTES, true, false, n}
+#define BODIES(tag)          {tag, FIELD_BYTES, false, true, 0}
+
+static const struct message_rule rules[] = {
+    // Host to task
+    {MESSAGE_LAUNCH, {U64_REQUIRED(1), U64_REQUIRED(2), TEXT_REQUIRED(3, 0), TEXT_REQUIRED(4, 0), U64_REQUIRED(5),
+                      U64_REQUIRED(6), U64_REQUIRED(7), I64(8), I64(9), TEXT_REQUIRED(10, 0), TEXT_REQUIRED(11, 0),
+                      TEXT(12, 0), TEXT(13, 0), FLAG(14), U64(15)}},
+    {MESSAGE_PAYLOAD, {BYTES_REQUIRED(1, BGTASK_BLOB_MAX)}},
+    {MESSAGE_CHECKPOINT_IN, {BYTES_REQUIRED(1, BGTASK_BLOB_MAX)}},
+    {MESSAGE_PROGRAM, {BYTES_REQUIRED(1, 60000)}},
+    {MESSAGE_START, {{0}}},
+    {MESSAGE_EXPIRE, {TEXT_REQUIRED(1, 0), U64_REQUIRED(2), I64_REQUIRED(3)}},
+    {MESSAGE_REPLY, {U64_REQUIRED(1), U64_REQUIRED(2), TEXT(3, 0), BODIES(4)}},
+    // Task to host
+    {MESSAGE_READY, {U64_REQUIRED(1), U64(2), U64_REQUIRED(3)}},
+    {MESSAGE_PROGRESS, {I64_REQUIRED(1), I64_REQUIRED(2), TEXT(3, 1024)}},
+    {MESSAGE_LOG, {U64_REQUIRED(1), TEXT_REQUIRED(2, 4096), TEXT(3, 0), TEXT(4, 0)}},
+    {MESSAGE_CHECKPOINT_OUT, {BYTES_REQUIRED(1, BGTASK_BLOB_MAX)}},
+    {MESSAGE_SUBMIT, {U64_REQUIRED(1), TEXT_REQUIRED(2, 0), I64(3), FLAG(4), FLAG(5), BYTES(6, BGTASK_BLOB_MAX),
+                      TEXT(7, 0), TEXT(8, 0)}},
+    {MESSAGE_CANCEL, {U64_REQUIRED(1), TEXT(2, 0)}},
+    {MESSAGE_PENDING, {U64_REQUIRED(1)}},
+    {MESSAGE_BEGIN_ASSERTION, {U64_REQUIRED(1), TEXT_REQUIRED(2, 256)}},
+    {MESSAGE_END_ASSERTION, {U64_REQUIRED(1)}},
+    {MESSAGE_LOAD_FAILED, {TEXT_REQUIRED(1, 0)}},
+    {MESSAGE_DONE, {FLAG_REQUIRED(1), TEXT(2, 1024), FLAG(3)}},
+    // Host to launcher
+    {MESSAGE_TEMPLATE, {U64_REQUIRED(1), TEXT(2, 0), TEXT_REQUIRED(3, 0), TEXTS(4), BODIES(5), TEXT_REQUIRED(6, 0),
+                        TEXT(7, 0), I64(8)}},
+    {MESSAGE_SPAWN, {U64_REQUIRED(1), U64_REQUIRED(2), TEXT(3, 0), FLAG(4), FLAG(5), U64(6)}},
+    {MESSAGE_KILL, {U64_REQUIRED(1)}},
+    {MESSAGE_RETIRE, {U64_REQUIRED(1)}},
+    {MESSAGE_KILL_TEMPLATE, {U64_REQUIRED(1)}},
+    // Launcher to host
+    {MESSAGE_HELLO, {U64_REQUIRED(1), U64_REQUIRED(2)}},
+    {MESSAGE_SPAWNED, {U64_REQUIRED(1), U64_REQUIRED(2)}},
+    {MESSAGE_EXITED, {U64_REQUIRED(1), U64_REQUIRED(2), U64_REQUIRED(3), U64_REQUIRED(4), U64_REQUIRED(5),
+                      U64_REQUIRED(6)}},
+    {MESSAGE_TEMPLATE_READY, {U64_REQUIRED(1), FLAG_REQUIRED(2), TEXT(3, 0)}},
+    {MESSAGE_TEMPLATE_FAILED, {U64_REQUIRED(1), TEXT_REQUIRED(2, 0), U64(3)}},
+    {MESSAGE_SPAWN_FAILED, {U64_REQUIRED(1), TEXT_REQUIRED(2, 0)}},
+    {MESSAGE_UNKILLABLE, {U64_REQUIRED(1)}},
+};
+
+const struct message_rule pending_request_rule = {
+    0, {TEXT_REQUIRED(2, 0), I64(3), FLAG(4), FLAG(5), BYTES(6, 0), TEXT(7, 0), TEXT(8, 0), U64_REQUIRED(9),
+        U64_REQUIRED(10)}};
+// clang-format on
+
+const struct message_rule *message_rule_of(uint8_t kind) {
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (rules[i].kind == kind)
+            return &rules[i];
+    return NULL;
+}
