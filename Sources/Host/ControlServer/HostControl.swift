@@ -21,6 +21,8 @@ public protocol HostControl: Sendable {
     /// - Parameters:
     ///   - identifier: Only this task's; `nil` is everyone's.
     ///   - limit: At most so many; 1 through 1000.
+    /// - Returns: Records, running ones included.
+    /// - Throws: `unavailable` if the store can't be read.
     func launches(identifier: TaskIdentifier?, limit: Int) async throws(SubmissionError) -> [LaunchRecord]
 
     /// One launch with its log.
@@ -47,6 +49,7 @@ public protocol HostControl: Sendable {
     /// - Parameters:
     ///   - target: A launch, or the identifier of running ones.
     ///   - reason: One for which ``Reason/isExpiration`` holds.
+    /// - Returns: The launches that were told.
     /// - Throws: `notFound` if nothing by that name runs.
     func expire(_ target: ControlTarget, reason: Reason) async throws(SubmissionError) -> [LaunchID]
 

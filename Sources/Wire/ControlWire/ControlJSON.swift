@@ -1,0 +1,49 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// How messages become JSON: keys in alphabetical order, so that equal values are equal bytes.
+public enum ControlJSON {
+    /// Encodes on one line.
+    public static func line(_ value: some Encodable) throws -> Data {
+        try encoder([]).encode(value)
+    }
+
+    /// Encodes for people and for `diff`: indented, one key a line.
+    public static func pretty(_ value: some Encodable) throws -> Data {
+        try encoder([.prettyPrinted]).encode(value)
+    }
+
+    /// Decodes a message.
+    ///
+    /// - Throws: `DecodingError`; ``sentence(of:)`` puts it into words.
+    public static func decode<Message: Decodable>(_ type: Message.Type, from data: Data) throws -> Message {
+        try JSONDecoder().decode(type, from: data)
+    }
+
+    /// What was wrong with a text that could not be decoded, with the place, without the text itself.
+    public static func sentence(of error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "it is not JSON" }
+        switch error {
+        case .keyNotFound(let key, let context): return "\(place(context)) lacks the key '\(key.stringValue)'"
+        case .typeMismatch(let type, let context): return "\(place(context)) should be of type \(type)"
+        case .valueNotFound(let type, let context):
+            return "\(place(context)) is null and should be of type \(type)"
+        case .dataCorrupted(let context): return "\(place(context)): \(context.debugDescription)"
+        @unknown default: return "it does not fit"
+        }
+    }
+
+    private static func place(_ context: DecodingError.Context) -> String {
+        if context.codingPath.isEmpty { return "the object" }
+        return "'" + context.codingPath.map(\.stringValue).joined(separator: ".") + "'"
+    }
+
+    private static func encoder(_ extra: JSONEncoder.OutputFormatting) -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = extra.union([.sortedKeys, .withoutEscapingSlashes])
+        return encoder
+    }
+}

@@ -1,0 +1,36 @@
+/// A value that is written as `null` where it is missing, so that every row of a listing has every key.
+///
+/// A missing key is read as `nil` too: an older host does not know newer fields.
+@propertyWrapper
+public struct Explicit<Value: Codable & Equatable & Sendable>: Codable, Equatable, Sendable {
+    /// The value; `nil` is `null`.
+    public var wrappedValue: Value?
+
+    /// Wraps a value.
+    public init(wrappedValue: Value?) {
+        self.wrappedValue = wrappedValue
+    }
+
+    /// Decodes a value or `null`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
+    }
+
+    /// Encodes the value or `null`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let wrappedValue {
+            try container.encode(wrappedValue)
+        } else {
+            try container.encodeNil()
+        }
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Stands before the standard library's for this type, so that synthesized decoding forgives a missing key.
+    func decode<Value>(_ type: Explicit<Value>.Type, forKey key: Key) throws -> Explicit<Value> {
+        try decodeIfPresent(type, forKey: key) ?? Explicit(wrappedValue: nil)
+    }
+}

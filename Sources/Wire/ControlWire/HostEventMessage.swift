@@ -1,0 +1,150 @@
+public import TaskModel
+
+/// What happens in the host: one event of `GET /v1/events`.
+///
+/// As JSON an object with the key `event`, which names the case, and the case's values under their own keys.
+public enum HostEventMessage: Equatable, Sendable {
+    /// A request is durable.
+    case requestAccepted(RequestMessage)
+    /// A pending request can't start.
+    case requestBlocked(RequestMessage, [VerdictMessage])
+    /// A pending request is gone without a launch.
+    case requestCancelled(RequestID, TaskIdentifier, Reason)
+    /// A launch is recorded.
+    case launchStarted(LaunchMessage)
+    /// Its handler was called.
+    case launchReady(LaunchID, RequestID, at: Timestamp)
+    /// It told its progress.
+    case progress(LaunchID, RequestID, ProgressMessage)
+    /// It was told to stop.
+    case launchExpiring(LaunchID, RequestID, Reason)
+    /// It is over; with its request if that is pending again.
+    case launchEnded(LaunchMessage, putBack: RequestMessage?)
+    /// The host stops.
+    case hostStopping
+    /// An event of a newer host; to be skipped.
+    case unknown(String)
+
+    /// Copies an event.
+    public init(_ event: HostEvent) {
+        switch event {
+        case .requestAccepted(let request): self = .requestAccepted(RequestMessage(request))
+        case .requestBlocked(let request, let verdicts):
+            self = .requestBlocked(RequestMessage(request), verdicts.map(VerdictMessage.init))
+        case .requestCancelled(let request, let identifier, let reason):
+            self = .requestCancelled(request, identifier, reason)
+        case .launchStarted(let record): self = .launchStarted(LaunchMessage(record))
+        case .launchReady(let launch, let request, let at):
+            self = .launchReady(launch, request, at: Timestamp(at))
+        case .progress(let launch, let request, let progress):
+            self = .progress(launch, request, ProgressMessage(progress))
+        case .launchExpiring(let launch, let request, let reason):
+            self = .launchExpiring(launch, request, reason)
+        case .launchEnded(let record, let putBack):
+            self = .launchEnded(LaunchMessage(record), putBack: putBack.map(RequestMessage.init))
+        case .hostStopping: self = .hostStopping
+        }
+    }
+
+    /// The case's name on the wire.
+    public var name: String {
+        switch self {
+        case .requestAccepted: "requestAccepted"
+        case .requestBlocked: "requestBlocked"
+        case .requestCancelled: "requestCancelled"
+        case .launchStarted: "launchStarted"
+        case .launchReady: "launchReady"
+        case .progress: "progress"
+        case .launchExpiring: "launchExpiring"
+        case .launchEnded: "launchEnded"
+        case .hostStopping: "hostStopping"
+        case .unknown(let name): name
+        }
+    }
+}
+
+extension HostEventMessage: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case event, request, launch, identifier, verdicts, reason, progress, at, putBack
+    }
+
+    /// Decodes an event; a name that is not known gives ``unknown(_:)``.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let name = try values.decode(String.self, forKey: .event)
+        func id() throws -> (LaunchID, RequestID) {
+            (
+                try values.decode(LaunchID.self, forKey: .launch),
+                try values.decode(RequestID.self, forKey: .request)
+            )
+        }
+        switch name {
+        case "requestAccepted":
+            self = .requestAccepted(try values.decode(RequestMessage.self, forKey: .request))
+        case "requestBlocked":
+            self = .requestBlocked(
+                try values.decode(RequestMessage.self, forKey: .request),
+                try values.decode([VerdictMessage].self, forKey: .verdicts))
+        case "requestCancelled":
+            self = .requestCancelled(
+                try values.decode(RequestID.self, forKey: .request),
+                try values.decode(TaskIdentifier.self, forKey: .identifier),
+                try values.decode(Reason.self, forKey: .reason))
+        case "launchStarted":
+            self = .launchStarted(try values.decode(LaunchMessage.self, forKey: .launch))
+        case "launchReady":
+            let (launch, request) = try id()
+            self = .launchReady(launch, request, at: try values.decode(Timestamp.self, forKey: .at))
+        case "progress":
+            let (launch, request) = try id()
+            self = .progress(launch, request, try values.decode(ProgressMessage.self, forKey: .progress))
+        case "launchExpiring":
+            let (launch, request) = try id()
+            self = .launchExpiring(launch, request, try values.decode(Reason.self, forKey: .reason))
+        case "launchEnded":
+            self = .launchEnded(
+                try values.decode(LaunchMessage.self, forKey: .launch),
+                putBack: try values.decodeIfPresent(RequestMessage.self, forKey: .putBack))
+        case "hostStopping":
+            self = .hostStopping
+        default:
+            self = .unknown(name)
+        }
+    }
+
+    /// Encodes the case's name and its values.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(name, forKey: .event)
+        switch self {
+        case .requestAccepted(let request):
+            try values.encode(request, forKey: .request)
+        case .requestBlocked(let request, let verdicts):
+            try values.encode(request, forKey: .request)
+            try values.encode(verdicts, forKey: .verdicts)
+        case .requestCancelled(let request, let identifier, let reason):
+            try values.encode(request, forKey: .request)
+            try values.encode(identifier, forKey: .identifier)
+            try values.encode(reason, forKey: .reason)
+        case .launchStarted(let launch):
+            try values.encode(launch, forKey: .launch)
+        case .launchReady(let launch, let request, let at):
+            try values.encode(launch, forKey: .launch)
+            try values.encode(request, forKey: .request)
+            try values.encode(at, forKey: .at)
+        case .progress(let launch, let request, let progress):
+            try values.encode(launch, forKey: .launch)
+            try values.encode(request, forKey: .request)
+            try values.encode(progress, forKey: .progress)
+        case .launchExpiring(let launch, let request, let reason):
+            try values.encode(launch, forKey: .launch)
+            try values.encode(request, forKey: .request)
+            try values.encode(reason, forKey: .reason)
+        case .launchEnded(let launch, let putBack):
+            try values.encode(launch, forKey: .launch)
+            try values.encode(putBack, forKey: .putBack)
+        case .hostStopping, .unknown:
+            break
+        }
+    }
+}

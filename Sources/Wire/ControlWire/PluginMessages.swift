@@ -1,0 +1,114 @@
+public import TaskModel
+
+/// What the plugins and manifests directories hold: the body of `GET /v1/plugins`.
+public struct PluginListingMessage: Codable, Equatable, Sendable {
+    /// What can be launched.
+    public var plugins: [PluginMessage]
+    /// What is wrong.
+    public var problems: [ProblemMessage]
+
+    /// Copies a listing.
+    public init(_ listing: PluginListing) {
+        plugins = listing.handlers.map(PluginMessage.init)
+        problems = listing.problems.map(ProblemMessage.init)
+    }
+}
+
+/// One manifest with its library.
+public struct PluginMessage: Codable, Equatable, Sendable {
+    /// The bundle.
+    public var bundle: BundleIdentifier
+    /// The manifest's file.
+    public var manifest: String
+    /// The library's file name; `null` where every task has a `call:`.
+    @Explicit public var library: String?
+    /// SHA-256 of the library and its siblings.
+    @Explicit public var libraryHash: String?
+    /// What it permits.
+    public var tasks: [PluginTaskMessage]
+
+    /// Copies a handler.
+    public init(_ handler: PermittedHandler) {
+        bundle = handler.manifest.bundle
+        manifest = handler.manifestPath
+        tasks = handler.manifest.tasks.map(PluginTaskMessage.init)
+        library = handler.manifest.library
+        libraryHash = handler.libraryHash
+    }
+}
+
+/// One task that a manifest permits.
+public struct PluginTaskMessage: Codable, Equatable, Sendable {
+    /// The identifier, or a prefix and `.*`.
+    public var identifier: IdentifierPattern
+    /// The kind.
+    public var kind: TaskKind
+    /// A constraint of every request.
+    public var requiresExternalPower: Bool
+    /// A constraint of every request.
+    public var requiresNetworkConnectivity: Bool
+    /// What runs: `library` or `call`.
+    public var runs: String
+    /// The lease; `null` has no end of its own.
+    @Explicit public var leaseSeconds: Double?
+    /// From expiration to the kill.
+    public var graceSeconds: Double
+    /// The CPU limit in percent of one core; `null` has none.
+    @Explicit public var cpuPercent: Int?
+    /// The CPU limit's window.
+    @Explicit public var cpuWindowSeconds: Double?
+    /// The memory limit.
+    public var memoryBytes: Int64
+    /// The schedule's period; `null` has none.
+    @Explicit public var everySeconds: Double?
+    /// The schedule's tolerance.
+    @Explicit public var toleranceSeconds: Double?
+
+    /// Copies a declaration.
+    public init(_ task: TaskDeclaration) {
+        identifier = task.pattern
+        kind = task.kind
+        requiresExternalPower = task.requiresExternalPower
+        requiresNetworkConnectivity = task.requiresNetworkConnectivity
+        runs = task.call == nil ? "library" : "call"
+        graceSeconds = task.limits.lease.gracePeriod.inSeconds
+        memoryBytes = task.limits.memory.bytes
+        leaseSeconds = task.limits.lease.duration?.inSeconds
+        cpuPercent = task.limits.cpu?.percent
+        cpuWindowSeconds = task.limits.cpu?.window.inSeconds
+        everySeconds = task.schedule?.every.inSeconds
+        toleranceSeconds = task.schedule?.tolerance.inSeconds
+    }
+}
+
+/// Something wrong with a manifest or a library.
+public struct ProblemMessage: Codable, Equatable, Sendable {
+    /// How bad it is.
+    public var severity: ManifestProblem.Severity
+    /// The file.
+    public var file: String
+    /// From 1.
+    @Explicit public var line: Int?
+    /// From 1.
+    @Explicit public var column: Int?
+    /// What was found.
+    public var finding: String
+    /// What to do.
+    @Explicit public var remedy: String?
+
+    /// Copies a problem.
+    public init(_ problem: ManifestProblem) {
+        severity = problem.severity
+        file = problem.file
+        finding = problem.finding
+        line = problem.line
+        column = problem.column
+        remedy = problem.remedy
+    }
+
+    /// The value, for its one line of text.
+    public var problem: ManifestProblem {
+        ManifestProblem(
+            severity: severity, file: file, line: line, column: column, finding: finding, remedy: remedy)
+    }
+}
