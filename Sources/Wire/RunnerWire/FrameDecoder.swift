@@ -1,0 +1,134 @@
+/// Cuts a stream of bytes into frames, without ever holding more than one of them.
+///
+/// Feed it chunks of any size, cut anywhere. A length outside its bounds is refused before a byte of the frame is
+/// kept, so a hostile peer can make it hold 64 KiB and no more. After an error the stream has no meaning: drop the
+/// peer.
+public struct FrameDecoder: Sendable {
+    /// The start of a frame whose rest has not come yet.
+    private var partial: [UInt8] = []
+    /// Bytes that ``partial`` needs to be whole; known once its length field is there.
+    private var expectedSequence: UInt16 = 0
+
+    /// Makes a decoder at the start of a stream, where the sequence is 0.
+    public init() {}
+
+    /// Whether the stream stands inside a frame; an end of file here is a violation.
+    public var isInsideFrame: Bool { !partial.isEmpty }
+
+    /// Bytes held for a frame that is not whole yet; at most 65,539.
+    public var heldBytes: Int { partial.count }
+
+    /// Takes the next bytes of the stream and hands over every frame that they complete, in order.
+    ///
+    /// - Parameters:
+    ///   - chunk: The bytes; only read during the call.
+    ///   - receive: Gets the kind and a reader of the body, which is valid during its call only.
+    /// - Throws: ``WireError`` of a frame's header, or what `receive` throws.
+    public mutating func consume(
+        _ chunk: UnsafeRawBufferPointer,
+        _ receive: (_ kind: UInt8, _ body: FieldReader) throws(WireError) -> Void
+    ) throws(WireError) {
+        var rest = chunk[...]
+        if !partial.isEmpty {
+            try completePartial(from: &rest, receive)
+        }
+        while rest.count >= FrameLimits.headerSize {
+            let length = try Self.length(of: UnsafeRawBufferPointer(rebasing: rest))
+            let size = 4 + length
+            guard rest.count >= size else { break }
+            let frame = UnsafeRawBufferPointer(rebasing: rest.prefix(size))
+            rest = rest.dropFirst(size)
+            try handOver(frame, receive)
+        }
+        if rest.count >= 4 {
+            _ = try Self.length(of: UnsafeRawBufferPointer(rebasing: rest))
+        }
+        partial.append(contentsOf: rest)
+    }
+
+    /// Takes bytes from an array; see the other form.
+    public mutating func consume(
+        _ chunk: [UInt8], _ receive: (_ kind: UInt8, _ body: FieldReader) throws(WireError) -> Void
+    ) throws(WireError) {
+        let outcome: Result<Void, WireError> = chunk.withUnsafeBytes { bytes in
+            do throws(WireError) {
+                try consume(bytes, receive)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try outcome.get()
+    }
+
+    /// Says that the stream has ended.
+    ///
+    /// - Throws: ``WireError`` if it ended inside a frame.
+    public func finish() throws(WireError) {
+        if isInsideFrame {
+            throw WireError(.truncated, "the stream ended \(partial.count) bytes into a frame")
+        }
+    }
+
+    private mutating func completePartial(
+        from rest: inout Slice<UnsafeRawBufferPointer>,
+        _ receive: (UInt8, FieldReader) throws(WireError) -> Void
+    ) throws(WireError) {
+        take(4, from: &rest)
+        guard partial.count >= 4 else { return }
+        let length = try partial.withUnsafeBytesThrowing(Self.length(of:))
+        take(4 + length, from: &rest)
+        guard partial.count == 4 + length else { return }
+        // Moved out first: the frame is done with, whatever `receive` says.
+        let frame = partial
+        partial.removeAll(keepingCapacity: true)
+        try frame.withUnsafeBytesThrowing { (bytes) throws(WireError) in try handOver(bytes, receive) }
+    }
+
+    /// Moves bytes over until ``partial`` has `size` of them.
+    private mutating func take(_ size: Int, from rest: inout Slice<UnsafeRawBufferPointer>) {
+        let missing = size - partial.count
+        guard missing > 0 else { return }
+        partial.append(contentsOf: rest.prefix(missing))
+        rest = rest.dropFirst(missing)
+    }
+
+    private static func length(of start: UnsafeRawBufferPointer) throws(WireError) -> Int {
+        let length = UInt32(littleEndian: start.loadUnaligned(as: UInt32.self))
+        guard length >= UInt32(FrameLimits.minimumLength), length <= UInt32(FrameLimits.maximumLength) else {
+            throw WireError(
+                .frameLength,
+                "a frame says it is \(length) bytes long; \(FrameLimits.minimumLength) to "
+                    + "\(FrameLimits.maximumLength) are allowed")
+        }
+        return Int(length)
+    }
+
+    private mutating func handOver(
+        _ frame: UnsafeRawBufferPointer, _ receive: (UInt8, FieldReader) throws(WireError) -> Void
+    ) throws(WireError) {
+        let sequence = UInt16(littleEndian: frame.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
+        guard sequence == expectedSequence else {
+            throw WireError(.sequenceGap, "a frame has sequence \(sequence), not \(expectedSequence)")
+        }
+        expectedSequence &+= 1
+        try receive(
+            frame[4], FieldReader(UnsafeRawBufferPointer(rebasing: frame.dropFirst(FrameLimits.headerSize))))
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// `withUnsafeBytes` that keeps the type of the error.
+    func withUnsafeBytesThrowing<Value>(
+        _ body: (UnsafeRawBufferPointer) throws(WireError) -> Value
+    ) throws(WireError) -> Value {
+        let outcome: Result<Value, WireError> = withUnsafeBytes { bytes in
+            do throws(WireError) {
+                return .success(try body(bytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,148 @@
+import TaskModel
+
+@testable import RunnerWire
+
+extension GoldenCase {
+    static let all: [GoldenCase] = hostToTask + taskToHost + hostToLauncher + launcherToHost
+
+    static let hostToTask: [GoldenCase] = [
+        GoldenCase("launch-full", fullLaunch),
+        GoldenCase(
+            "launch-minimal",
+            LaunchMessage(
+                launch: 1, request: 1, identifier: "a", bundle: "b", taskKind: .appRefresh, attempt: 1,
+                token: 1,
+                dataDirectory: "/d", temporaryDirectory: "/t")),
+        GoldenCase("payload", PayloadMessage(bytes: Array(#"{"album":7}"#.utf8))),
+        GoldenCase("restored-checkpoint", RestoredCheckpointMessage(bytes: [0, 1, 2, 255])),
+        GoldenCase("program", ProgramMessage(bytes: Array(0..<16))),
+        GoldenCase("start", StartMessage()),
+        GoldenCase(
+            "expire-lease", ExpireMessage(reason: "leaseEnded", grace: 5000, deadline: 987_654_321_000)),
+        GoldenCase("reply-ok", ReplyMessage(call: 1, error: 0)),
+        GoldenCase(
+            "reply-refused",
+            ReplyMessage(call: 2, error: 2, text: "10 of 10 pending requests are taken. Cancel one.")),
+        GoldenCase(
+            "reply-pending",
+            ReplyMessage(
+                call: 3, error: 0,
+                pending: [
+                    .init(
+                        request: 17, taskKind: .appRefresh, identifier: "com.example.a", earliest: nil,
+                        externalPower: false, network: false),
+                    .init(
+                        request: 18, taskKind: .processing, identifier: "com.example.b",
+                        earliest: 1_700_000_000_000, externalPower: true, network: true),
+                ])),
+    ]
+
+    static let taskToHost: [GoldenCase] = [
+        GoldenCase("ready-v1", ReadyMessage(protocolVersion: 1, abiVersion: 1, cloneToReady: 163_000)),
+        GoldenCase("ready-call", ReadyMessage(protocolVersion: 1, abiVersion: nil, cloneToReady: 90_000)),
+        GoldenCase("progress-3-of-10", ProgressMessage(completed: 3, total: 10)),
+        GoldenCase("progress-message", ProgressMessage(completed: 7, total: 0, message: "hashing")),
+        GoldenCase(
+            "log-notice",
+            LogMessage(level: 3, message: "12 files", subsystem: "com.example.photos", category: "export")),
+        GoldenCase("checkpoint", CheckpointMessage(bytes: [0xDE, 0xAD, 0xBE, 0xEF])),
+        GoldenCase("checkpoint-forget", CheckpointMessage(bytes: [])),
+        GoldenCase("submit-minimal", SubmitMessage(call: 1, identifier: "com.example.photos.refresh")),
+        GoldenCase("submit-full", fullSubmit),
+        GoldenCase("cancel-one", CancelMessage(call: 3, identifier: "com.example.photos.cleanup")),
+        GoldenCase("cancel-all", CancelMessage(call: 4, identifier: nil)),
+        GoldenCase("pending", PendingMessage(call: 5)),
+        GoldenCase("begin-assertion", BeginAssertionMessage(assertion: 1, name: "flush")),
+        GoldenCase("end-assertion", EndAssertionMessage(assertion: 1)),
+        GoldenCase("load-failed", LoadFailedMessage(finding: "bgtask_plugin_entry is missing")),
+        GoldenCase("done-ok", DoneMessage(success: true)),
+        GoldenCase(
+            "done-unstarted", DoneMessage(success: false, message: "no expiration handler", isUnstarted: true)
+        ),
+    ]
+
+    static let hostToLauncher: [GoldenCase] = [
+        GoldenCase("template-full", fullTemplate),
+        GoldenCase(
+            "template-call", TemplateMessage(template: 4, library: nil, directory: "/d", isolation: .noFork)),
+        GoldenCase(
+            "spawn-clone",
+            SpawnMessage(
+                launch: 42, template: 3, cgroup: "/sys/fs/cgroup/bgtask/g1", subprocesses: false,
+                fresh: false,
+                memory: 268_435_456)),
+        GoldenCase(
+            "spawn-fresh",
+            SpawnMessage(launch: 43, template: 3, cgroup: nil, subprocesses: true, fresh: true, memory: nil)),
+        GoldenCase("kill", KillMessage(launch: 42)),
+        GoldenCase("retire", RetireMessage(template: 3)),
+        GoldenCase("kill-template", KillTemplateMessage(template: 3)),
+    ]
+
+    static let launcherToHost: [GoldenCase] = [
+        GoldenCase("hello-v1", HelloMessage(protocolVersion: 1, pid: 4711)),
+        GoldenCase("spawned", SpawnedMessage(launch: 42, pid: 4712)),
+        GoldenCase(
+            "exited-0",
+            ExitedMessage(
+                launch: 42, waitStatus: 0, userMicroseconds: 1500, systemMicroseconds: 700,
+                maximumResident: 2_097_152, leftovers: 0)),
+        GoldenCase(
+            "exited-signal",
+            ExitedMessage(
+                launch: 43, waitStatus: 11, userMicroseconds: 1, systemMicroseconds: 2, maximumResident: 4096,
+                leftovers: 2)),
+        GoldenCase("template-ready", TemplateReadyMessage(template: 3, isCloneable: true)),
+        GoldenCase(
+            "template-ready-fresh",
+            TemplateReadyMessage(
+                template: 3, isCloneable: false, finding: "its constructors started 1 thread")),
+        GoldenCase(
+            "template-failed",
+            TemplateFailedMessage(template: 3, finding: "libfoo.so: cannot open shared object file")),
+        GoldenCase(
+            "template-crashed",
+            TemplateFailedMessage(template: 3, finding: "died while loading", waitStatus: 139)),
+        GoldenCase(
+            "spawn-failed",
+            SpawnFailedMessage(launch: 42, finding: "clone3: Resource temporarily unavailable (11)")),
+        GoldenCase("unkillable", UnkillableMessage(launch: 42)),
+    ]
+
+    private static var fullLaunch: LaunchMessage {
+        var message = LaunchMessage(
+            launch: 42, request: 17, identifier: "com.example.photos.export.album",
+            bundle: "com.example.photos",
+            taskKind: .continuedProcessing, attempt: 2, token: 1042,
+            dataDirectory: "/var/lib/bgtask/com.example.photos", temporaryDirectory: "/tmp/bgtask-42")
+        message.lastSuccess = 1_700_000_000_123
+        message.leaseEnd = 123_456_789_012_345
+        message.title = "Exporting “Été”"
+        message.subtitle = "12 photos"
+        message.debug = true
+        message.assertionAllowance = 25_000
+        return message
+    }
+
+    private static var fullSubmit: SubmitMessage {
+        var message = SubmitMessage(call: 2, identifier: "com.example.photos.cleanup")
+        message.earliest = 1_700_000_000_000
+        message.externalPower = true
+        message.network = true
+        message.payload = Array("{}".utf8)
+        message.title = "Cleaning"
+        message.subtitle = "all"
+        return message
+    }
+
+    private static var fullTemplate: TemplateMessage {
+        var message = TemplateMessage(
+            template: 3, library: "/var/lib/bgtask/libraries/ab12/libPhotos.so",
+            directory: "/var/lib/bgtask/com.example.photos", isolation: .cgroup)
+        message.environment = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]
+        message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 256, hard: 1024)]
+        message.cgroup = "/sys/fs/cgroup/bgtask/t3"
+        message.niceness = 10
+        return message
+    }
+}
