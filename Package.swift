@@ -25,6 +25,9 @@ let cSettings: [CSetting] = [
 /// toolchain; in this mode it adds none of them (a spawn costs 615 us instead of 1680). `LinkageTests` holds it.
 let withoutSwiftRuntime: LinkerSetting = .unsafeFlags(["-enable-experimental-feature", "Embedded"])
 
+/// Exports a plugin's entry function and nothing else; found from the package, wherever it is checked out.
+let exportsEntryOnly: LinkerSetting = .unsafeFlags(["-Xlinker", "--version-script=\(Context.packageDirectory)/Plugins/exports.map"])
+
 let package = Package(
     name: "bgtask",
     products: [
@@ -33,6 +36,8 @@ let package = Package(
         .executable(name: "bgtask-runner", targets: ["bgtask-runner"]),
         .library(name: "CHandlerABI", targets: ["CHandlerABI"]),
         .library(name: "ControlClient", targets: ["ControlClient"]),
+        .library(name: "FeedRefresher", type: .dynamic, targets: ["FeedRefresher"]),
+        .library(name: "TreeHasher", type: .dynamic, targets: ["TreeHasher"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -142,6 +147,16 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Commands/bgtask", swiftSettings: swiftSettings),
+
+        // MARK: Plugins
+        .systemLibrary(
+            name: "CSQLite", path: "Plugins/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(
+            name: "TreeHasher", dependencies: ["CHandlerABI"], path: "Plugins/TreeHasher",
+            cSettings: cSettings + [.define("_GNU_SOURCE")], linkerSettings: [withoutSwiftRuntime, exportsEntryOnly]),
+        .target(
+            name: "FeedRefresher", dependencies: ["CHandlerABI", "CSQLite"], path: "Plugins/FeedRefresher",
+            swiftSettings: swiftSettings, linkerSettings: [exportsEntryOnly]),
 
         // MARK: Tests
         .target(

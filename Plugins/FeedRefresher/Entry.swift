@@ -1,0 +1,49 @@
+/// FeedRefresher: reads the RSS and Atom files of a directory and keeps a digest of them in SQLite.
+///
+/// Payload: `{"directory": PATH, "database": PATH}`; without them, `feeds` and `digest.sqlite` in the bundle's data
+/// directory. Every file is one transaction that can be repeated, so a launch that was told to stop needs no
+/// checkpoint: the next attempt finds the files that are done unchanged and passes over them.
+public import CHandlerABI
+import Foundation
+
+/// What the entry function returns; the C side keeps a pointer to it for the life of the process.
+///
+/// Unsafe only to the compiler: written once, before anyone can see it, and never again.
+nonisolated(unsafe) private let plugin: UnsafePointer<bgtask_plugin> = {
+    let storage = UnsafeMutablePointer<bgtask_plugin>.allocate(capacity: 1)
+    storage.initialize(
+        to: bgtask_plugin(
+            abi_version: BGTASK_ABI_VERSION, struct_size: MemoryLayout<bgtask_plugin>.size,
+            run: { task, host in
+                guard let task, let host else { return }
+                run(RunningTask(task: task, host: host.pointee))
+            }))
+    return UnsafePointer(storage)
+}()
+
+/// The plugin's one exported symbol.
+@c(bgtask_plugin_entry)
+public func entry() -> UnsafePointer<bgtask_plugin>? { plugin }
+
+/// What a submission may carry.
+private struct Payload: Decodable {
+    var directory: String?
+    var database: String?
+}
+
+private func run(_ task: RunningTask) {
+    task.acceptsExpiration()
+    do {
+        let payload = try task.payload.map { try JSONDecoder().decode(Payload.self, from: $0) } ?? Payload()
+        let folder = payload.directory ?? task.dataDirectory + "/feeds"
+        let digest = try Digest(path: payload.database ?? task.dataDirectory + "/digest.sqlite")
+        let refresh = Refresh(folder: folder, digest: digest, task: task)
+        guard let summary = try refresh.run() else {
+            task.log(BGTASK_LOG_NOTICE, "told to stop; the next attempt goes on with the files that are left")
+            return
+        }
+        task.complete(success: summary.failures == 0, summary.description)
+    } catch {
+        task.complete(success: false, "\(error)")
+    }
+}

@@ -1,0 +1,33 @@
+import CHandlerABI
+import Foundation
+
+/// The C ABI in Swift's words: one launch, as its handler sees it.
+struct RunningTask {
+    let task: OpaquePointer
+    let host: bgtask_host
+
+    private var launch: bgtask_launch? { host.launch?(task)?.pointee }
+
+    /// The request's payload; `nil` if it has none.
+    var payload: Data? {
+        guard let launch, let bytes = launch.payload, launch.payload_length > 0 else { return nil }
+        return Data(bytes: bytes, count: launch.payload_length)
+    }
+
+    /// The bundle's own directory.
+    var dataDirectory: String { launch?.data_directory.map { String(cString: $0) } ?? "." }
+
+    /// Whether the host has called to stop.
+    var isExpired: Bool { host.expired?(task, nil) == 1 }
+
+    /// Says that this handler obeys expiration: asking for the descriptor is what gives it a grace period.
+    func acceptsExpiration() { _ = host.expiration_descriptor?(task) }
+
+    func report(_ completed: Int, of total: Int, _ message: String) {
+        _ = host.progress?(task, Int64(completed), Int64(total), message)
+    }
+
+    func log(_ level: bgtask_log_level, _ message: String) { host.log?(task, level, message) }
+
+    func complete(success: Bool, _ message: String) { host.complete?(task, success ? 1 : 0, message) }
+}
