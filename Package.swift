@@ -100,7 +100,7 @@ let package = Package(
             path: "Sources/Host/RequestStore", swiftSettings: swiftSettings),
         .target(
             name: "Scheduling",
-            dependencies: ["TaskModel", .product(name: "Collections", package: "swift-collections")],
+            dependencies: ["TaskModel", .product(name: "HeapModule", package: "swift-collections")],
             path: "Sources/Host/Scheduling", swiftSettings: swiftSettings),
         .target(
             name: "SystemConditions", dependencies: ["LinuxSystem", "TaskModel"],

@@ -1,0 +1,89 @@
+import TaskModel
+
+/// Which manifest permits what, arranged for a look-up per decision.
+struct Permits: Equatable, Sendable {
+    private struct Bundle: Equatable, Sendable {
+        var manifest: Manifest
+        var exact: [TaskIdentifier: TaskDeclaration]
+        var hasWildcards: Bool
+    }
+
+    private var bundles: [BundleIdentifier: Bundle] = [:]
+
+    init(_ manifests: [Manifest]) {
+        for manifest in manifests {
+            var exact: [TaskIdentifier: TaskDeclaration] = [:]
+            for task in manifest.tasks where !task.pattern.isWildcard { exact[task.pattern.base] = task }
+            bundles[manifest.bundle] = Bundle(
+                manifest: manifest, exact: exact,
+                hasWildcards: manifest.tasks.contains { $0.pattern.isWildcard })
+        }
+    }
+
+    /// What this bundle's manifest says of the identifier.
+    func declaration(for identifier: TaskIdentifier, of bundle: BundleIdentifier) -> TaskDeclaration? {
+        guard let entry = bundles[bundle] else { return nil }
+        return entry.exact[identifier]
+            ?? (entry.hasWildcards ? entry.manifest.declaration(for: identifier) : nil)
+    }
+
+    /// The bundle that permits an identifier: one that names it wins over one with a wildcard, a longer wildcard over a
+    /// shorter, and the registry refuses equals.
+    func owner(of identifier: TaskIdentifier) -> (manifest: Manifest, declaration: TaskDeclaration)? {
+        var best: (manifest: Manifest, declaration: TaskDeclaration)?
+        for entry in bundles.values {
+            guard let declaration = declaration(for: identifier, of: entry.manifest.bundle) else { continue }
+            if let other = best, !declaration.pattern.isNarrower(than: other.declaration.pattern) { continue }
+            best = (entry.manifest, declaration)
+        }
+        return best
+    }
+
+    /// Why a request of this kind may not run, if it may not.
+    func refusal(of identifier: TaskIdentifier, kind: TaskKind, bundle: BundleIdentifier) -> Refusal? {
+        guard let entry = bundles[bundle], let declaration = declaration(for: identifier, of: bundle) else {
+            return Refusal(
+                required: "a manifest of \(bundle) that permits \(identifier)",
+                observed: "no manifest permits it",
+                remedy: "Install a manifest that permits it, or cancel it: bgtask cancel \(identifier)")
+        }
+        if declaration.kind != kind {
+            return Refusal(
+                required: "a manifest that permits \(identifier) as \(kind.rawValue)",
+                observed: "the manifest of \(bundle) permits it as \(declaration.kind.rawValue)",
+                remedy: "Submit it again, or correct the manifest")
+        }
+        if let mode = kind.requiredMode, !entry.manifest.modes.contains(mode) {
+            return Refusal(
+                required: "the mode \(mode.rawValue) in the manifest of \(bundle)",
+                observed: "the mode is missing",
+                remedy: "Add \(mode.rawValue) to its modes")
+        }
+        return nil
+    }
+
+    struct Refusal: Equatable {
+        var required: String
+        var observed: String
+        var remedy: String
+    }
+
+    /// Every schedule. A wildcard names no task that could be scheduled, and continued tasks are a user's act.
+    var schedules: [TaskIdentifier: (bundle: BundleIdentifier, schedule: Schedule)] {
+        var all: [TaskIdentifier: (bundle: BundleIdentifier, schedule: Schedule)] = [:]
+        for (bundle, entry) in bundles {
+            for (identifier, task) in entry.exact where task.kind != .continuedProcessing {
+                if let schedule = task.schedule { all[identifier] = (bundle, schedule) }
+            }
+        }
+        return all
+    }
+}
+
+extension IdentifierPattern {
+    /// Whether it says more of an identifier that both match.
+    func isNarrower(than other: Self) -> Bool {
+        if isWildcard != other.isWildcard { return !isWildcard }
+        return base.rawValue.utf8.count > other.base.rawValue.utf8.count
+    }
+}

@@ -1,0 +1,46 @@
+import TaskModel
+
+extension WallTime {
+    /// `2027-01-15T08:00:00Z`.
+    var text: String {
+        let seconds = milliseconds.floorDivided(by: 1000)
+        let (days, rest) = (seconds.floorDivided(by: 86_400), seconds.floorRemainder(by: 86_400))
+        let (year, month, day) = Self.date(ofDay: days)
+        return "\(year)-\(month.twoDigits)-\(day.twoDigits)"
+            + "T\((rest / 3600).twoDigits):\((rest / 60 % 60).twoDigits):\((rest % 60).twoDigits)Z"
+    }
+
+    /// The date of a day since 1970-01-01, counted in eras of 400 years (146,097 days) that begin on 1 March.
+    private static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let sinceEra0 = day + 719_468
+        let era = sinceEra0.floorDivided(by: 146_097)
+        let dayOfEra = sinceEra0.floorRemainder(by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        return (
+            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1
+        )
+    }
+}
+
+extension Duration {
+    /// In the largest unit of which there are at least two, rounded up: `90 s`, `12 min`, `5 h`, `3 d`.
+    var text: String {
+        let seconds = max(0, (wholeMilliseconds + 999) / 1000)
+        for (unit, name) in [(86_400, "d"), (3600, "h"), (60, "min")] as [(Int64, String)]
+        where seconds >= 2 * unit {
+            return "\((seconds + unit - 1) / unit) \(name)"
+        }
+        return "\(seconds) s"
+    }
+}
+
+extension Int64 {
+    fileprivate var twoDigits: String { self < 10 ? "0\(self)" : "\(self)" }
+    fileprivate func floorDivided(by divisor: Int64) -> Int64 {
+        self >= 0 ? self / divisor : -((-self + divisor - 1) / divisor)
+    }
+    fileprivate func floorRemainder(by divisor: Int64) -> Int64 { self - floorDivided(by: divisor) * divisor }
+}

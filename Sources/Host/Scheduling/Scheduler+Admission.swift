@@ -1,0 +1,86 @@
+public import TaskModel
+
+extension Scheduler {
+    /// What a submission would become, and under which limit the store may take it in.
+    public struct Admission: Equatable, Sendable {
+        /// The bundle whose manifest permits it.
+        public var bundle: BundleIdentifier
+        /// The kind that the manifest gives it.
+        public var kind: TaskKind
+        /// The pending requests of that kind that the bundle may have; `nil` has no limit.
+        public var pendingLimit: Int?
+        /// The request's deadline.
+        public var deadline: WallTime
+    }
+
+    /// Whether a submission may be stored now, before it is.
+    ///
+    /// - Throws: ``SubmissionError`` with what decided: permission, limits, resources, or, for `strategy: fail`, the first veto.
+    public func admit(_ submission: TaskSubmission, at now: Moment) throws(SubmissionError) -> Admission {
+        let identifier = submission.identifier
+        func refuse(_ code: SubmissionError.Code, _ finding: String, _ remedy: String) -> SubmissionError {
+            SubmissionError(code: code, subject: identifier.rawValue, finding: finding, remedy: remedy)
+        }
+
+        if isShuttingDown {
+            throw refuse(.unavailable, "the host is stopping", "Submit it again when the host runs")
+        }
+        guard let (manifest, declaration) = situation.permits.owner(of: identifier) else {
+            throw refuse(
+                .notPermitted, "no manifest permits it",
+                "Add it to a manifest, or check the name: bgtask plugins")
+        }
+        let (bundle, kind) = (manifest.bundle, declaration.kind)
+        if let refusal = situation.permits.refusal(of: identifier, kind: kind, bundle: bundle) {
+            throw refuse(
+                .notPermitted, "\(refusal.observed), and it needs \(refusal.required)", refusal.remedy)
+        }
+        if kind == .continuedProcessing, submission.origin == .handler || submission.origin == .schedule {
+            throw refuse(
+                .notPermitted,
+                "a continued task starts on a user's act, and this came from a \(submission.origin.rawValue)",
+                "Submit it from a client: bgtask submit \(identifier)")
+        }
+        if submission.requiresGPU, situation.conditions.gpu != .known(true) {
+            throw refuse(
+                .notPermitted, "it asks for the GPU, and this machine offers none",
+                "Submit it without the GPU")
+        }
+        let limit = submission.origin == .schedule ? nil : settings.pendingLimit(for: kind)
+        if let limit {
+            let replaced =
+                pending.request(of: identifier).map { $0.submission.origin != .schedule ? 1 : 0 } ?? 0
+            if pending.count(of: kind, bundle: bundle) - replaced >= limit {
+                throw refuse(
+                    .tooManyPendingTaskRequests,
+                    "\(limit) of \(limit) pending \(kind.rawValue) requests of \(bundle) are taken",
+                    "Cancel one, or wait for a launch")
+            }
+        }
+        let admission = Admission(
+            bundle: bundle, kind: kind, pendingLimit: limit,
+            deadline: settings.deadline(for: submission, at: now))
+        if kind == .continuedProcessing, submission.strategy == .fail {
+            try checkImmediateStart(submission, admission, at: now)
+        }
+        return admission
+    }
+
+    private func checkImmediateStart(
+        _ submission: TaskSubmission, _ admission: Admission, at now: Moment
+    ) throws(SubmissionError) {
+        // The number is never stored; no verdict depends on it.
+        let request = TaskRequest(
+            id: RequestID(rawValue: .max), submission: submission, bundle: admission.bundle,
+            kind: admission.kind,
+            submittedAt: now.wall, attempt: 1, notBefore: nil, deadline: admission.deadline)
+        guard let veto = explain(request, at: now).first(where: \.isVeto) else { return }
+        let reason = veto.rationale.first
+        throw SubmissionError(
+            code: .immediateRunIneligible, subject: submission.identifier.rawValue,
+            finding:
+                "\(veto.policy) requires \(reason?.quantity ?? "") \(reason?.required ?? "otherwise"), and it is "
+                + (reason?.observed ?? "not so"),
+            remedy: reason?.remedy ?? "Wait, or submit it with the strategy queue")
+    }
+}

@@ -1,0 +1,34 @@
+public import TaskModel
+
+/// Something that the scheduler wants done. It keeps no second list: each action is said once.
+public enum SchedulerAction: Equatable, Sendable {
+    /// Launch this pending request. Answer with ``SchedulerEvent/launchStarted(_:_:)`` or
+    /// ``SchedulerEvent/launchNotStarted(_:retry:)``; until then the request holds its slot.
+    case launch(RequestID, isSimulated: Bool, because: [Verdict])
+    /// Tell the launch to stop; said once per launch.
+    case expire(LaunchID, Reason)
+    /// Lift the launch's CPU limit (true) or put it into force again (false, with a fresh window).
+    case setCPULimitRelaxed(LaunchID, Bool)
+    /// Store a request of origin `schedule` with these dates. It replaces a pending one of the same origin; where a request of
+    /// another origin is pending by now, leave that and do nothing. Answer with ``SchedulerEvent/submitted(_:)`` or
+    /// ``SchedulerEvent/scheduleNotStored(_:)``.
+    case submitScheduled(TaskIdentifier, BundleIdentifier, earliest: WallTime, deadline: WallTime)
+    /// Cancel a pending request in the store. The scheduler has forgotten it already.
+    case cancelRequest(RequestID, Reason)
+    /// Send ``SchedulerEvent/timePassed`` at these instants, in place of the ones asked for before.
+    case wake(Wake)
+}
+
+/// When the scheduler wants to look again; both `nil` while only events can change its mind.
+public struct Wake: Equatable, Hashable, Sendable {
+    /// On CLOCK_BOOTTIME: a lease or a stall.
+    public var boot: Duration?
+    /// On CLOCK_REALTIME: an earliest begin date. Fires early or late when that clock is set, which is right.
+    public var wall: WallTime?
+
+    /// Makes a pair of instants.
+    public init(boot: Duration? = nil, wall: WallTime? = nil) {
+        self.boot = boot
+        self.wall = wall
+    }
+}
