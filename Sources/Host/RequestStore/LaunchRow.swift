@@ -1,0 +1,119 @@
+import GRDB
+import TaskModel
+
+/// Between a row of `launches` and values.
+enum LaunchRow {
+    static func insert(_ launch: LaunchRecord, into db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO launches (id, request, identifier, bundle, kind, attempt, token, state, started_ms,
+                    isolation, library_hash, is_simulated, explanation)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            launch.id.rawValue, launch.request.rawValue, launch.identifier.rawValue, launch.bundle.rawValue,
+            launch.kind.rawValue, launch.attempt, launch.token, launch.state.rawValue,
+            launch.startedAt.milliseconds, launch.isolation, launch.libraryHash, launch.isSimulated,
+            launch.explanation,
+        ])
+    }
+
+    static func find(id: LaunchID, in db: Database) throws -> LaunchRecord? {
+        let statement = try db.cachedStatement(sql: sql("WHERE id = ?"))
+        return try Row.fetchOne(statement, arguments: [id.rawValue]).map(decode)
+    }
+
+    /// Launches that meet a condition; `tail` is a constant of ours, values are arguments.
+    static func all(_ tail: String, _ arguments: StatementArguments = [], in db: Database) throws
+        -> [LaunchRecord]
+    {
+        try Row.fetchAll(db.cachedStatement(sql: sql(tail)), arguments: arguments).map(decode)
+    }
+
+    private static func sql(_ tail: String) -> String { "SELECT * FROM launches \(tail)" }
+
+    /// Writes progress, unless the launch has ended.
+    static func set(_ progress: TaskProgress, of id: LaunchID, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE launches SET progress_completed = ?, progress_total = ?, progress_message = ?
+                WHERE id = ? AND state <> 'ended'
+                """
+        ).execute(arguments: [progress.completed, progress.total, progress.message, id.rawValue])
+    }
+
+    /// Writes how a launch ended.
+    static func end(
+        _ id: LaunchID, _ end: LaunchEnd, at time: WallTime, cpuTime: Duration, cpuIsLowerBound: Bool,
+        peakMemory: ByteCount?, in db: Database
+    ) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE launches SET state = 'ended', ended_ms = ?, outcome = ?, reason = ?, message = ?, signal = ?,
+                    exit_status = ?, phase = ?, code = ?, leftovers = ?, cpu_ns = ?, cpu_is_lower_bound = ?,
+                    peak_memory = ?
+                WHERE id = ?
+                """
+        ).execute(arguments: [
+            time.milliseconds, end.outcome.rawValue, end.reason?.rawValue, end.message, end.signal,
+            end.exitStatus,
+            end.phase?.rawValue, end.code, end.leftovers, cpuTime.wholeNanoseconds, cpuIsLowerBound,
+            peakMemory?.bytes, id.rawValue,
+        ])
+    }
+
+    static func decode(_ row: Row) throws -> LaunchRecord {
+        var launch = LaunchRecord(
+            id: LaunchID(rawValue: try row.decode(forColumn: "id")), request: try request(of: row),
+            token: try row.decode(forColumn: "token"), startedAt: try StoredTime.decode(row, "started_ms"),
+            isolation: try row.decode(forColumn: "isolation"),
+            libraryHash: try row.decode(forColumn: "library_hash"),
+            isSimulated: try row.decode(forColumn: "is_simulated"))
+        launch.state = try StoredWord.decode(row, "state")
+        launch.readyAt = try StoredTime.decodeOptional(row, "ready_ms")
+        launch.endedAt = try StoredTime.decodeOptional(row, "ended_ms")
+        launch.end = try end(of: row)
+        launch.expiration = try StoredWord.decodeOptional(row, "expiration")
+        launch.progress = try progress(of: row)
+        launch.cpuTime = .nanoseconds(try row.decode(Int64.self, forColumn: "cpu_ns"))
+        launch.cpuIsLowerBound = try row.decode(forColumn: "cpu_is_lower_bound")
+        let peak: Int64? = try row.decode(forColumn: "peak_memory")
+        launch.peakMemory = peak.map(ByteCount.init(bytes:))
+        launch.explanation = try row.decode(forColumn: "explanation")
+        return launch
+    }
+
+    /// Only what the record's initialiser copies; the launch has columns of its own for it.
+    private static func request(of row: Row) throws -> TaskRequest {
+        let submission = TaskSubmission(
+            identifier: try TaskIdentifier(row.decode(forColumn: "identifier")), origin: .client)
+        return TaskRequest(
+            id: RequestID(rawValue: try row.decode(forColumn: "request")), submission: submission,
+            bundle: try BundleIdentifier(row.decode(forColumn: "bundle")),
+            kind: try StoredWord.decode(row, "kind"),
+            submittedAt: WallTime(milliseconds: 0), attempt: try row.decode(forColumn: "attempt"),
+            notBefore: nil,
+            deadline: WallTime(milliseconds: 0))
+    }
+
+    private static func end(of row: Row) throws -> LaunchEnd? {
+        guard let outcome: Outcome = try StoredWord.decodeOptional(row, "outcome") else { return nil }
+        var end = LaunchEnd(
+            outcome: outcome, reason: try StoredWord.decodeOptional(row, "reason"),
+            message: try row.decode(forColumn: "message"))
+        end.signal = try row.decode(forColumn: "signal")
+        end.exitStatus = try row.decode(forColumn: "exit_status")
+        end.phase = try StoredWord.decodeOptional(row, "phase")
+        end.code = try row.decode(forColumn: "code")
+        end.leftovers = try row.decode(forColumn: "leftovers")
+        return end
+    }
+
+    private static func progress(of row: Row) throws -> TaskProgress? {
+        guard let completed: Int64 = try row.decode(forColumn: "progress_completed"),
+            let total: Int64 = try row.decode(forColumn: "progress_total")
+        else { return nil }
+        return TaskProgress(
+            completed: completed, total: total, message: try row.decode(forColumn: "progress_message"))
+    }
+}

@@ -1,0 +1,74 @@
+import GRDB
+import TaskModel
+
+/// Between a row of `requests` and values.
+enum RequestRow {
+    /// Inserts a pending request and returns it as the store holds it, times rounded to milliseconds.
+    static func insert(
+        _ submission: TaskSubmission, bundle: BundleIdentifier, kind: TaskKind, at time: WallTime,
+        deadline: WallTime, into db: Database
+    ) throws -> TaskRequest {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO requests (identifier, bundle, kind, state, origin, earliest_ms, requires_external_power,
+                    requires_network, requires_gpu, strategy, payload, title, subtitle, idempotency_key, submitted_ms,
+                    deadline_ms, attempt)
+                VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+                """
+        ).execute(arguments: [
+            submission.identifier.rawValue, bundle.rawValue, kind.rawValue, submission.origin.rawValue,
+            submission.earliestBeginDate?.milliseconds, submission.requiresExternalPower,
+            submission.requiresNetworkConnectivity, submission.requiresGPU, submission.strategy.rawValue,
+            submission.payload, submission.title, submission.subtitle, submission.idempotencyKey,
+            time.milliseconds, deadline.milliseconds,
+        ])
+        return try one(id: RequestID(rawValue: db.lastInsertedRowID), in: db).request
+    }
+
+    /// The record by its number; throws where there is none.
+    static func one(id: RequestID, in db: Database) throws -> RequestRecord {
+        guard let record = try find(id: id, in: db) else { throw missing(id) }
+        return record
+    }
+
+    static func missing(_ id: RequestID) -> StoreError {
+        StoreError(
+            code: .notPending, subject: "\(id)", finding: "there is no such request",
+            remedy: "Ask for the pending requests")
+    }
+
+    static func find(id: RequestID, in db: Database) throws -> RequestRecord? {
+        let statement = try db.cachedStatement(sql: "SELECT * FROM requests WHERE id = ?")
+        return try Row.fetchOne(statement, arguments: [id.rawValue]).map(decode)
+    }
+
+    static func decode(_ row: Row) throws -> RequestRecord {
+        var submission = TaskSubmission(
+            identifier: try TaskIdentifier(row.decode(forColumn: "identifier")),
+            origin: try StoredWord.decode(row, "origin"))
+        submission.earliestBeginDate = try StoredTime.decodeOptional(row, "earliest_ms")
+        submission.requiresExternalPower = try row.decode(forColumn: "requires_external_power")
+        submission.requiresNetworkConnectivity = try row.decode(forColumn: "requires_network")
+        submission.requiresGPU = try row.decode(forColumn: "requires_gpu")
+        submission.strategy = try StoredWord.decode(row, "strategy")
+        submission.payload = try row.decode(forColumn: "payload")
+        submission.title = try row.decode(forColumn: "title")
+        submission.subtitle = try row.decode(forColumn: "subtitle")
+        submission.idempotencyKey = try row.decode(forColumn: "idempotency_key")
+        let request = TaskRequest(
+            id: RequestID(rawValue: try row.decode(forColumn: "id")), submission: submission,
+            bundle: try BundleIdentifier(row.decode(forColumn: "bundle")),
+            kind: try StoredWord.decode(row, "kind"),
+            submittedAt: try StoredTime.decode(row, "submitted_ms"),
+            attempt: try row.decode(forColumn: "attempt"),
+            notBefore: try StoredTime.decodeOptional(row, "not_before_ms"),
+            deadline: try StoredTime.decode(row, "deadline_ms"))
+        let replacedBy: Int64? = try row.decode(forColumn: "replaced_by")
+        return RequestRecord(
+            request: request, state: try StoredWord.decode(row, "state"),
+            outcome: try StoredWord.decodeOptional(row, "outcome"),
+            reason: try StoredWord.decodeOptional(row, "reason"),
+            endedAt: try StoredTime.decodeOptional(row, "ended_ms"),
+            replacedBy: replacedBy.map(RequestID.init(rawValue:)))
+    }
+}

@@ -1,0 +1,103 @@
+import GRDB
+public import TaskModel
+
+extension SQLiteRequestStore {
+    /// See ``RequestStore``.
+    public func launch(_ id: LaunchID) async throws(StoreError) -> LaunchRecord? {
+        try await records { try LaunchRow.all("WHERE id = ?", [id.rawValue], in: $0) }.first
+    }
+
+    /// See ``RequestStore``.
+    public func launches(
+        identifier: TaskIdentifier?, limit: Int, before: LaunchID?
+    ) async throws(StoreError) -> [LaunchRecord] {
+        let bound = before?.rawValue ?? .max
+        return try await records { db in
+            guard let identifier else {
+                return try LaunchRow.all(
+                    "WHERE id < ? ORDER BY id DESC LIMIT ?", [bound, max(0, limit)], in: db)
+            }
+            return try LaunchRow.all(
+                "WHERE identifier = ? AND id < ? ORDER BY id DESC LIMIT ?",
+                [identifier.rawValue, bound, max(0, limit)], in: db)
+        }
+    }
+
+    /// See ``RequestStore``.
+    public func launches(of request: RequestID) async throws(StoreError) -> [LaunchRecord] {
+        try await records { try LaunchRow.all("WHERE request = ? ORDER BY id", [request.rawValue], in: $0) }
+    }
+
+    /// Reads launches and lays progress over them that is not written yet.
+    private func records(
+        _ body: @escaping @Sendable (Database) throws -> [LaunchRecord]
+    ) async throws(StoreError) -> [LaunchRecord] {
+        // Taken before the read: what is written in between is in the rows.
+        let unwritten = queue.unwrittenProgress()
+        return try await read(body).map { launch in
+            guard launch.state != .ended, let newer = unwritten[launch.id] else { return launch }
+            var launch = launch
+            launch.progress = newer
+            return launch
+        }
+    }
+
+    /// See ``RequestStore``.
+    public func lastSuccess(of identifier: TaskIdentifier) async throws(StoreError) -> WallTime? {
+        try await read { db in
+            try Int64.fetchOne(
+                db, sql: "SELECT at_ms FROM successes WHERE identifier = ?", arguments: [identifier.rawValue])
+        }.map(WallTime.init(milliseconds:))
+    }
+
+    /// See ``RequestStore``.
+    public func setting(_ key: String) async throws(StoreError) -> String? {
+        try await read {
+            try String.fetchOne($0, sql: "SELECT value FROM settings WHERE key = ?", arguments: [key])
+        }
+    }
+
+    /// See ``RequestStore``.
+    public func settings() async throws(StoreError) -> [String: String] {
+        let pairs = try await read { db in
+            try Row.fetchAll(db, sql: "SELECT key, value FROM settings").map { row in
+                (
+                    try row.decode(String.self, forColumn: "key"),
+                    try row.decode(String.self, forColumn: "value")
+                )
+            }
+        }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    /// See ``RequestStore``.
+    public func setSetting(_ key: String, _ value: String?) async throws(StoreError) {
+        try await write { db in
+            guard let value else {
+                try db.execute(sql: "DELETE FROM settings WHERE key = ?", arguments: [key])
+                return
+            }
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", arguments: [key, value])
+        }
+    }
+
+    /// See ``RequestStore``.
+    @discardableResult
+    public func prune(keepingNewest count: Int, olderThan time: WallTime) async throws(StoreError) -> Int {
+        try await write { db in
+            try db.execute(
+                sql: """
+                    DELETE FROM launches WHERE state = 'ended' AND ended_ms < ?
+                        AND id NOT IN (SELECT id FROM launches ORDER BY id DESC LIMIT ?)
+                    """, arguments: [time.milliseconds, max(0, count)])
+            let launches = db.changesCount
+            try db.execute(
+                sql: """
+                    DELETE FROM requests WHERE state = 'done' AND ended_ms < ?
+                        AND NOT EXISTS (SELECT * FROM launches WHERE launches.request = requests.id)
+                    """, arguments: [time.milliseconds])
+            return launches + db.changesCount
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import FoundationEssentials
+public import TaskModel
+
+extension SQLiteRequestStore {
+    /// Renames a store's files out of the way, for an operator who asked for it in so many words.
+    ///
+    /// The database and its log keep matching names, so that the `sqlite3` shell can still open them together. The
+    /// log goes first: no new store may ever meet an old log.
+    ///
+    /// - Parameters:
+    ///   - directory: The state directory.
+    ///   - time: Now, which becomes part of the names.
+    /// - Returns: The new paths; empty if there was nothing.
+    /// - Throws: ``StoreError`` `inUse` while a host has the directory; `cannotOpen` if a file can't be renamed.
+    public static func setAside(directory: String, at time: WallTime) throws(StoreError) -> [String] {
+        let files = StoreFiles(directory: directory)
+        let lock = try files.takeLock(details: "setting the store aside")
+        defer { withExtendedLifetime(lock) {} }
+        let stamp = Date(timeIntervalSince1970: Double(time.milliseconds) / 1000)
+            .formatted(
+                Date.ISO8601FormatStyle(timeZoneSeparator: .omitted).year().month().day()
+                    .dateSeparator(.omitted).time(includingFractionalSeconds: false).timeSeparator(.omitted))
+        let base = "\(files.database).set-aside-\(stamp)Z"
+        var moved: [String] = []
+        for (old, new) in [(files.log, base + "-wal"), (files.index, base + "-shm"), (files.database, base)]
+        where FileManager.default.fileExists(atPath: old) {
+            do {
+                try FileManager.default.moveItem(atPath: old, toPath: new)
+            } catch {
+                throw StoreError(
+                    code: .cannotOpen, subject: old, finding: "it can't be renamed to \(new): \(error)",
+                    remedy: "Make the state directory writable and run the command again")
+            }
+            moved.append(new)
+        }
+        return moved
+    }
+}

@@ -1,0 +1,64 @@
+import GRDB
+import TaskModel
+
+extension StoreError {
+    /// Puts SQLite's words into ours.
+    ///
+    /// - Parameters:
+    ///   - error: Whatever a database call threw.
+    ///   - file: The database file.
+    static func translating(_ error: any Error, file: String) -> StoreError {
+        if let known = error as? StoreError { return known }
+        guard let database = error as? DatabaseError else {
+            return .damaged(file: file, finding: "\(error)")
+        }
+        let words = "SQLite found: \(database.message ?? "no text") (\(database.extendedResultCode.rawValue))"
+        switch database.resultCode {
+        case .SQLITE_FULL:
+            return diskFull(file: file, words: words)
+        case .SQLITE_IOERR
+        where [.SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_WRITE].contains(database.extendedResultCode):
+            // What a full disk looks like where SQLite makes its shared memory longer, and what a file size limit does.
+            return diskFull(file: file, words: words)
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_ERROR:
+            return .damaged(file: file, finding: words)
+        case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+            return StoreError(
+                code: .cannotOpen, subject: file, finding: words,
+                remedy: "The host's user must be able to read and write the file and its directory")
+        case .SQLITE_MISUSE:
+            return closed(file: file)
+        default:
+            return StoreError(
+                code: .inputOutput, subject: file, finding: words,
+                remedy: "Look at the kernel log for errors of the disk; then submit again")
+        }
+    }
+
+    static func damaged(file: String, finding: String) -> StoreError {
+        StoreError(
+            code: .damaged, subject: file, finding: finding,
+            remedy:
+                "Put a copy back, or run 'bgtaskd --set-aside-store' with the same --state: it renames the files "
+                + "and starts with an empty store. Nothing is renamed without that command")
+    }
+
+    static func closed(file: String) -> StoreError {
+        StoreError(
+            code: .closed, subject: file, finding: "the store is closed",
+            remedy: "Ask again when the host runs")
+    }
+
+    private static func diskFull(file: String, words: String) -> StoreError {
+        StoreError(
+            code: .diskFull, subject: file, finding: "\(words): no space is left for the store",
+            remedy: "Make room in its file system; the host needs no restart")
+    }
+
+    /// The refusal of a submission that could not be stored.
+    func asSubmissionError(of identifier: TaskIdentifier) -> SubmissionError {
+        SubmissionError(
+            code: .unavailable, subject: identifier.rawValue,
+            finding: "the request is not stored: \(subject): \(finding)", remedy: remedy)
+    }
+}

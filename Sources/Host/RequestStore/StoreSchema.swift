@@ -1,0 +1,108 @@
+import GRDB
+
+/// The tables; each column's meaning is in Documentation/Store.md.
+///
+/// A migration that was released is never changed: a new one is added at the end.
+enum StoreSchema {
+    /// `PRAGMA application_id`: "bgtk". Keeps the host from working on another program's database.
+    static let applicationID: Int64 = 0x6267_746B
+
+    /// Brings any older store to the newest form, each step in a transaction.
+    ///
+    /// - Parameter firstToken: What tokens start after in a store that is new. Above those of a store that was set
+    ///   aside, so that whoever remembers the highest token that it saw is not locked out.
+    static func migrator(firstToken: Int64) -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 requests, launches, settings") { db in
+            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+            try db.execute(sql: version1)
+            try db.execute(sql: "INSERT INTO meta (key, value) VALUES ('token', ?)", arguments: [firstToken])
+        }
+        return migrator
+    }
+
+    private static let version1 = """
+        CREATE TABLE requests (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            identifier TEXT NOT NULL,
+            bundle TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('pending', 'launched', 'done')),
+            origin TEXT NOT NULL,
+            earliest_ms INTEGER,
+            requires_external_power INTEGER NOT NULL,
+            requires_network INTEGER NOT NULL,
+            requires_gpu INTEGER NOT NULL,
+            strategy TEXT NOT NULL,
+            payload TEXT,
+            title TEXT NOT NULL,
+            subtitle TEXT NOT NULL,
+            idempotency_key TEXT,
+            submitted_ms INTEGER NOT NULL,
+            deadline_ms INTEGER NOT NULL,
+            attempt INTEGER NOT NULL CHECK (attempt >= 1),
+            not_before_ms INTEGER,
+            checkpoint BLOB,
+            outcome TEXT,
+            reason TEXT,
+            ended_ms INTEGER,
+            replaced_by INTEGER,
+            CHECK ((state = 'done') = (outcome IS NOT NULL) AND (state = 'done') = (ended_ms IS NOT NULL))
+        ) STRICT;
+        CREATE UNIQUE INDEX requests_pending ON requests (identifier) WHERE state = 'pending';
+        CREATE INDEX requests_pending_of_bundle ON requests (bundle, kind) WHERE state = 'pending';
+        CREATE UNIQUE INDEX requests_key ON requests (identifier, idempotency_key)
+            WHERE idempotency_key IS NOT NULL;
+        CREATE INDEX requests_ended ON requests (ended_ms) WHERE state = 'done';
+
+        CREATE TABLE launches (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            request INTEGER NOT NULL REFERENCES requests (id),
+            identifier TEXT NOT NULL,
+            bundle TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            attempt INTEGER NOT NULL,
+            token INTEGER NOT NULL UNIQUE,
+            state TEXT NOT NULL CHECK (state IN ('starting', 'running', 'expiring', 'ended')),
+            started_ms INTEGER NOT NULL,
+            ready_ms INTEGER,
+            ended_ms INTEGER,
+            outcome TEXT,
+            reason TEXT,
+            message TEXT,
+            signal INTEGER,
+            exit_status INTEGER,
+            phase TEXT,
+            code INTEGER,
+            leftovers INTEGER NOT NULL DEFAULT 0,
+            expiration TEXT,
+            progress_completed INTEGER,
+            progress_total INTEGER,
+            progress_message TEXT,
+            cpu_ns INTEGER NOT NULL DEFAULT 0,
+            cpu_is_lower_bound INTEGER NOT NULL DEFAULT 0,
+            peak_memory INTEGER,
+            isolation TEXT NOT NULL,
+            library_hash TEXT,
+            is_simulated INTEGER NOT NULL,
+            explanation TEXT,
+            CHECK ((state = 'ended') = (outcome IS NOT NULL) AND (state = 'ended') = (ended_ms IS NOT NULL))
+        ) STRICT;
+        CREATE UNIQUE INDEX launches_open ON launches (request) WHERE state <> 'ended';
+        CREATE INDEX launches_of_request ON launches (request);
+        CREATE INDEX launches_of_identifier ON launches (identifier, id);
+
+        CREATE TABLE successes (
+            identifier TEXT PRIMARY KEY,
+            at_ms INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE settings (
+            key TEXT PRIMARY KEY,
+            value TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE meta (
+            key TEXT PRIMARY KEY,
+            value INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+}

@@ -1,0 +1,101 @@
+import Glibc
+
+/// A lock on a file that the kernel gives back when its process ends, however it ends.
+///
+/// The file's text names the owner, for people. The lock belongs to an open file (flock), is closed on exec, and
+/// thread-safe to hold. A file that a dead owner left is no obstacle.
+public struct FileLock: ~Copyable, Sendable {
+    /// Why the lock was not taken.
+    public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
+        /// Another open file holds it; the owner's text, empty if it has not written one yet.
+        case held(path: String, owner: String)
+        /// The file can't be opened or locked.
+        case system(SystemCallError)
+
+        /// A sentence.
+        public var description: String {
+            switch self {
+            case .held(let path, let owner): "\(path) is held by \(owner.isEmpty ? "another process" : owner)"
+            case .system(let error): error.description
+            }
+        }
+    }
+
+    /// The longest owner text that is read back, in bytes.
+    private static let maximumOwnerLength = 1024
+
+    private let descriptor: OwnedDescriptor
+
+    /// Takes the lock at once or not at all.
+    ///
+    /// - Parameters:
+    ///   - path: The file; made with mode 0600 if missing. A symbolic link is refused.
+    ///   - owner: Written into the file once the lock is ours; see ``ownerText(details:)``.
+    public init(path: String, owner: String) throws(Failure) {
+        let file = OwnedDescriptor(taking: try Self.open(path))
+        try Self.lock(file.rawValue, path: path)
+        try Self.write(owner, into: file.rawValue, path: path)
+        descriptor = file
+    }
+
+    private static func open(_ path: String) throws(Failure) -> CInt {
+        do throws(SystemCallError) {
+            return try retryingOnInterrupt("open", path) {
+                Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            }
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    private static func lock(_ descriptor: CInt, path: String) throws(Failure) {
+        do throws(SystemCallError) {
+            try retryingOnInterrupt("flock", path) { flock(descriptor, LOCK_EX | LOCK_NB) }
+        } catch {
+            if error.code == EWOULDBLOCK { throw .held(path: path, owner: readOwner(descriptor)) }
+            throw .system(error)
+        }
+    }
+
+    private static func write(_ owner: String, into descriptor: CInt, path: String) throws(Failure) {
+        do throws(SystemCallError) {
+            try retryingOnInterrupt("ftruncate", path) { ftruncate(descriptor, 0) }
+            let text = Array((owner + "\n").utf8)
+            try retryingOnInterrupt("pwrite", path) { pwrite(descriptor, text, text.count, 0) }
+        } catch {
+            // The text is for people alone: a full disk must not keep the host from starting.
+            if error.code != ENOSPC && error.code != EDQUOT { throw .system(error) }
+        }
+    }
+
+    /// `pid 4711 (started 123456 clock ticks after boot), DETAILS`, of this process.
+    public static func ownerText(details: String) -> String {
+        let pid = getpid()
+        let start = startTicks().map { " (started \($0) clock ticks after boot)" } ?? ""
+        return "pid \(pid)\(start), \(details)"
+    }
+
+    private static func readOwner(_ descriptor: CInt) -> String {
+        var bytes = [UInt8](repeating: 0, count: maximumOwnerLength)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return "" }
+        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
+        // Whoever may write the file may not write to the reader's terminal.
+        return String(
+            text.prefix { $0 != "\n" }.map { $0.isASCII && ($0.asciiValue ?? 0) >= 0x20 ? $0 : "?" })
+    }
+
+    /// Field 22 of /proc/self/stat, which with the number tells this process from a later one of that number.
+    private static func startTicks() -> String? {
+        let descriptor = Glibc.open("/proc/self/stat", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        let owned = OwnedDescriptor(taking: descriptor)
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = read(owned.rawValue, &bytes, bytes.count)
+        // The name in parentheses may hold spaces: count fields from the last parenthesis, where field 3 follows.
+        guard count > 0, let end = bytes.prefix(count).lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        let fields = bytes[(end + 1)..<count].split(separator: UInt8(ascii: " "))
+        guard fields.count > 19 else { return nil }
+        return String(decoding: fields[19], as: UTF8.self)
+    }
+}
