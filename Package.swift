@@ -127,6 +127,10 @@ let package = Package(
             dependencies: [
                 "ControlWire", "LinuxSystem", "TaskModel",
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Sources/Host/ControlServer", swiftSettings: swiftSettings),
 

@@ -1,0 +1,115 @@
+import ControlWire
+import Hummingbird
+import HummingbirdCore
+public import LinuxSystem
+public import Logging
+import NIOCore
+public import ServiceLifecycle
+
+/// The control channel: HTTP and JSON on a Unix socket (Documentation/ControlAPI.md).
+///
+/// A service: `run()` serves until graceful shutdown or cancellation, then takes the socket's file away. Every peer is
+/// decided by the kernel's credentials: the host's own user and root may do everything, nobody else anything.
+public struct ControlServer: Service {
+    /// What one client, or all of them, may take of the host.
+    public struct Limits: Sendable {
+        /// Connections at once; more wait in the socket's queue.
+        public var connections = 128
+        /// Bytes of one request's body.
+        public var bodyLength = ControlProtocol.maximumBodyLength
+        /// Seconds for a request to arrive in full.
+        public var requestSeconds: Int64 = 10
+        /// Seconds that a connection may be silent between requests.
+        public var idleSeconds: Int64 = 60
+        /// Events that wait for a client that is slow; one more ends its stream.
+        public var waitingEvents = 4096
+
+        /// Standard limits, all of them ours: far above what a person and some scripts need.
+        public init() {}
+    }
+
+    private let host: any HostControl
+    private let file: ControlSocketFile
+    private let limits: Limits
+    private let logger: Logger
+    private let owner: UInt32
+    private let onServing: @Sendable () async -> Void
+
+    /// Makes a server; nothing is touched before `run()`.
+    ///
+    /// - Parameters:
+    ///   - host: What is controlled.
+    ///   - socketPath: Where clients look; absolute.
+    ///   - limits: What clients may take.
+    ///   - logger: Gets the server's own lines.
+    ///   - onServing: Called once the socket is there and accepts connections.
+    /// - Throws: ``SocketFileError`` if no socket can have that path.
+    public init(
+        host: any HostControl, socketPath: String, limits: Limits = Limits(), logger: Logger,
+        onServing: @escaping @Sendable () async -> Void = {}
+    ) throws(SocketFileError) {
+        self.host = host
+        file = try ControlSocketFile(path: socketPath)
+        self.limits = limits
+        self.logger = logger
+        self.onServing = onServing
+        owner = PeerCredentials.ownUser
+    }
+
+    /// Serves until graceful shutdown.
+    ///
+    /// - Throws: ``SocketFileError`` if the place is not safe, or another host serves there.
+    public func run() async throws {
+        try file.prepareDirectory()
+        if try file.isServed() {
+            throw SocketFileError(
+                path: file.path, finding: "another host answers there",
+                remedy: "Stop it, or start this one with another --socket")
+        }
+        let publication = Publication()
+        var http = HTTP1Channel.Configuration(idleTimeout: .seconds(limits.idleSeconds))
+        http.httpDecoder.maxHeaderListSize = 16 << 10
+        http.httpDecoder.maxHeaderFieldSize = 8 << 10
+        http.httpDecoder.maxHeaderFieldCount = 64
+        let application = Application(
+            router: router(),
+            server: .http1(configuration: http),
+            configuration: ApplicationConfiguration(
+                address: .unixDomainSocket(path: file.temporaryPath),
+                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections, logger: quiet)),
+            onServerRunning: { [file, logger, onServing] channel in
+                do throws(SystemCallError) {
+                    try file.publish()
+                    await onServing()
+                } catch {
+                    logger.error(
+                        "The control socket could not be put in place", metadata: ["error": "\(error)"])
+                    publication.fail(error)
+                    channel.close(promise: nil)
+                }
+            },
+            logger: quiet)
+        defer { file.remove() }
+        try await application.run()
+        try publication.check()
+    }
+
+    private func router() -> Router<ControlContext> {
+        let router = Router(context: ControlContext.self)
+        router.add(middleware: ErrorMiddleware(logger: logger))
+        router.add(middleware: PeerMiddleware(owner: owner, logger: logger))
+        let group = router.group(RouterPath(ControlProtocol.pathPrefix))
+        RequestRoutes(host: host, limits: limits).add(to: group)
+        LaunchRoutes(host: host, limits: limits).add(to: group)
+        HostRoutes(host: host, limits: limits).add(to: group)
+        StreamRoutes(host: host, limits: limits).add(to: group)
+        return router
+    }
+
+    /// The HTTP library's own lines are of use only to those who look for its faults.
+    private var quiet: Logger {
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .warning)
+        return logger
+    }
+}

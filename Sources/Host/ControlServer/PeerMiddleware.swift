@@ -1,0 +1,40 @@
+import ControlWire
+import Hummingbird
+import LinuxSystem
+import Logging
+import NIOCore
+
+/// Lets the host's own user and root pass and nobody else.
+struct PeerMiddleware: RouterMiddleware {
+    typealias Context = ControlContext
+
+    let owner: UInt32
+    let logger: Logger
+
+    func handle(
+        _ request: Request, context: ControlContext, next: (Request, ControlContext) async throws -> Response
+    ) async throws -> Response {
+        let peer = try await credentials(of: context.channel)
+        guard peer.mayControl(hostOf: owner) else {
+            logger.warning("A peer was refused", metadata: ["peer": "\(peer)"])
+            throw ErrorMessage(
+                .peerNotAllowed, subject: "\(peer)",
+                finding: "this host belongs to user \(owner), and only that user and root may control it",
+                remedy: "Run the command as that user, or start a host of your own")
+        }
+        return try await next(request, context)
+    }
+
+    /// Asked of the kernel per request: it is one system call, and the answer belongs to the connection for good.
+    private func credentials(of channel: any Channel) async throws -> PeerCredentials {
+        guard let options = channel as? any SocketOptionProvider else {
+            throw ErrorMessage(
+                .internalError, subject: "connection", finding: "it is no socket",
+                remedy: "Report it as a fault of bgtask")
+        }
+        // Safe: `PeerCredentials` is laid out as the `struct ucred` that this option fills in.
+        return try await options.unsafeGetSocketOption(
+            level: .socket, name: NIOBSDSocket.Option(rawValue: PeerCredentials.socketOption)
+        ).get()
+    }
+}

@@ -1,0 +1,135 @@
+import Glibc
+
+/// The file of a control socket: its directory checked, its place taken in one step.
+///
+/// A server binds ``temporaryPath`` and then calls ``publish()``: the socket gets its mode before anybody can find it,
+/// and a stale file of a host that died is replaced without a moment in which there is none.
+public struct ControlSocketFile: Sendable {
+    /// Where clients look.
+    public let path: String
+    /// Where the server binds.
+    public var temporaryPath: String { path + ".new" }
+
+    /// `sun_path` has 108 bytes with its terminator (unix(7)), and the temporary name must fit too.
+    public static let maximumLength = 107 - ".new".utf8.count
+
+    /// Names a socket; nothing is touched.
+    ///
+    /// - Throws: ``SocketFileError`` if the path is relative or too long.
+    public init(path: String) throws(SocketFileError) {
+        guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0) else {
+            throw SocketFileError(
+                path: path, finding: "it is not an absolute path of a file", remedy: "Give the path from / on"
+            )
+        }
+        guard path.utf8.count <= Self.maximumLength else {
+            throw SocketFileError(
+                path: path,
+                finding: "it has \(path.utf8.count) bytes and a socket's path at most \(Self.maximumLength)",
+                remedy: "Choose a shorter directory")
+        }
+        self.path = path
+    }
+
+    /// Makes the directory with mode 0700 where it is missing, and checks that nobody else can replace what is in it.
+    ///
+    /// - Throws: ``SocketFileError`` if it belongs to another user, is a symbolic link or may be written by others.
+    public func prepareDirectory() throws(SocketFileError) {
+        let directory = self.directory
+        do {
+            try DirectoryTree.make(directory, mode: 0o700)
+            var status = stat()
+            _ = try retryingOnInterrupt("lstat", directory) { lstat(directory, &status) }
+            try check(status, of: directory)
+        } catch let error as SystemCallError {
+            throw SocketFileError(
+                path: directory, finding: error.description,
+                remedy: "Make the directory, or choose another by --socket")
+        } catch let error as SocketFileError {
+            throw error
+        } catch {
+            throw SocketFileError(path: directory, finding: "\(error)", remedy: "Choose another by --socket")
+        }
+    }
+
+    /// Whether somebody answers on the socket now.
+    ///
+    /// - Throws: ``SocketFileError`` if something that is no socket has its name.
+    public func isServed() throws(SocketFileError) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return false }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw SocketFileError(
+                path: path, finding: "there is a file that is no socket",
+                remedy: "Remove it, or choose another by --socket")
+        }
+        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { return false }
+        let descriptor = OwnedDescriptor(taking: number)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor.rawValue, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        return connected == 0
+    }
+
+    /// Gives the bound socket mode 0600 and its name.
+    ///
+    /// - Throws: ``SystemCallError``.
+    public func publish() throws(SystemCallError) {
+        try retryingOnInterrupt("chmod", temporaryPath) { chmod(temporaryPath, 0o600) }
+        try retryingOnInterrupt("rename", path) { rename(temporaryPath, path) }
+    }
+
+    /// Takes the names away at the end; a failure only leaves a stale file, which the next host replaces.
+    public func remove() {
+        _ = unlink(path)
+        _ = unlink(temporaryPath)
+    }
+
+    private var directory: String {
+        let parent = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
+        return parent.isEmpty ? "/" : String(parent)
+    }
+
+    private func check(_ status: stat, of directory: String) throws(SocketFileError) {
+        let own = geteuid()
+        let finding: String
+        if status.st_mode & S_IFMT != S_IFDIR {
+            finding = "it is not a directory, or a symbolic link to one"
+        } else if status.st_uid != own && status.st_uid != 0 {
+            finding = "it belongs to user \(status.st_uid) and the host runs as \(own)"
+        } else if status.st_mode & 0o022 != 0 {
+            finding = "others may write it (mode \(String(status.st_mode & 0o7777, radix: 8)))"
+        } else {
+            return
+        }
+        throw SocketFileError(
+            path: directory, finding: finding,
+            remedy: "Use a directory that only the host's user may write, for example by chmod go-w")
+    }
+}
+
+/// Why a control socket can't be where it was asked to be.
+public struct SocketFileError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The socket or its directory.
+    public let path: String
+    /// What was found.
+    public let finding: String
+    /// What to do.
+    public let remedy: String
+
+    /// Makes an error.
+    public init(path: String, finding: String, remedy: String) {
+        self.path = path
+        self.finding = finding
+        self.remedy = remedy
+    }
+
+    /// `/tmp/control.sock: there is a file that is no socket. Remove it`.
+    public var description: String { "\(path): \(finding). \(remedy)" }
+}
