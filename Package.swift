@@ -196,9 +196,8 @@ let package = Package(
             name: "ControlTests",
             dependencies: ["ControlClient", "ControlServer", "ControlWire", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask"],
             swiftSettings: swiftSettings),
-        .testTarget(
-            name: "LinkageTests", dependencies: ["LinuxSystem", "TaskHostTestSupport", "bgtask-runner"],
-            swiftSettings: swiftSettings),
+        .testTarget(name: "LinkageTests", swiftSettings: swiftSettings),
+        .testTarget(name: "PluginTests", dependencies: ["CHandlerABI", "CSQLite"], swiftSettings: swiftSettings),
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["ControlClient", "ControlWire", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask", "bgtaskd", "bgtask-runner"],

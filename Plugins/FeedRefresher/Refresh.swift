@@ -32,6 +32,10 @@ struct Refresh {
 
     /// Takes in every file that is new or changed; `nil` if it was told to stop before the end.
     func run() throws -> Summary? {
+        if !FileManager.default.fileExists(atPath: folder) {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            task.log(BGTASK_LOG_NOTICE, "there are no feeds yet; put RSS or Atom files into \(folder)")
+        }
         let files = try list()
         var summary = Summary()
         for (index, file) in files.enumerated() {

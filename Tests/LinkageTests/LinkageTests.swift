@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+/// What the linker put into the runner and the shipped plugins, read with the tools that people would use.
+@Suite struct LinkageTests {
+    static let cProducts = ["bgtask-runner", "libTreeHasher.so"]
+    static let plugins = ["libTreeHasher.so", "libFeedRefresher.so"]
+
+    /// The folder of the build's products, which is where this test program stands too.
+    private func product(_ name: String) throws -> String {
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent(name).path
+    }
+
+    private func output(_ tool: String, _ arguments: String...) throws -> [String] {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [tool] + arguments
+        process.standardOutput = pipe
+        try process.run()
+        let bytes = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(tool) \(arguments.joined(separator: " "))")
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// The values in brackets of the dynamic section's rows of one kind.
+    private func dynamic(_ name: String, _ kinds: [String]) throws -> [String] {
+        try output("readelf", "--dynamic", "--wide", product(name)).filter { row in
+            kinds.contains { row.contains("(\($0))") }
+        }.compactMap { row in
+            row.split(separator: "[").last?.split(separator: "]").first.map(String.init)
+        }
+    }
+
+    @Test(arguments: cProducts)
+    func `C products need no Swift runtime and no C++ runtime`(name: String) throws {
+        let needed = try dynamic(name, ["NEEDED"])
+        #expect(needed.contains("libc.so.6"))
+        let permitted = [
+            "libc.so.6", "libffi.so", "libseccomp.so", "libm.so.6", "libpthread.so.0", "libdl.so.2",
+        ]
+        for library in needed {
+            #expect(permitted.contains { library.hasPrefix($0) }, "\(name) needs \(library)")
+        }
+    }
+
+    @Test(arguments: cProducts)
+    func `C products look for libraries beside themselves at most, never in a toolchain`(name: String) throws
+    {
+        for path in try dynamic(name, ["RUNPATH", "RPATH"]) { #expect(path == "$ORIGIN", "\(name): \(path)") }
+    }
+
+    @Test(arguments: plugins)
+    func `a shipped plugin exports its entry and nothing else`(name: String) throws {
+        let symbols = try output("nm", "--dynamic", "--defined-only", "--extern-only", product(name))
+        #expect(symbols.compactMap { $0.split(separator: " ").last } == ["bgtask_plugin_entry"])
+    }
+
+    @Test func `the Swift plugin does need the Swift runtime, so the tests above can fail`() throws {
+        #expect(try dynamic("libFeedRefresher.so", ["NEEDED"]).contains("libswiftCore.so"))
+        #expect(
+            try output("nm", "--dynamic", "--defined-only", "--extern-only", product("bgtaskd")).count != 1)
+    }
+}
