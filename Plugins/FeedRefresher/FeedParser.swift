@@ -30,6 +30,7 @@ final class FeedParser: NSObject, XMLParserDelegate {
     private var text = ""
     private var path: [String] = []
     private var isFeed = false
+    private var failure: String?
 
     /// Reads one file.
     static func read(_ data: Data) throws -> Feed {
@@ -37,9 +38,9 @@ final class FeedParser: NSObject, XMLParserDelegate {
         let parser = XMLParser(data: data)
         parser.shouldResolveExternalEntities = false
         parser.delegate = delegate
-        guard parser.parse() else {
-            let finding = parser.parserError.map { "\($0)" } ?? "no XML"
-            throw FeedError(description: "line \(parser.lineNumber): \(finding)")
+        // It goes on after some errors and then says that all went well, so the error counts, not the answer.
+        guard parser.parse(), parser.parserError == nil, delegate.failure == nil else {
+            throw FeedError(description: delegate.failure ?? "line \(parser.lineNumber): not XML")
         }
         guard delegate.isFeed else { throw FeedError(description: "neither RSS nor Atom") }
         return delegate.feed
@@ -64,6 +65,11 @@ final class FeedParser: NSObject, XMLParserDelegate {
         default:
             break
         }
+    }
+
+    func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+        let code = (error as NSError).code
+        failure = failure ?? "line \(parser.lineNumber): not XML (libxml2's error \(code))"
     }
 
     func parser(_ parser: XMLParser, foundCharacters string: String) { text += string }
