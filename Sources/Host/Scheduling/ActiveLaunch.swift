@@ -66,7 +66,9 @@ struct ActiveLaunch: Sendable {
         if conditions.isNetworkThere { hadNetwork = true }
     }
 
-    /// Why the conditions end it, if they do. Unknown is lost: it never satisfies a constraint.
+    /// Why the conditions end it, if they do.
+    ///
+    /// Unknown is lost: it never satisfies a constraint.
     func reasonOfConditions(_ conditions: Conditions) -> Reason? {
         if needs.externalPower && hadPower && !conditions.isExternalPowerConnected {
             return .externalPowerLost

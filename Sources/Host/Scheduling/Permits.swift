@@ -68,7 +68,9 @@ struct Permits: Equatable, Sendable {
         var remedy: String
     }
 
-    /// Every schedule. A wildcard names no task that could be scheduled, and continued tasks are a user's act.
+    /// Every schedule.
+    ///
+    /// A wildcard names no task that could be scheduled, and continued tasks are a user's act.
     var schedules: [TaskIdentifier: (bundle: BundleIdentifier, schedule: Schedule)] {
         var all: [TaskIdentifier: (bundle: BundleIdentifier, schedule: Schedule)] = [:]
         for (bundle, entry) in bundles {

@@ -32,7 +32,9 @@ extension Policy {
     }
 }
 
-/// What a vetoed request waits for. A request is looked at again only when its fact changes.
+/// What a vetoed request waits for.
+///
+/// A request is looked at again only when its fact changes.
 enum Fact: Hashable, Sendable {
     /// Which manifests are in force.
     case handlers

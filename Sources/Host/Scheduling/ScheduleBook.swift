@@ -60,7 +60,9 @@ struct ScheduleBook: Sendable {
         return touched.sorted()
     }
 
-    /// Asks for the identifier's next request. `pending` and `isUnderWay` say what there is of it already.
+    /// Asks for the identifier's next request.
+    ///
+    /// `pending` and `isUnderWay` say what there is of it already.
     mutating func ask(
         _ identifier: TaskIdentifier, pending: TaskRequest?, isUnderWay: Bool, at now: WallTime
     ) -> SchedulerAction? {

@@ -5,7 +5,9 @@ public import TaskModel
 /// A value without clock, lock or I/O. The same code runs in the host, behind `explain`, in tests and in replays. Events
 /// must be given in order, with moments whose boot and monotonic clocks never run back; the wall clock may be set.
 public struct Scheduler: Sendable {
-    /// The policies in the order in which `explain` prints them. One line here makes a file in `Policies/` count.
+    /// The policies, in the order in which `explain` prints them.
+    ///
+    /// One line here makes a file in `Policies/` count.
     static let policies: [any Policy] = [
         Permission(),
         EarliestBeginDate(),

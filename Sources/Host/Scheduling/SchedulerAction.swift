@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// Something that the scheduler wants done. It keeps no second list: each action is said once.
+/// Something that the scheduler wants done; each action is said once.
 public enum SchedulerAction: Equatable, Sendable {
     /// Launch this pending request. Answer with ``SchedulerEvent/launchStarted(_:_:)`` or
     /// ``SchedulerEvent/launchNotStarted(_:retry:)``; until then the request holds its slot.
@@ -23,7 +23,9 @@ public enum SchedulerAction: Equatable, Sendable {
 public struct Wake: Equatable, Hashable, Sendable {
     /// On CLOCK_BOOTTIME: a lease or a stall.
     public var boot: Duration?
-    /// On CLOCK_REALTIME: an earliest begin date. Fires early or late when that clock is set, which is right.
+    /// On CLOCK_REALTIME: an earliest begin date.
+    ///
+    /// Fires early or late when that clock is set, which is right.
     public var wall: WallTime?
 
     /// Makes a pair of instants.

@@ -2,11 +2,14 @@
 #define _GNU_SOURCE
 #include "CLinuxShims.h"
 
+#include <errno.h>
 #include <ftw.h>
+#include <linux/netlink.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -19,10 +22,24 @@ int lx_pidfd_send_signal(int pidfd, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
 }
 
+int lx_netlink_socket(int protocol, uint32_t groups) {
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+    if (descriptor < 0)
+        return -1;
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0)
+        return descriptor;
+    int code = errno;
+    close(descriptor);
+    errno = code;
+    return -1;
+}
+
 int lx_strerror(int code, char *buffer, size_t size) {
     /* The GNU form may return a text of its own and leave the buffer alone. */
     const char *text = strerror_r(code, buffer, size);
-    if (text != buffer && snprintf(buffer, size, "%s", text) < 0) return -1;
+    if (text != buffer && snprintf(buffer, size, "%s", text) < 0)
+        return -1;
     return 0;
 }
 
@@ -34,7 +51,8 @@ int lx_timerfd_settime(int timer, int64_t nanoseconds, int cancel_on_set) {
     struct itimerspec time = {
         .it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000},
     };
-    return timerfd_settime(timer, TFD_TIMER_ABSTIME | (cancel_on_set ? TFD_TIMER_CANCEL_ON_SET : 0), &time, NULL);
+    return timerfd_settime(timer, TFD_TIMER_ABSTIME | (cancel_on_set ? TFD_TIMER_CANCEL_ON_SET : 0), &time,
+                           NULL);
 }
 
 int lx_eventfd(void) {

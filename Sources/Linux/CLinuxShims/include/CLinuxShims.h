@@ -30,6 +30,9 @@ int lx_name_thread(const char *name);
 /** Removes a directory and all in it; follows no link and leaves other mounts alone. */
 int lx_remove_tree(const char *path);
 
+/** A raw netlink socket, close-on-exec, bound to these multicast groups (a bit each; 0 for none). */
+int lx_netlink_socket(int protocol, uint32_t groups);
+
 /** strerror_r(3), the XSI form; returns 0 or an error number. */
 int lx_strerror(int code, char *buffer, size_t size);
 

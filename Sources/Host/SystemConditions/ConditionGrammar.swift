@@ -1,0 +1,118 @@
+import TaskModel
+
+/// Why a `KEY=VALUE` was refused.
+public struct ConditionSettingError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The key as given; the whole text where it has no `=`.
+    public let key: String
+    /// The value as given; `nil` where the key is what is wrong.
+    public let found: String?
+    /// What would be right: keys, or values of the key.
+    public let valid: [String]
+
+    /// `power=full: 'full' is no value of power; valid are external, battery:PERCENT%, …`.
+    public var description: String {
+        let list = valid.joined(separator: ", ")
+        guard let found else {
+            return "'\(key)' is no condition to set; valid are KEY=VALUE with the keys \(list)"
+        }
+        return "\(key)=\(found): '\(found)' is no value of \(key); valid are \(list)"
+    }
+}
+
+/// The texts of conditions, read and written.
+enum ConditionGrammar {
+    /// Parses one `KEY=VALUE`.
+    static func parse(_ setting: String) throws(ConditionSettingError) -> (
+        ConditionKey, Reading<ConditionValue>
+    ) {
+        let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
+        guard parts.count == 2, let key = ConditionKey(rawValue: parts[0]) else {
+            throw ConditionSettingError(
+                key: parts.first ?? setting, found: nil, valid: ConditionKey.allCases.map(\.rawValue))
+        }
+        if parts[1] == "unknown" { return (key, .unknown) }
+        guard let value = value(of: key, parts[1]) else {
+            throw ConditionSettingError(key: parts[0], found: parts[1], valid: validValues(of: key))
+        }
+        return (key, .known(value))
+    }
+
+    private static func value(of key: ConditionKey, _ text: String) -> ConditionValue? {
+        switch key {
+        case .power: power(text).map(ConditionValue.power)
+        case .lowPower: flag(text).map(ConditionValue.lowPower)
+        case .network: NetworkCondition(rawValue: text).map(ConditionValue.network)
+        case .thermal: ThermalCondition(rawValue: text).map(ConditionValue.thermal)
+        case .user: UserCondition(rawValue: text).map(ConditionValue.user)
+        case .pressure: pressure(text).map(ConditionValue.pressure)
+        case .gpu: flag(text).map(ConditionValue.gpu)
+        }
+    }
+
+    /// The values of a key, for an error; `unknown` stands for a source that vanished.
+    private static func validValues(of key: ConditionKey) -> [String] {
+        let values: [String] =
+            switch key {
+            case .power: ["external", "battery:PERCENT%", "charging:PERCENT%"]
+            case .lowPower, .gpu: ["on", "off"]
+            case .network: NetworkCondition.allCases.map(\.rawValue)
+            case .thermal: ThermalCondition.allCases.map(\.rawValue)
+            case .user: UserCondition.allCases.map(\.rawValue)
+            case .pressure: ["none", "cpu", "memory", "io", "several with commas"]
+            }
+        return values + ["unknown"]
+    }
+
+    private static func flag(_ text: String) -> Bool? { text == "on" ? true : text == "off" ? false : nil }
+
+    private static func power(_ text: String) -> PowerCondition? {
+        if text == "external" { return .mains }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].hasSuffix("%"), parts[1].count <= 4,
+            parts[1].dropLast().allSatisfy({ $0.isASCII && $0.isNumber }),
+            let percent = Int(parts[1].dropLast()),
+            percent <= 100
+        else { return nil }
+        switch parts[0] {
+        case "battery":
+            return PowerCondition(externalPower: false, isCharging: false, batteryPercent: percent)
+        case "charging": return PowerCondition(externalPower: true, isCharging: true, batteryPercent: percent)
+        default: return nil
+        }
+    }
+
+    private static func pressure(_ text: String) -> PressureCondition? {
+        if text == "none" { return PressureCondition.none }
+        var pressure = PressureCondition.none
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            switch word {
+            case "cpu": pressure.cpu = true
+            case "memory": pressure.memory = true
+            case "io": pressure.io = true
+            default: return nil
+            }
+        }
+        return pressure
+    }
+
+    /// A reading as ``parse(_:)`` takes it.
+    static func text(_ reading: Reading<ConditionValue>) -> String {
+        switch reading.value {
+        case nil: return "unknown"
+        case .power(let power):
+            guard let percent = power.batteryPercent, power.isCharging || !power.externalPower else {
+                return power.externalPower ? "external" : "unknown"
+            }
+            return power.externalPower ? "charging:\(percent)%" : "battery:\(percent)%"
+        case .lowPower(let isOn), .gpu(let isOn): return isOn ? "on" : "off"
+        case .network(let network): return network.rawValue
+        case .thermal(let thermal): return thermal.rawValue
+        case .user(let user): return user.rawValue
+        case .pressure(let pressure):
+            let words = [("cpu", pressure.cpu), ("memory", pressure.memory), ("io", pressure.io)]
+            let named = words.filter(\.1).map(\.0)
+            return named.isEmpty ? "none" : named.joined(separator: ",")
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import TaskModel
+
+/// The conditions, by the names that commands and listings use.
+enum ConditionKey: String, CaseIterable, Sendable {
+    case power
+    case lowPower
+    case network
+    case thermal
+    case user
+    case pressure
+    case gpu
+}
+
+/// One condition's value.
+enum ConditionValue: Equatable, Sendable {
+    case power(PowerCondition)
+    case lowPower(Bool)
+    case network(NetworkCondition)
+    case thermal(ThermalCondition)
+    case user(UserCondition)
+    case pressure(PressureCondition)
+    case gpu(Bool)
+
+    /// What a condition is where its source was absent from the start (semantics, section 5).
+    ///
+    /// The network has no such value: without rtnetlink nothing says whether there is a default route.
+    static func absent(_ key: ConditionKey) -> Reading<ConditionValue> {
+        switch key {
+        case .power: .known(.power(.mains))
+        case .lowPower: .known(.lowPower(false))
+        case .network: .unknown
+        case .thermal: .known(.thermal(.nominal))
+        case .user: .known(.user(.idle))
+        case .pressure: .known(.pressure(.none))
+        case .gpu: .known(.gpu(false))
+        }
+    }
+
+    /// Where simulation begins.
+    static func simulatedStart(_ key: ConditionKey) -> Reading<ConditionValue> {
+        let start = Conditions.simulatedStart
+        return switch key {
+        case .power: start.power.map(Self.power)
+        case .lowPower: start.lowPowerMode.map(Self.lowPower)
+        case .network: start.network.map(Self.network)
+        case .thermal: start.thermal.map(Self.thermal)
+        case .user: start.user.map(Self.user)
+        case .pressure: start.pressure.map(Self.pressure)
+        case .gpu: start.gpu.map(Self.gpu)
+        }
+    }
+}
+
+extension Reading {
+    func map<Other: Sendable & Equatable>(_ change: (Value) -> Other) -> Reading<Other> {
+        switch self {
+        case .known(let value): .known(change(value))
+        case .unknown: .unknown
+        }
+    }
+}
+
+extension Conditions {
+    /// Puts one condition's reading in its place; one of another condition is a fault of ours and reads as unknown.
+    mutating func replace(_ key: ConditionKey, with reading: Reading<ConditionValue>) {
+        switch key {
+        case .power: power = reading.unwrap { if case .power(let value) = $0 { value } else { nil } }
+        case .lowPower:
+            lowPowerMode = reading.unwrap { if case .lowPower(let value) = $0 { value } else { nil } }
+        case .network: network = reading.unwrap { if case .network(let value) = $0 { value } else { nil } }
+        case .thermal: thermal = reading.unwrap { if case .thermal(let value) = $0 { value } else { nil } }
+        case .user: user = reading.unwrap { if case .user(let value) = $0 { value } else { nil } }
+        case .pressure: pressure = reading.unwrap { if case .pressure(let value) = $0 { value } else { nil } }
+        case .gpu: gpu = reading.unwrap { if case .gpu(let value) = $0 { value } else { nil } }
+        }
+    }
+}
+
+extension Reading<ConditionValue> {
+    fileprivate func unwrap<Inner: Sendable & Equatable>(_ pick: (ConditionValue) -> Inner?) -> Reading<Inner>
+    {
+        value.flatMap(pick).map { .known($0) } ?? .unknown
+    }
+}

@@ -1,0 +1,78 @@
+import LinuxSystem
+import TaskModel
+
+/// External power and batteries from `/sys/class/power_supply`.
+struct PowerSupplySensor: Sensor {
+    let key = ConditionKey.power
+    let source = "sysfs"
+    /// `/sys`, or a directory in its shape.
+    let root: String
+
+    func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> KernelNotices? {
+        // Without uevents (some containers) the value stays as it was first read.
+        try? KernelNotices.devices(of: "power_supply", onNotice)
+    }
+
+    func read() -> SensorAnswer {
+        do {
+            let directory = "\(root)/class/power_supply"
+            guard let names = try AttributeFile.names(in: directory), !names.isEmpty else { return .absent }
+            var supplies = Supplies()
+            for name in names { try supplies.add("\(directory)/\(name)") }
+            return supplies.answer
+        } catch {
+            return .failed
+        }
+    }
+
+    /// What the entries say together.
+    private struct Supplies {
+        /// Whether each mains, USB or wireless supply is online.
+        private var lines: [Bool] = []
+        private var batteries: [String] = []
+        private var percents: [Int] = []
+
+        mutating func add(_ path: String) throws(SystemCallError) {
+            // A mouse's or headset's battery says nothing of this machine.
+            if try AttributeFile.read("\(path)/scope") == "Device" { return }
+            switch try AttributeFile.read("\(path)/type") {
+            case "Battery", "UPS":
+                // A bay without its battery.
+                if try AttributeFile.read("\(path)/present") == "0" { return }
+                batteries.append(try AttributeFile.read("\(path)/status") ?? "Unknown")
+                if let percent = try AttributeFile.read("\(path)/capacity").flatMap({ Int($0) }) {
+                    percents.append(min(100, max(0, percent)))
+                }
+            case "Mains", "USB", "Wireless", "BrickID":
+                // 1 is fixed, 2 is programmable voltage; both feed.
+                if let online = try AttributeFile.read("\(path)/online") { lines.append(online != "0") }
+            default: return
+            }
+        }
+
+        var answer: SensorAnswer {
+            // A USB-C port that is offline does not make a desktop run on battery.
+            if batteries.isEmpty { return .value(.power(.mains)) }
+            let isCharging = batteries.contains("Charging")
+            let isDischarging = batteries.contains("Discharging")
+            let external: Bool
+            if lines.contains(true) || isCharging {
+                // Also a battery held at its charge limit: "Not charging" is not "unplugged".
+                external = true
+            } else if !lines.isEmpty || isDischarging {
+                external = false
+            } else if batteries.allSatisfy({ $0 == "Full" || $0 == "Not charging" }) {
+                external = true
+            } else {
+                // No line reports and the battery doesn't know: nobody can tell.
+                return .failed
+            }
+            let percent = percents.isEmpty ? nil : percents.reduce(0, +) / percents.count
+            return .value(
+                .power(
+                    PowerCondition(
+                        externalPower: external, isCharging: isCharging && external, batteryPercent: percent))
+            )
+        }
+    }
+}

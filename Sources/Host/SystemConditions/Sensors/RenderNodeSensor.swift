@@ -1,0 +1,22 @@
+import LinuxSystem
+
+/// Whether the machine has a GPU that programs may compute on: a DRM render node.
+struct RenderNodeSensor: Sensor {
+    let key = ConditionKey.gpu
+    let source = "sysfs"
+    /// `/sys`, or a directory in its shape.
+    let root: String
+
+    func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> KernelNotices? {
+        try? KernelNotices.devices(of: "drm", onNotice)
+    }
+
+    func read() -> SensorAnswer {
+        do {
+            let names = try AttributeFile.names(in: "\(root)/class/drm") ?? []
+            return names.contains { $0.hasPrefix("renderD") } ? .value(.gpu(true)) : .absent
+        } catch {
+            return .failed
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import CLinuxShims
+import Glibc
+
+/// Asks the kernel for its routes.
+public enum DefaultRoute {
+    /// Whether an IPv4 or IPv6 default route leads out of a working link, in the caller's network namespace.
+    ///
+    /// Only the main tables count; a route over a dead link or one that refuses (`unreachable`) does not.
+    ///
+    /// - Throws: The system call that failed, or the kernel's refusal.
+    public static func exists() throws(SystemCallError) -> Bool {
+        let socket = OwnedDescriptor(
+            taking: try retryingOnInterrupt("socket", "rtnetlink") { lx_netlink_socket(0, 0) })
+        // A dump that was overtaken by a change is incomplete; changes come slower than three dumps.
+        for _ in 0..<3 {
+            var dump = RouteDump()
+            let request = RouteDump.request
+            try retryingOnInterrupt("send", "rtnetlink") {
+                send(socket.rawValue, request, request.count, 0)
+            }
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while !dump.isComplete {
+                let count = try retryingOnInterrupt("recv", "rtnetlink") {
+                    recv(socket.rawValue, &buffer, buffer.count, 0)
+                }
+                dump.read(buffer.prefix(count))
+                if let code = dump.errorCode {
+                    throw SystemCallError(call: "RTM_GETROUTE", subject: "rtnetlink", code: code)
+                }
+            }
+            if !dump.isInterrupted { return dump.hasDefaultRoute }
+        }
+        throw SystemCallError(call: "RTM_GETROUTE", subject: "rtnetlink", code: EAGAIN)
+    }
+}
+
+/// Reads the kernel's answer to a request for all routes, piece by piece (`linux/netlink.h`, `linux/rtnetlink.h`).
+struct RouteDump {
+    private(set) var isComplete = false
+    private(set) var isInterrupted = false
+    private(set) var errorCode: CInt?
+    private(set) var hasDefaultRoute = false
+
+    /// RTM_GETROUTE with NLM_F_REQUEST and NLM_F_DUMP, for all families: nlmsghdr and an empty rtmsg.
+    static let request: [UInt8] = {
+        var bytes = [UInt8](repeating: 0, count: 28)
+        withUnsafeBytes(of: UInt32(28)) { bytes.replaceSubrange(0..<4, with: $0) }
+        withUnsafeBytes(of: UInt16(26)) { bytes.replaceSubrange(4..<6, with: $0) }
+        withUnsafeBytes(of: UInt16(0x301)) { bytes.replaceSubrange(6..<8, with: $0) }
+        return bytes
+    }()
+
+    /// Takes in one datagram of the answer.
+    ///
+    /// A length that can't be right ends it as an error.
+    mutating func read(_ datagram: ArraySlice<UInt8>) {
+        var rest = datagram
+        if rest.isEmpty { return fail(EBADMSG) }
+        while !rest.isEmpty {
+            guard let length = rest.number(at: 0, as: UInt32.self).map(Int.init), length >= 16,
+                length <= rest.count,
+                let type = rest.number(at: 4, as: UInt16.self),
+                let flags = rest.number(at: 6, as: UInt16.self)
+            else { return fail(EBADMSG) }
+            let body = rest.dropFirst(16).prefix(length - 16)
+            if flags & 0x10 != 0 { isInterrupted = true }
+            switch type {
+            case 2: return fail(body.number(at: 0, as: Int32.self).map { -$0 } ?? EBADMSG)
+            case 3: isComplete = true
+            case 24: if Self.isUsableDefault(body) { hasDefaultRoute = true }
+            default: break
+            }
+            rest = rest.dropFirst((length + 3) & ~3)
+        }
+    }
+
+    private mutating func fail(_ code: CInt) {
+        isComplete = true
+        errorCode = code
+    }
+
+    /// Whether an rtmsg with its attributes is a default route of the main tables over a working link.
+    private static func isUsableDefault(_ body: ArraySlice<UInt8>) -> Bool {
+        guard body.count >= 12, let flags = body.number(at: 8, as: UInt32.self) else { return false }
+        let header = Array(body.prefix(8))
+        let (destinationLength, type) = (header[1], header[7])
+        guard destinationLength == 0, type == 1, header[0] == 2 || header[0] == 10 else { return false }
+        var table = UInt32(header[4])
+        var hasLink = false
+        var workingHops: Bool?
+        var rest = body.dropFirst(12)
+        while let length = rest.number(at: 0, as: UInt16.self).map(Int.init), length >= 4,
+            length <= rest.count,
+            let attribute = rest.number(at: 2, as: UInt16.self)
+        {
+            let value = rest.dropFirst(4).prefix(length - 4)
+            switch attribute & 0x3FFF {
+            case 4, 30: hasLink = true
+            case 9: workingHops = hasWorkingHop(value)
+            case 15: table = value.number(at: 0, as: UInt32.self) ?? table
+            default: break
+            }
+            rest = rest.dropFirst((length + 3) & ~3)
+        }
+        // RT_TABLE_DEFAULT and RT_TABLE_MAIN; a VPN's own table always has the main one's route below it.
+        guard table == 253 || table == 254 else { return false }
+        return workingHops ?? (hasLink && flags & deadOrLinkDown == 0)
+    }
+
+    private static func hasWorkingHop(_ hops: ArraySlice<UInt8>) -> Bool {
+        var rest = hops
+        while let length = rest.number(at: 0, as: UInt16.self).map(Int.init), length >= 8,
+            length <= rest.count,
+            let flags = rest.number(at: 2, as: UInt8.self)
+        {
+            if UInt32(flags) & deadOrLinkDown == 0 { return true }
+            rest = rest.dropFirst((length + 3) & ~3)
+        }
+        return false
+    }
+
+    /// RTNH_F_DEAD and RTNH_F_LINKDOWN.
+    private static let deadOrLinkDown: UInt32 = 1 | 16
+}
+
+extension ArraySlice<UInt8> {
+    /// A number in the machine's byte order, as netlink has them; `nil` past the end.
+    fileprivate func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number? {
+        let bytes = dropFirst(offset).prefix(MemoryLayout<Number>.size)
+        guard bytes.count == MemoryLayout<Number>.size else { return nil }
+        return bytes.withUnsafeBytes { $0.loadUnaligned(as: Number.self) }
+    }
+}

@@ -1,0 +1,96 @@
+import CLinuxShims
+import Glibc
+
+/// Word from the kernel that something changed; what changed is then read anew.
+public enum KernelNotice: Equatable, Sendable {
+    /// Something changed, or notices were lost.
+    case changed
+    /// No notices will come any more.
+    case failed(SystemCallError)
+}
+
+/// A thread that waits for the kernel's broadcasts on a netlink socket.
+///
+/// It sleeps in the kernel; an overflow of the socket counts as a change. ``cancel()`` ends it.
+public final class KernelNotices: Sendable {
+    private let stop: CInt
+
+    /// Changes of links and routes in the caller's network namespace (rtnetlink).
+    ///
+    /// - Parameter handler: Called on the thread, in order; after ``KernelNotice/failed(_:)`` never again.
+    /// - Returns: What ends the thread.
+    /// - Throws: The system call that failed.
+    public static func routes(
+        _ handler: @escaping @Sendable (KernelNotice) -> Void
+    ) throws(SystemCallError) -> KernelNotices {
+        // RTMGRP_LINK, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_ROUTE: carrier loss is told of the link alone.
+        try KernelNotices(
+            protocol: 0, groups: 0x1 | 0x40 | 0x400, name: "bgtask-routes", matching: nil, handler)
+    }
+
+    /// Changes of the devices of one kernel subsystem: `power_supply`.
+    ///
+    /// - Parameters:
+    ///   - subsystem: Its name under `/sys/class`.
+    ///   - handler: As for ``routes(_:)``.
+    /// - Returns: What ends the thread.
+    /// - Throws: The system call that failed.
+    public static func devices(
+        of subsystem: String, _ handler: @escaping @Sendable (KernelNotice) -> Void
+    ) throws(SystemCallError) -> KernelNotices {
+        try KernelNotices(
+            protocol: 15, groups: 1, name: "bgtask-uevents", matching: "SUBSYSTEM=\(subsystem)", handler)
+    }
+
+    private init(
+        protocol number: CInt, groups: UInt32, name: String, matching field: String?,
+        _ handler: @escaping @Sendable (KernelNotice) -> Void
+    ) throws(SystemCallError) {
+        let socket = OwnedDescriptor(
+            taking: try retryingOnInterrupt("netlink socket", name) { lx_netlink_socket(number, groups) })
+        let event = OwnedDescriptor(taking: try retryingOnInterrupt("eventfd", name) { lx_eventfd() })
+        stop = event.release()
+        let (socketDescriptor, stopDescriptor) = (socket.release(), stop)
+        BlockingThread.start(named: name) {
+            Self.watch(socket: socketDescriptor, stop: stopDescriptor, matching: field, handler)
+        }
+    }
+
+    /// Ends the thread, whose handler may be running a last time; call it once.
+    public func cancel() { lx_eventfd_signal(stop) }
+
+    /// Waits on both descriptors until the stop event or an error; owns and closes them.
+    private static func watch(
+        socket: CInt, stop: CInt, matching field: String?, _ handler: (KernelNotice) -> Void
+    ) {
+        defer { _ = close(socket) }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        var polled = [socket, stop].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while true {
+            if poll(&polled, 2, -1) < 0 {
+                if errno == EINTR { continue }
+                handler(.failed(SystemCallError(call: "poll", subject: "netlink", code: errno)))
+                break
+            }
+            if polled[1].revents != 0 { break }
+            let count = recv(socket, &buffer, buffer.count, CInt(MSG_DONTWAIT))
+            let code = errno
+            if count >= 0 {
+                if field.map({ Self.contains($0, in: buffer.prefix(count)) }) ?? true { handler(.changed) }
+            } else if code == ENOBUFS {
+                handler(.changed)
+            } else if code != EINTR && code != EAGAIN {
+                handler(.failed(SystemCallError(call: "recv", subject: "netlink", code: code)))
+                break
+            }
+        }
+        // The stop event stays open until it was used, or `cancel` could hit a descriptor of someone else.
+        while poll(&polled[1], 1, -1) < 0 && errno == EINTR {}
+        _ = close(stop)
+    }
+
+    /// Whether a message of strings, each ended by a zero byte, has this one.
+    static func contains(_ field: String, in message: ArraySlice<UInt8>) -> Bool {
+        message.split(separator: 0).contains { $0.elementsEqual(field.utf8) }
+    }
+}
