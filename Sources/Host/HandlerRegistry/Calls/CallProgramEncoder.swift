@@ -1,0 +1,253 @@
+import TaskModel
+
+/// Writes a program as the runner reads it: Documentation/RunnerProtocol.md, "Call programs".
+struct CallProgramEncoder {
+    /// The most bytes of a program.
+    static let maximumSize = 60_000
+
+    let subject: String
+    let payload: Payload
+    private var bytes: [UInt8] = []
+    private var names: [String] = []
+    private var libraries: [String] = []
+    private var callbacks: [String] = []
+
+    init(subject: String, payload: Payload) {
+        self.subject = subject
+        self.payload = payload
+    }
+
+    mutating func encode(_ program: CallProgram) throws(SubmissionError) -> [UInt8] {
+        libraries = [program.library]
+        callbacks = program.callbacks.map(\.name)
+        for callback in program.callbacks { try write(callback) }
+        for step in program.steps { try write(step, program.library) }
+        for invocation in [program.message, program.onExpiration].compactMap(\.self) {
+            try write(invocation, program.library)
+        }
+        // The tables are complete only now, and stand first.
+        let body = bytes
+        bytes = Array("BGC1".utf8)
+        for count in [libraries.count, names.count, program.callbacks.count, program.steps.count] {
+            number(count, 2)
+        }
+        byte((program.message == nil ? 0 : 1) | (program.onExpiration == nil ? 0 : 2))
+        for library in libraries { try text(library, "a library") }
+        for name in names { try text(name, "a name") }
+        bytes += body
+        guard bytes.count <= Self.maximumSize else {
+            throw refusal(
+                "the call's program has \(bytes.count) bytes with this payload, at most \(Self.maximumSize) fit",
+                "Submit a path in place of contents")
+        }
+        return bytes
+    }
+
+    // MARK: Parts
+
+    private mutating func write(_ callback: CallCallback) throws(SubmissionError) {
+        byte(callback.returns.wireValue)
+        byte(callback.parameters.count)
+        for type in callback.parameters { byte(type.wireValue) }
+        byte(callback.counts ? 1 : 0)
+        byte(callback.completed ?? 0)
+        byte(callback.total ?? 0)
+        try value(callback.proceed, of: callback.returns)
+        try value(callback.stop, of: callback.returns)
+    }
+
+    private mutating func write(_ step: CallStep, _ library: String) throws(SubmissionError) {
+        let isSave = if case .save = step.action { true } else { false }
+        byte(isSave ? 2 : 1)
+        byte((step.always ? 1 : 0) | (step.readsErrno ? 2 : 0) | (step.result == nil ? 0 : 4))
+        if let result = step.result { name(result) }
+        var returns = CallType.void
+        if case .invoke(let invocation) = step.action { returns = invocation.returns }
+        switch step.expect {
+        case nil: byte(0)
+        case .anyOf(let literals):
+            byte(1)
+            byte(literals.count)
+            for literal in literals { try value(literal, of: returns) }
+        case .not(let literal):
+            byte(2)
+            try value(literal, of: returns)
+        case .atLeast(let literal):
+            byte(3)
+            try value(literal, of: returns)
+        }
+        byte(step.ends.count)
+        for end in step.ends { name(end) }
+        switch step.action {
+        case .invoke(let invocation): try write(invocation, library)
+        case .save(let save):
+            name(save.from)
+            try source(save.length, of: .size)
+            try text(fill(save.to), "the path of a save")
+        }
+    }
+
+    private mutating func write(_ invocation: CallInvocation, _ library: String) throws(SubmissionError) {
+        let name = invocation.library ?? library
+        let index = libraries.firstIndex(of: name) ?? libraries.count
+        if index == libraries.count { libraries.append(name) }
+        number(index, 2)
+        try text(invocation.function, "a function")
+        byte(invocation.returns.wireValue)
+        byte(invocation.variadicFrom ?? 0)
+        byte(invocation.arguments.count)
+        for argument in invocation.arguments { try write(argument) }
+    }
+
+    private mutating func write(_ argument: CallArgument) throws(SubmissionError) {
+        switch argument {
+        case .literal(.string, .text(let text)):
+            byte(2)
+            try self.text(fill(text), "a string")
+        case .literal(let type, let literal):
+            byte(1)
+            byte(type.wireValue)
+            try value(literal, of: type)
+        case .null: byte(3)
+        case .use(let name):
+            byte(4)
+            self.name(name)
+        case .out(let type, let name):
+            byte(5)
+            byte(type.wireValue)
+            self.name(name)
+        case .reference(let type, let name, let from):
+            byte(6)
+            byte(type.wireValue)
+            self.name(name)
+            try source(from, of: type)
+        case .buffer(let size, let name):
+            byte(7)
+            self.name(name)
+            try source(size, of: .size)
+        case .file(let path, let name):
+            byte(8)
+            self.name(name)
+            try text(fill(path), "a file's path")
+        case .sizeOf(let name):
+            byte(9)
+            self.name(name)
+        case .callback(let name):
+            byte(10)
+            number(callbacks.firstIndex(of: name) ?? 0, 2)
+        }
+    }
+
+    private mutating func source(_ source: CallSource, of type: CallType) throws(SubmissionError) {
+        switch source {
+        case .name(let name):
+            byte(4)
+            self.name(name)
+        case .literal(let literal): try value(literal, of: type)
+        }
+    }
+
+    /// A value: kind, then eight bytes or a text.
+    private mutating func value(_ literal: CallLiteral, of type: CallType) throws(SubmissionError) {
+        switch literal {
+        case .integer(let number):
+            byte(0)
+            self.number(number, 8)
+        case .floating(let number):
+            byte(1)
+            self.number(Int64(bitPattern: number.bitPattern), 8)
+        case .null: byte(2)
+        case .text(let text):
+            let filled = try fill(text)
+            guard type != .string else {
+                byte(3)
+                return try self.text(filled, "a string")
+            }
+            guard let number = LiteralReader.number(filled, of: type) else {
+                throw refusal(
+                    "'\(filled.shortened)' of the payload is no \(type.rawValue)",
+                    "Submit a value in its range")
+            }
+            try value(number, of: type)
+        }
+    }
+
+    private func fill(_ text: String) throws(SubmissionError) -> String {
+        guard PayloadText.isTemplate(text) else { return text }
+        var filled = ""
+        for part in PayloadText.parts(of: text) ?? [] {
+            switch part {
+            case .plain(let plain): filled += plain
+            case .key(let key):
+                guard let value = payload.values[String(key)] else {
+                    throw refusal("the payload has no '\(key)'", "Submit it")
+                }
+                filled += value.text
+            }
+        }
+        return filled
+    }
+
+    private func refusal(_ finding: String, _ remedy: String) -> SubmissionError {
+        SubmissionError(code: .invalidRequest, subject: subject, finding: finding, remedy: remedy)
+    }
+
+    // MARK: Bytes
+
+    private mutating func byte(_ value: Int) {
+        bytes.append(UInt8(truncatingIfNeeded: value))
+    }
+
+    private mutating func number(_ value: some FixedWidthInteger, _ size: Int) {
+        for index in 0..<size { bytes.append(UInt8(truncatingIfNeeded: value >> (index * 8))) }
+    }
+
+    private mutating func text(_ text: String, _ what: String) throws(SubmissionError) {
+        guard text.utf8.count < 1 << 16 else {
+            throw refusal(
+                "\(what) has \(text.utf8.count) bytes, at most 65535 fit",
+                "Submit a path in place of contents")
+        }
+        number(text.utf8.count, 2)
+        bytes += Array(text.utf8)
+    }
+
+    private mutating func name(_ name: String) {
+        let index = names.firstIndex(of: name) ?? names.count
+        if index == names.count { names.append(name) }
+        number(index, 2)
+    }
+}
+
+extension CallType {
+    /// Its number in a program.
+    fileprivate var wireValue: Int {
+        switch self {
+        case .void: 0
+        case .bool: 1
+        case .char: 2
+        case .uchar: 3
+        case .short: 4
+        case .ushort: 5
+        case .int: 6
+        case .uint: 7
+        case .long: 8
+        case .ulong: 9
+        case .longlong: 10
+        case .ulonglong: 11
+        case .int8: 12
+        case .uint8: 13
+        case .int16: 14
+        case .uint16: 15
+        case .int32: 16
+        case .uint32: 17
+        case .int64: 18
+        case .uint64: 19
+        case .size: 20
+        case .float: 21
+        case .double: 22
+        case .pointer: 23
+        case .string: 24
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import TaskModel
+
+/// Where the calls of a program are, in the order of its `invocations`.
+struct CallPlaces {
+    /// Where `library:` of the `call:` is.
+    var library: Place
+    /// Where each call's function is named.
+    var functions: [Place]
+}
+
+/// Reads a `call:`: the grammar of Documentation/Call.md.
+struct CallReader {
+    /// What the task's payload must carry.
+    let payload: [String: PayloadType]
+    let problems: ProblemList
+
+    /// The most steps: calls are for jobs of two to ten, and a program must fit into one frame.
+    static let maximumSteps = 64
+
+    /// Reads the program; `nil` after saying why it can't be used.
+    func program(_ node: ManifestNode) -> (program: CallProgram, places: CallPlaces)? {
+        let keys = ["library", "callbacks", "steps", "message", "onExpiration"]
+        guard let fields = Fields(node, "call", keys: keys, problems) else { return nil }
+        let libraryNode = fields.required("library", "call", problems)
+        let library = libraryNode.flatMap { self.library($0) }
+        let callbacks = fields["callbacks"].map(callbacks) ?? []
+        let steps = fields.required("steps", "call", problems)?.items("steps", problems) ?? []
+        if steps.isEmpty, let place = fields["steps"]?.place {
+            problems.error(place, "there are no steps", "Add one")
+        }
+        if steps.count > Self.maximumSteps, let place = fields["steps"]?.place {
+            problems.error(
+                place, "there are \(steps.count) steps, more than \(Self.maximumSteps)",
+                "Write a plugin: Documentation/Plugins.md")
+        }
+        let names = CallNames(problems: problems)
+        let invocations = InvocationReader(
+            payload: payload, callbacks: callbacks.map(\.name), names: names, problems: problems,
+            library: self.library)
+        let stepReader = StepReader(
+            payload: payload, invocations: invocations, names: names, problems: problems)
+        var functions: [Place] = []
+        let read = steps.compactMap { step -> CallStep? in
+            guard let (step, place) = stepReader.step(step) else { return nil }
+            if let place { functions.append(place) }
+            return step
+        }
+        names.isFlowChecked = false
+        let message = fields["message"].flatMap { invocations.short($0, "message", returns: .string) }
+        let onExpiration = fields["onExpiration"].flatMap {
+            invocations.short($0, "onExpiration", returns: .void)
+        }
+        functions += [message?.place, onExpiration?.place].compactMap(\.self)
+        guard let library, let libraryNode else { return nil }
+        return (
+            CallProgram(
+                library: library, callbacks: callbacks, steps: read, message: message?.invocation,
+                onExpiration: onExpiration?.invocation),
+            CallPlaces(library: libraryNode.place, functions: functions)
+        )
+    }
+
+    private func library(_ node: ManifestNode) -> String? {
+        guard let name = node.text("library", problems) else { return nil }
+        guard !name.contains("/"), name != ".", name != "..", name.utf8.count <= 255 else {
+            problems.error(
+                node.place, "library '\(name.shortened)' is a path",
+                "Name a file of the plugins directory, or a library as the loader knows it: libz.so.1")
+            return nil
+        }
+        return name
+    }
+
+    private func callbacks(_ node: ManifestNode) -> [CallCallback] {
+        guard let fields = Fields(node, "callbacks", keys: nil, problems) else { return [] }
+        return fields.all.compactMap { name, place, value in
+            if !PayloadText.isKey(name) {
+                problems.error(
+                    place, "the callback name '\(name.shortened)'", "Use a letter, then letters, digits and _"
+                )
+            }
+            return callback(name, value)
+        }
+    }
+
+    private func callback(_ name: String, _ node: ManifestNode) -> CallCallback? {
+        let keys = ["returns", "parameters", "onCall", "completed", "total", "continue", "stop"]
+        guard let fields = Fields(node, "a callback", keys: keys, problems) else { return nil }
+        let types = CallTypeReader(problems: problems)
+        let returns = fields["returns"].map { types.type($0, allowing: .results) } ?? .void
+        let parameters = (fields["parameters"]?.items("parameters", problems) ?? []).map {
+            types.type($0, allowing: .arguments)
+        }
+        guard let returns, !parameters.contains(nil) else { return nil }
+        var callback = CallCallback(
+            name: name, returns: returns, parameters: parameters.compactMap(\.self), counts: false,
+            completed: nil,
+            total: nil, proceed: .integer(0), stop: .integer(0))
+        if returns == .string {
+            problems.error(node.place, "a callback that returns a string", "Let it return pointer, with null")
+        }
+        meaning(fields, &callback)
+        let literals = LiteralReader(payload: [:], problems: problems)
+        if returns == .void {
+            for key in ["continue", "stop"] {
+                if let place = fields[key]?.place {
+                    problems.error(place, "'\(key)' for a callback that returns nothing", "Remove it")
+                }
+            }
+        } else {
+            let zero: CallLiteral =
+                returns.isPointer ? .null : returns.isFloating ? .floating(0) : .integer(0)
+            callback.proceed = fields["continue"].flatMap { literals.literal($0, of: returns) } ?? zero
+            callback.stop = fields["stop"].flatMap { literals.literal($0, of: returns) } ?? callback.proceed
+        }
+        return callback
+    }
+
+    /// What a call means: `onCall: count`, or positions, directly or under `onCall`.
+    private func meaning(_ fields: Fields, _ callback: inout CallCallback) {
+        var positions = fields
+        if let node = fields["onCall"] {
+            if case .mapping = node.value {
+                guard let inner = Fields(node, "onCall", keys: ["completed", "total"], problems) else {
+                    return
+                }
+                positions = inner
+            } else {
+                guard case .scalar("count", _) = node.value else {
+                    problems.error(
+                        node.place, "onCall is \(node.found)",
+                        "Write 'count', or {completed: POSITION, total: POSITION}")
+                    return
+                }
+                callback.counts = true
+            }
+        }
+        callback.completed = positions["completed"].flatMap { position($0, "completed", callback) }
+        callback.total = positions["total"].flatMap { position($0, "total", callback) }
+        if callback.counts, let place = (positions["completed"] ?? positions["total"])?.place {
+            problems.error(
+                place, "a callback that counts has no positions", "Remove 'onCall: count', or this")
+        }
+        if callback.total != nil, callback.completed == nil, let place = positions["total"]?.place {
+            problems.error(
+                place, "'total' without 'completed'",
+                "Add the position of the parameter that says how many are done")
+        }
+    }
+
+    private func position(_ node: ManifestNode, _ what: String, _ callback: CallCallback) -> Int? {
+        guard let position = node.integer(what, in: 1...max(1, callback.parameters.count), problems) else {
+            return nil
+        }
+        guard position <= callback.parameters.count,
+            callback.parameters[position - 1].isInteger || callback.parameters[position - 1].isFloating
+        else {
+            problems.error(
+                node.place, "parameter \(position) of '\(callback.name)' is no number",
+                "Give the position, from 1, of a parameter that is one")
+            return nil
+        }
+        return position
+    }
+}

@@ -1,0 +1,220 @@
+import TaskModel
+
+/// Reads calls: a function, its arguments, its result.
+struct InvocationReader {
+    /// The most arguments of one call.
+    static let maximumArguments = 32
+
+    let payload: [String: PayloadType]
+    let callbacks: [String]
+    let names: CallNames
+    let problems: ProblemList
+    let library: (ManifestNode) -> String?
+
+    /// Reads `message:` and `onExpiration:`, which have a function and arguments only.
+    func short(_ node: ManifestNode, _ what: String, returns: CallType) -> (
+        invocation: CallInvocation, place: Place
+    )? {
+        guard let fields = Fields(node, what, keys: ["function", "arguments", "library"], problems) else {
+            return nil
+        }
+        guard let (invocation, place) = invocation(fields, what, returns: returns) else { return nil }
+        if invocation.arguments.contains(where: { $0.boundName != nil }) {
+            problems.error(place, "\(what) binds a name", "It may only use names that steps have bound")
+        }
+        return (invocation, place)
+    }
+
+    /// Reads the parts of a call that a step shares with the others.
+    func invocation(
+        _ fields: Fields, _ what: String, returns: CallType
+    ) -> (invocation: CallInvocation, place: Place)? {
+        let node = fields.required("function", what, problems)
+        let nodes = fields["arguments"].map { $0.items("arguments", problems) ?? [] } ?? []
+        let arguments = nodes.map(argument)
+        let library = fields["library"].flatMap(self.library)
+        let variadicFrom = fields["variadicFrom"]?.integer(
+            "variadicFrom", in: 2...max(2, nodes.count + 1), problems)
+        if nodes.count > Self.maximumArguments, let place = fields["arguments"]?.place {
+            problems.error(
+                place, "there are \(nodes.count) arguments, more than \(Self.maximumArguments)",
+                "Write a plugin: Documentation/Plugins.md")
+        }
+        guard let node, let function = node.text("function", problems) else { return nil }
+        guard function.utf8.count <= 255, !function.isEmpty,
+            function.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
+            problems.error(node.place, "the function '\(function.shortened)'", "Name a C function")
+            return nil
+        }
+        guard !arguments.contains(nil) else { return nil }
+        return (
+            CallInvocation(
+                library: library, function: function, returns: returns,
+                arguments: arguments.compactMap(\.self),
+                variadicFrom: variadicFrom),
+            node.place
+        )
+    }
+
+    /// Reads one argument; `nil` after saying what is wrong.
+    private func argument(_ node: ManifestNode) -> CallArgument? {
+        if node.isNull { return .null }
+        guard case .mapping(let pairs) = node.value, let first = pairs.first,
+            case .scalar(let word, _) = first.key.value
+        else {
+            problems.error(
+                node.place, "an argument is \(node.found)",
+                "Write {int: 1}, {string: text}, {use: name} or null")
+            return nil
+        }
+        switch word {
+        case "use":
+            return field(node, "use", []).flatMap { name in names.use(name.0, at: name.1) }.map { _ in
+                .use(text(first.value))
+            }
+        case "sizeOf": return sizeOf(node)
+        case "callback": return callback(node)
+        case "out": return out(node)
+        case "inout": return reference(node)
+        case "buffer": return buffer(node)
+        case "file": return file(node)
+        default: return literal(node, word, first)
+        }
+    }
+
+    private func literal(
+        _ node: ManifestNode, _ word: String, _ pair: (key: ManifestNode, value: ManifestNode)
+    ) -> CallArgument? {
+        let words =
+            ["use", "sizeOf", "callback", "out", "inout", "buffer", "file"]
+            + CallType.allCases.map(\.rawValue)
+        let isStructure = word.hasPrefix("struct") || word.hasPrefix("union") || word.contains("*")
+        guard words.contains(word) || isStructure else {
+            problems.error(
+                pair.key.place, "unknown argument '\(word.shortened)'", Nearest.advice(for: word, in: words))
+            return nil
+        }
+        guard
+            let type = CallTypeReader(problems: problems).type(
+                named: word, at: pair.key.place, allowing: .arguments),
+            Fields(node, "an argument", keys: [word], problems) != nil,
+            let literal = LiteralReader(payload: payload, problems: problems).literal(pair.value, of: type)
+        else { return nil }
+        return literal == .null ? .null : .literal(type, literal)
+    }
+
+    private func sizeOf(_ node: ManifestNode) -> CallArgument? {
+        guard let (name, place) = field(node, "sizeOf", []), let meaning = names.use(name, at: place) else {
+            return nil
+        }
+        guard meaning == .memory else {
+            problems.error(place, "'\(name)' has no size", "sizeOf takes the name of a buffer or a file")
+            return nil
+        }
+        return .sizeOf(name)
+    }
+
+    private func callback(_ node: ManifestNode) -> CallArgument? {
+        guard let (name, place) = field(node, "callback", []) else { return nil }
+        guard callbacks.contains(name) else {
+            problems.error(
+                place, "there is no callback '\(name.shortened)'", Nearest.advice(for: name, in: callbacks))
+            return nil
+        }
+        return .callback(name)
+    }
+
+    private func out(_ node: ManifestNode) -> CallArgument? {
+        guard let fields = Fields(node, "out", keys: ["out", "as"], problems), let typeNode = fields["out"],
+            let type = CallTypeReader(problems: problems).type(typeNode, allowing: .arguments),
+            let name = bind(fields, "out", .value(type))
+        else { return nil }
+        return .out(type, name: name)
+    }
+
+    private func reference(_ node: ManifestNode) -> CallArgument? {
+        guard let fields = Fields(node, "inout", keys: ["inout", "as", "from"], problems),
+            let typeNode = fields["inout"],
+            let type = CallTypeReader(problems: problems).type(typeNode, allowing: .arguments),
+            let from = fields.required("from", "inout", problems), let source = source(from, of: type),
+            let name = bind(fields, "inout", .value(type))
+        else { return nil }
+        return .reference(type, name: name, from: source)
+    }
+
+    private func buffer(_ node: ManifestNode) -> CallArgument? {
+        guard let fields = Fields(node, "buffer", keys: ["buffer", "as"], problems),
+            let size = fields["buffer"],
+            let source = size.isSize ? self.size(size) : source(size, of: .size),
+            let name = bind(fields, "buffer", .memory)
+        else { return nil }
+        return .buffer(source, name: name)
+    }
+
+    private func size(_ node: ManifestNode) -> CallSource? {
+        if case .scalar(let text, isPlain: true) = node.value, let number = Int64(text), number > 0 {
+            return .literal(.integer(number))
+        }
+        return node.size("the size of a buffer", in: ByteCount(bytes: 1) ... .gibibytes(64), problems)
+            .map { .literal(.integer($0.bytes)) }
+    }
+
+    private func file(_ node: ManifestNode) -> CallArgument? {
+        guard let fields = Fields(node, "file", keys: ["file", "as"], problems),
+            let pathNode = fields["file"],
+            let path = pathNode.text("file", problems), let name = bind(fields, "file", .memory)
+        else { return nil }
+        if PayloadText.isTemplate(path) {
+            PayloadText.check(path, in: payload, allowing: [.string], at: pathNode.place, problems)
+        }
+        return .file(path, name: name)
+    }
+
+    /// A number that an argument needs: a literal, or a name.
+    func source(_ node: ManifestNode, of type: CallType) -> CallSource? {
+        if case .scalar(let text, _) = node.value, PayloadText.isKey(text), !node.isNull, text != "true",
+            text != "false"
+        {
+            guard let meaning = names.use(text, at: node.place) else { return nil }
+            if case .value(let other) = meaning, other.isPointer == type.isPointer { return .name(text) }
+            if meaning == .memory, type.isPointer { return .name(text) }
+            problems.error(node.place, "'\(text)' is no \(type.rawValue)", "Use a name of that kind")
+            return nil
+        }
+        return LiteralReader(payload: payload, problems: problems).literal(node, of: type).map {
+            .literal($0)
+        }
+    }
+
+    private func bind(_ fields: Fields, _ what: String, _ meaning: CallNames.Meaning) -> String? {
+        guard let node = fields.required("as", what, problems), let name = node.text("as", problems) else {
+            return nil
+        }
+        names.bind(name, meaning, at: node.place)
+        return name
+    }
+
+    private func field(_ node: ManifestNode, _ key: String, _ others: [String]) -> (String, Place)? {
+        guard let fields = Fields(node, "an argument", keys: [key] + others, problems),
+            let value = fields[key],
+            let name = value.text(key, problems)
+        else { return nil }
+        return (name, value.place)
+    }
+
+    private func text(_ node: ManifestNode) -> String {
+        if case .scalar(let text, _) = node.value { text } else { "" }
+    }
+}
+
+extension ManifestNode {
+    /// Whether it begins with a digit, as sizes do and names do not.
+    fileprivate var isSize: Bool {
+        if case .scalar(let text, _) = value {
+            text.first.map { ("0"..."9").contains($0) } ?? false
+        } else {
+            false
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import TaskModel
+
+/// Reads names of C types.
+struct CallTypeReader {
+    enum Use {
+        /// What a function returns: `void` too.
+        case results
+        /// What can be passed.
+        case arguments
+    }
+
+    let problems: ProblemList
+
+    /// Reads a type; structs get the answer that helps.
+    func type(_ node: ManifestNode, allowing use: Use) -> CallType? {
+        guard case .scalar(let text, _) = node.value, !node.isNull else {
+            problems.error(node.place, "a type must be a word, found \(node.found)", nil)
+            return nil
+        }
+        return type(named: text, at: node.place, allowing: use)
+    }
+
+    func type(named text: String, at place: Place, allowing use: Use) -> CallType? {
+        if let type = CallType(rawValue: text) {
+            guard type != .void || use == .results else {
+                problems.error(place, "'void' is no type of a value", "Use 'pointer' for void *")
+                return nil
+            }
+            return type
+        }
+        if text.hasPrefix("struct") || text.hasPrefix("union") {
+            problems.error(
+                place, "'\(text.shortened)': structs by value can't be passed by a call",
+                "Write a plugin that does: Documentation/Plugins.md")
+        } else if text.contains("*") {
+            problems.error(place, "the type '\(text.shortened)'", "Use 'pointer', or 'string' for text")
+        } else {
+            problems.error(
+                place, "the type '\(text.shortened)' is unknown",
+                Nearest.advice(for: text, in: CallType.allCases.map(\.rawValue)))
+        }
+        return nil
+    }
+}
+
+/// Reads literals of a type.
+struct LiteralReader {
+    let payload: [String: PayloadType]
+    let problems: ProblemList
+
+    /// Reads a literal; whole numbers must fit the type, and a payload key must bring what it needs.
+    func literal(_ node: ManifestNode, of type: CallType) -> CallLiteral? {
+        if node.isNull {
+            if type.isPointer { return .null }
+            problems.error(node.place, "null for \(type.rawValue)", "Only pointer and string can be null")
+            return nil
+        }
+        guard case .scalar(let text, let isPlain) = node.value else {
+            problems.error(
+                node.place, "a value of type \(type.rawValue) must be a scalar, found \(node.found)", nil)
+            return nil
+        }
+        if type == .string { return string(node) }
+        if PayloadText.isTemplate(text) { return template(text, of: type, at: node.place) }
+        guard isPlain, let literal = Self.number(text, of: type) else {
+            problems.error(node.place, "\(node.found) is no \(type.rawValue)", Self.rule(of: type))
+            return nil
+        }
+        return literal
+    }
+
+    /// Reads a number of a type, or `true` and `false` for `bool`; `nil` if it is none or does not fit.
+    static func number(_ text: String, of type: CallType) -> CallLiteral? {
+        if type.isFloating { return Double(text).map { .floating($0) } }
+        guard let format = type.integerFormat else { return nil }
+        if type == .bool {
+            if text == "true" || text == "1" { return .integer(1) }
+            return text == "false" || text == "0" ? .integer(0) : nil
+        }
+        let isNegative = text.hasPrefix("-")
+        let digits = isNegative ? text.dropFirst() : Substring(text)
+        let isHexadecimal = digits.hasPrefix("0x")
+        guard
+            let magnitude = UInt64(
+                isHexadecimal ? digits.dropFirst(2) : digits, radix: isHexadecimal ? 16 : 10),
+            digits.utf8.first != UInt8(ascii: "+")
+        else { return nil }
+        if isNegative {
+            guard format.isSigned, magnitude <= UInt64(1) << (format.bits - 1) else { return nil }
+            return .integer(Int64(truncatingIfNeeded: 0 &- magnitude))
+        }
+        let highest = UInt64.max >> UInt64(64 - format.bits + (format.isSigned ? 1 : 0))
+        return magnitude <= highest ? .integer(Int64(bitPattern: magnitude)) : nil
+    }
+
+    private func string(_ node: ManifestNode) -> CallLiteral? {
+        guard let text = node.text("a string", problems) else { return nil }
+        if PayloadText.isTemplate(text) {
+            PayloadText.check(
+                text, in: payload, allowing: Set(PayloadType.allCases), at: node.place, problems)
+        }
+        return .text(text)
+    }
+
+    private func template(_ text: String, of type: CallType, at place: Place) -> CallLiteral? {
+        guard !type.isPointer else {
+            problems.error(place, "the payload can't bring a pointer", "Use {string: ...}")
+            return nil
+        }
+        guard let parts = PayloadText.parts(of: text), parts.count == 1, case .key = parts[0] else {
+            problems.error(
+                place, "'\(text.shortened)' for \(type.rawValue)", "Write ${payload.KEY} and nothing else")
+            return nil
+        }
+        let types: Set<PayloadType> =
+            type == .bool ? [.boolean] : type.isFloating ? [.number, .integer] : [.integer]
+        PayloadText.check(text, in: payload, allowing: types, at: place, problems)
+        return .text(text)
+    }
+
+    private static func rule(of type: CallType) -> String? {
+        guard let format = type.integerFormat else {
+            return type.isPointer ? "Write null, or use a name" : "Write a number"
+        }
+        if type == .bool { return "Write true or false" }
+        return
+            "Write a whole number of \(format.bits) bits, \(format.isSigned ? "signed" : "not negative"), also as 0x..."
+    }
+}

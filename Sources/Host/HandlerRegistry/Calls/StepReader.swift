@@ -1,0 +1,109 @@
+import TaskModel
+
+/// Reads the entries of `steps:`.
+struct StepReader {
+    private static let callKeys = [
+        "function", "library", "returns", "arguments", "variadicFrom", "as", "expect", "errno", "ends",
+        "always",
+    ]
+
+    let payload: [String: PayloadType]
+    let invocations: InvocationReader
+    let names: CallNames
+    let problems: ProblemList
+
+    /// Reads a step; its place is the function's, `nil` for a save.
+    func step(_ node: ManifestNode) -> (CallStep, Place?)? {
+        if case .mapping(let pairs) = node.value, pairs.contains(where: { $0.key.isWord("save") }) {
+            return save(node).map { ($0, nil) }
+        }
+        guard let fields = Fields(node, "a step", keys: Self.callKeys + ["save"], problems) else {
+            return nil
+        }
+        let returnsNode = fields["returns"]
+        let types = CallTypeReader(problems: problems)
+        let returns = returnsNode.map { types.type($0, allowing: .results) } ?? .void
+        // A step with an unknown type is read on, so that its other problems show as well.
+        guard let (invocation, place) = invocations.invocation(fields, "a step", returns: returns ?? .long)
+        else { return nil }
+        var step = CallStep(action: .invoke(invocation))
+        step.readsErrno = fields["errno"]?.bool("errno", problems) ?? false
+        step.always = fields["always"]?.bool("always", problems) ?? false
+        if let node = fields["as"], let name = node.text("as", problems) {
+            checkResult(returns, "as", at: node.place)
+            names.bind(name, .value(returns ?? .long), at: node.place)
+            step.result = name
+        }
+        if let node = fields["expect"] {
+            checkResult(returns, "expect", at: node.place)
+            step.expect = expectation(node, of: returns ?? .long)
+        }
+        for item in fields["ends"]?.items("ends", problems) ?? [] {
+            guard let name = item.text("a name of ends", problems) else { continue }
+            names.end(name, at: item.place)
+            step.ends.append(name)
+        }
+        return (step, place)
+    }
+
+    private func checkResult(_ returns: CallType?, _ what: String, at place: Place) {
+        guard returns == .void else { return }
+        problems.error(
+            place, "'\(what)' for a function that returns nothing", "Say what it returns: returns: int")
+    }
+
+    private func save(_ node: ManifestNode) -> CallStep? {
+        guard let outer = Fields(node, "a step that saves", keys: ["save"], problems),
+            let saveNode = outer["save"],
+            let fields = Fields(saveNode, "save", keys: ["from", "length", "to"], problems)
+        else { return nil }
+        let from = fields.required("from", "save", problems)
+        let length = fields.required("length", "save", problems).flatMap { invocations.source($0, of: .size) }
+        let to = fields.required("to", "save", problems)
+        guard let from, let to, let name = from.text("from", problems),
+            let meaning = names.use(name, at: from.place),
+            let path = to.text("to", problems), let length
+        else { return nil }
+        if case .value(let type) = meaning, !type.isPointer {
+            problems.error(from.place, "'\(name)' is no memory", "Save a buffer, a file or a pointer")
+        }
+        if PayloadText.isTemplate(path) {
+            PayloadText.check(path, in: payload, allowing: [.string], at: to.place, problems)
+        }
+        return CallStep(action: .save(CallSave(from: name, length: length, to: path)))
+    }
+
+    private func expectation(_ node: ManifestNode, of type: CallType) -> CallExpectation? {
+        // Of a string only "not null" can be asked.
+        let literalType: CallType = type == .string ? .pointer : type
+        let literals = LiteralReader(payload: [:], problems: problems)
+        switch node.value {
+        case .scalar:
+            return literals.literal(node, of: literalType).map { .anyOf([$0]) }
+        case .sequence(let items):
+            if items.isEmpty { problems.error(node.place, "'expect' is an empty list", "Add a value") }
+            let read = items.map { literals.literal($0, of: literalType) }
+            return read.contains(nil) ? nil : .anyOf(read.compactMap(\.self))
+        case .mapping:
+            guard let fields = Fields(node, "expect", keys: ["not", "atLeast"], problems) else { return nil }
+            if let atLeast = fields["atLeast"] {
+                if type.isPointer {
+                    problems.error(atLeast.place, "'atLeast' for \(type.rawValue)", "Use {not: null}")
+                }
+                return literals.literal(atLeast, of: literalType).map { .atLeast($0) }
+            }
+            guard let not = fields["not"] else {
+                problems.error(
+                    node.place, "'expect' is empty", "Write a value, a list, {not: null} or {atLeast: 0}")
+                return nil
+            }
+            return literals.literal(not, of: literalType).map { .not($0) }
+        }
+    }
+}
+
+extension ManifestNode {
+    fileprivate func isWord(_ word: String) -> Bool {
+        if case .scalar(word, _) = value { true } else { false }
+    }
+}

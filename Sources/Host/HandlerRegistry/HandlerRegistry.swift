@@ -1,0 +1,77 @@
+import LinuxSystem
+import Synchronization
+public import TaskModel
+
+/// What the registry found: everything that may run, and everything that is wrong.
+public struct RegistrySnapshot: Equatable, Sendable {
+    /// What may run, by manifest path.
+    public var handlers: [PermittedHandler]
+    /// What was found wrong, by file, line and column; warnings included.
+    public var problems: [ManifestProblem]
+
+    /// Makes a snapshot.
+    public init(handlers: [PermittedHandler], problems: [ManifestProblem]) {
+        self.handlers = handlers
+        self.problems = problems
+    }
+}
+
+/// Reads the manifests and plugins directories and says what may run.
+///
+/// Callable from any thread; scans follow one another.
+public final class HandlerRegistry: Sendable {
+    private let manifestsDirectory: String
+    private let pluginsDirectory: String
+    private let scanner: Mutex<RegistryScanner>
+    private let watch = Mutex<DirectoryWatch?>(nil)
+
+    /// Makes a registry; nothing is read yet, and the directories need not exist.
+    ///
+    /// - Parameters:
+    ///   - manifestsDirectory: Every `*.yaml` and `*.yml` in it is a manifest; names that begin with a dot are not.
+    ///   - pluginsDirectory: Where `library:` is looked up.
+    ///   - libraryCacheDirectory: Where the host's copies go, one directory a hash; made if it is missing.
+    public init(manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String) {
+        self.manifestsDirectory = manifestsDirectory
+        self.pluginsDirectory = pluginsDirectory
+        scanner = Mutex(
+            RegistryScanner(
+                manifestsDirectory: manifestsDirectory, pluginsDirectory: pluginsDirectory,
+                libraryCacheDirectory: libraryCacheDirectory))
+    }
+
+    /// Reads everything anew.
+    ///
+    /// A file that is broken now but was right before keeps its old version active, and shows the problem.
+    public func scan() -> RegistrySnapshot {
+        scanner.withLock { $0.scan() }
+    }
+
+    /// Watches both directories by inotify on a thread of its own.
+    ///
+    /// - Returns: The newest snapshot whenever it differs from the last one, that of ``scan()`` included; a consumer
+    ///   that is late gets the newest only. One stream at a time: a second call ends the first.
+    /// - Throws: The inotify call that failed.
+    public func changes() throws -> AsyncStream<RegistrySnapshot> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: RegistrySnapshot.self, bufferingPolicy: .bufferingNewest(1))
+        let watch = try DirectoryWatch([manifestsDirectory, pluginsDirectory]) { [weak self] in
+            // Inside the lock, so that the newest snapshot is also the last one yielded.
+            self?.scanner.withLock { scanner in
+                let last = scanner.last
+                let next = scanner.scan()
+                if next != last { continuation.yield(next) }
+            }
+        }
+        continuation.onTermination = { _ in watch.stop() }
+        self.watch.withLock { old in
+            old?.stop()
+            old = watch
+        }
+        return stream
+    }
+
+    deinit {
+        watch.withLock { $0?.stop() }
+    }
+}

@@ -1,0 +1,156 @@
+import LinuxSystem
+
+/// Why a library of the plugins directory can't be used.
+struct LibraryError: Error, Equatable {
+    var finding: String
+    var remedy: String
+    /// Whether there is no such file, rather than one that is wrong for now.
+    var isMissing = false
+}
+
+/// A host-owned copy of a library with the siblings that it needs.
+struct StagedLibrary: Equatable, Sendable {
+    /// The copy's absolute real path.
+    var path: String
+    /// SHA-256 of the library and its siblings, in hexadecimal.
+    var hash: String
+}
+
+/// Copies libraries of the plugins directory into directories that are named by their contents.
+///
+/// The library's own name and its siblings stay as they are, so that `$ORIGIN` works; nothing that happens to the
+/// plugins directory afterwards reaches a task that runs.
+struct PluginLibraries {
+    let pluginsDirectory: String
+    let cacheDirectory: String
+    /// The files that were read before, so that an unchanged one is not read again.
+    private var known: [String: (identity: FileIdentity, contents: Result<Contents, LibraryError>)] = [:]
+
+    private struct Contents {
+        var bytes: [UInt8]
+        var elf: ELFFile
+    }
+
+    init(pluginsDirectory: String, cacheDirectory: String) {
+        self.pluginsDirectory = pluginsDirectory
+        self.cacheDirectory = cacheDirectory
+    }
+
+    /// Whether the plugins directory has a file of that name.
+    func has(_ name: String) -> Bool {
+        (try? FileIdentity(of: "\(pluginsDirectory)/\(name)")) != nil
+    }
+
+    /// Copies a library, unless its copy is there already.
+    ///
+    /// - Throws: ``LibraryError`` where it is missing, broken, outside of the directory, or open to others' writing.
+    mutating func stage(_ name: String) throws(LibraryError) -> StagedLibrary {
+        var files: [(name: String, bytes: [UInt8])] = []
+        var waiting = [name]
+        while let next = waiting.popLast() {
+            guard !files.contains(where: { $0.name == next }) else { continue }
+            let contents = try read(next)
+            files.append((next, contents.bytes))
+            waiting += contents.elf.needed.filter { !$0.contains("/") && has($0) }
+        }
+        files.sort { $0.name < $1.name }
+        var summary = ""
+        for file in files { summary += "\(file.name) \(SHA256.hexadecimal(of: file.bytes))\n" }
+        let hash = SHA256.hexadecimal(of: Array(summary.utf8))
+        do {
+            return StagedLibrary(path: try copy(files, hash: hash, main: name), hash: hash)
+        } catch {
+            throw LibraryError(
+                finding: "the copy of library '\(name)' failed: \(error)",
+                remedy: "Give the host room and permission in its state directory")
+        }
+    }
+
+    /// Checks that a library could be copied.
+    ///
+    /// - Throws: ``LibraryError``, as ``stage(_:)`` does.
+    mutating func check(_ name: String) throws(LibraryError) {
+        _ = try read(name)
+    }
+
+    /// Forgets the contents of files, keeping memory flat between scans.
+    mutating func forget() {
+        known.removeAll()
+    }
+
+    private func copy(
+        _ files: [(name: String, bytes: [UInt8])], hash: String, main: String
+    ) throws(SystemCallError) -> String {
+        try DirectoryTree.make(cacheDirectory)
+        let directory = "\(cacheDirectory)/\(hash)"
+        if !DirectoryTree.isDirectory(directory) {
+            let temporary = try DirectoryTree.makeUnique(prefix: "\(cacheDirectory)/.copying-")
+            do {
+                for file in files {
+                    try FileContents.create("\(temporary)/\(file.name)", file.bytes, mode: 0o555)
+                }
+                // Another user id must be able to load it.
+                try DirectoryTree.setMode(temporary, 0o755)
+                if try !DirectoryTree.rename(temporary, to: directory) { try DirectoryTree.remove(temporary) }
+                try DirectoryTree.setMode(directory, 0o555)
+            } catch {
+                // The first error is the one to tell; a leftover directory only takes room.
+                try? DirectoryTree.remove(temporary)
+                throw error
+            }
+        }
+        return try DirectoryTree.realPath(of: directory) + "/" + main
+    }
+
+    private mutating func read(_ name: String) throws(LibraryError) -> Contents {
+        let path = "\(pluginsDirectory)/\(name)"
+        let identity: FileIdentity
+        let realPath: String
+        do {
+            identity = try FileIdentity(of: path)
+            realPath = try DirectoryTree.realPath(of: path)
+            let directory = try DirectoryTree.realPath(of: pluginsDirectory)
+            guard realPath.hasPrefix(directory == "/" ? "/" : directory + "/") else {
+                throw LibraryError(
+                    finding: "library '\(name)' leads out of the plugins directory, to \(realPath)",
+                    remedy: "Put the file itself there")
+            }
+        } catch let error as LibraryError {
+            throw error
+        } catch {
+            throw LibraryError(
+                finding: "library '\(name)' is not in the plugins directory \(pluginsDirectory)",
+                remedy: "Put it there", isMissing: true)
+        }
+        if let known = known[name], known.identity == identity { return try known.contents.get() }
+        let contents = Result { () throws(LibraryError) in try Self.read(name, realPath, identity) }
+        known[name] = (identity, contents)
+        return try contents.get()
+    }
+
+    private static func read(_ name: String, _ path: String, _ identity: FileIdentity) throws(LibraryError)
+        -> Contents
+    {
+        guard identity.isRegular else {
+            throw LibraryError(
+                finding: "library '\(name)' is no regular file", remedy: "Put a shared library there")
+        }
+        if FileContents.isRoot && identity.isWritableByOthers {
+            throw LibraryError(
+                finding:
+                    "untrusted: others than its owner may write library '\(name)', and the host runs as root",
+                remedy: "Run: chmod go-w \(path)")
+        }
+        do {
+            let bytes = try FileContents.read(path)
+            return Contents(bytes: bytes, elf: try ELFFile(bytes, readsFunctions: false))
+        } catch let error as ELFFile.FormatError {
+            throw LibraryError(
+                finding: "library '\(name)': \(error.finding)", remedy: "Build it with: cc -shared -fPIC")
+        } catch {
+            throw LibraryError(
+                finding: "library '\(name)' can't be read: \(error)",
+                remedy: "Give the host permission to read it")
+        }
+    }
+}

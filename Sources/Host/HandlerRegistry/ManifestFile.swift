@@ -1,0 +1,37 @@
+import LinuxSystem
+import TaskModel
+
+/// One manifest's file, read in the same way by the host and by lint.
+enum ManifestFile {
+    /// Reads a manifest and checks its calls against their libraries.
+    ///
+    /// - Returns: `nil` if there are errors; and everything that was found, warnings included.
+    static func read(_ path: String, calls: inout CallLibraries) -> (ReadManifest?, [ManifestProblem]) {
+        let bytes: [UInt8]
+        do {
+            let identity = try FileIdentity(of: path)
+            if FileContents.isRoot && identity.isWritableByOthers {
+                return (
+                    nil,
+                    [
+                        ManifestProblem(
+                            file: path,
+                            finding:
+                                "untrusted: others than its owner may write the manifest, and the host runs as root",
+                            remedy: "Run: chmod go-w \(path)")
+                    ]
+                )
+            }
+            bytes = try FileContents.read(path, limit: YAMLDocument.maximumSize)
+        } catch {
+            return (nil, [ManifestProblem(file: path, finding: "\(error)", remedy: "Give a readable file")])
+        }
+        let (read, found) = ManifestReader.read(bytes, file: path)
+        guard let read else { return (nil, found) }
+        let problems = ProblemList(file: path)
+        for (task, places) in zip(read.manifest.tasks, read.callPlaces) {
+            if let call = task.call, let places { calls.check(call, places, problems) }
+        }
+        return (problems.hasErrors ? nil : read, found + problems.sorted)
+    }
+}

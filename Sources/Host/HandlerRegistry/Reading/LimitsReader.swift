@@ -1,0 +1,36 @@
+import TaskModel
+
+/// Reads `limits:`: CPU may only be lowered, run time, grace and memory stay inside the host's bounds.
+struct LimitsReader {
+    let kind: TaskKind
+    let problems: ProblemList
+
+    /// The limits of the kind, changed by the node.
+    func limits(_ node: ManifestNode?) -> LaunchLimits {
+        var limits = LaunchLimits.standard(for: kind)
+        guard let node,
+            let fields = Fields(node, "limits", keys: ["cpu", "memory", "runtime", "grace"], problems)
+        else { return limits }
+        if let cpu = fields["cpu"] { limits.cpu = self.cpu(cpu) ?? limits.cpu }
+        if let memory = fields["memory"]?.size("memory", in: .mebibytes(8) ... .gibibytes(64), problems) {
+            limits.memory = memory
+        }
+        let runtime = fields["runtime"]?.duration("runtime", in: .seconds(1) ... .seconds(3600), problems)
+        let grace = fields["grace"]?.duration("grace", in: .milliseconds(100) ... .seconds(30), problems)
+        limits.lease = Lease(
+            duration: runtime ?? limits.lease.duration, gracePeriod: grace ?? limits.lease.gracePeriod)
+        return limits
+    }
+
+    private func cpu(_ node: ManifestNode) -> CPULimit? {
+        guard let fields = Fields(node, "cpu", keys: ["percent", "window"], problems) else { return nil }
+        let standard = CPULimit.standard
+        // A continued task has no limit of its own, so that any limit lowers.
+        let highest = kind == .continuedProcessing ? 6400 : standard.percent
+        let longest: Duration = kind == .continuedProcessing ? .seconds(3600) : standard.window
+        let percent = fields["percent"].map { $0.integer("percent", in: 1...highest, problems) }
+        let window = fields["window"].map { $0.duration("window", in: .seconds(1)...longest, problems) }
+        return CPULimit(
+            percent: (percent ?? nil) ?? standard.percent, window: (window ?? nil) ?? standard.window)
+    }
+}

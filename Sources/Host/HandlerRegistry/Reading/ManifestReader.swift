@@ -1,0 +1,117 @@
+import TaskModel
+
+/// A manifest with the places that later checks point at.
+struct ReadManifest {
+    var manifest: Manifest
+    /// Where `library:` is; `nil` if there is none.
+    var libraryPlace: Place?
+    /// Where each task's identifier is, in the order of the manifest's tasks.
+    var taskPlaces: [Place]
+    /// Where each task's calls are.
+    var callPlaces: [CallPlaces?]
+}
+
+/// Reads a manifest strictly: everything that it does not know is an error with its place.
+struct ManifestReader {
+    private let problems: ProblemList
+
+    private init(problems: ProblemList) {
+        self.problems = problems
+    }
+
+    /// Reads a file's bytes.
+    ///
+    /// - Returns: The manifest, `nil` if there are errors; and everything that was found, warnings included.
+    static func read(_ bytes: [UInt8], file: String) -> (manifest: ReadManifest?, problems: [ManifestProblem])
+    {
+        let problems = ProblemList(file: file)
+        guard let root = YAMLDocument.parse(bytes, problems: problems) else { return (nil, problems.sorted) }
+        let manifest = Self(problems: problems).manifest(root)
+        return (problems.hasErrors ? nil : manifest, problems.sorted)
+    }
+
+    private func manifest(_ root: ManifestNode) -> ReadManifest? {
+        let keys = ["apiVersion", "bundle", "library", "modes", "tasks", "sandbox"]
+        guard let fields = Fields(root, "the manifest", keys: keys, problems) else { return nil }
+        checkVersion(fields)
+        let bundle = bundle(fields)
+        let library = fields["library"].flatMap(libraryName)
+        let modes = modes(fields)
+        let nodes = fields.required("tasks", "the manifest", problems)?.items("tasks", problems) ?? []
+        if nodes.isEmpty, let place = fields["tasks"]?.place {
+            problems.error(place, "there are no tasks", "Add one, or remove the file")
+        }
+        let reader = TaskReader(
+            bundle: bundle, modes: modes, hasLibrary: fields["library"] != nil, problems: problems)
+        let tasks = nodes.compactMap(reader.task)
+        checkIdentifiers(tasks)
+        var payloadKeys: [String: PayloadType] = [:]
+        for task in tasks { payloadKeys.merge(task.declaration.payload) { left, _ in left } }
+        let sandbox = SandboxReader(payload: payloadKeys, problems: problems).sandbox(fields["sandbox"])
+        guard let bundle else { return nil }
+        return ReadManifest(
+            manifest: Manifest(
+                bundle: bundle, library: library, modes: modes ?? [], tasks: tasks.map(\.declaration),
+                sandbox: sandbox),
+            libraryPlace: fields["library"]?.place, taskPlaces: tasks.map(\.place),
+            callPlaces: tasks.map(\.callPlaces))
+    }
+
+    private func checkVersion(_ fields: Fields) {
+        guard let node = fields.required("apiVersion", "the manifest", problems) else { return }
+        guard let version = node.text("apiVersion", problems), version != "bgtask/v1" else { return }
+        problems.error(
+            node.place, "apiVersion '\(version.shortened)' is unknown", "This host reads 'bgtask/v1'")
+    }
+
+    private func bundle(_ fields: Fields) -> BundleIdentifier? {
+        guard let node = fields.required("bundle", "the manifest", problems),
+            let text = node.text("bundle", problems)
+        else { return nil }
+        do {
+            return try BundleIdentifier(text)
+        } catch {
+            problems.error(
+                node.place, "bundle '\(text.shortened)': \(error.finding)", "Use A-Z a-z 0-9 . _ -")
+            return nil
+        }
+    }
+
+    private func libraryName(_ node: ManifestNode) -> String? {
+        guard let name = node.text("library", problems) else { return nil }
+        guard !name.contains("/"), name != ".", name != "..", !name.isEmpty else {
+            problems.error(
+                node.place, "library '\(name.shortened)' is a path",
+                "Name a file of the plugins directory, without '/'")
+            return nil
+        }
+        return name
+    }
+
+    /// The modes; `nil` if they could not be read, so that no task is blamed for it.
+    private func modes(_ fields: Fields) -> Set<BackgroundMode>? {
+        guard let node = fields["modes"] else { return [] }
+        guard let items = node.items("modes", problems) else { return nil }
+        let modes = items.map { $0.word("mode", as: BackgroundMode.self, problems) }
+        return modes.contains(nil) ? nil : Set(modes.compactMap(\.self))
+    }
+
+    private func checkIdentifiers(_ tasks: [ReadTask]) {
+        var seen: [String: Place] = [:]
+        var seenInLowercase: [String: String] = [:]
+        for task in tasks {
+            let text = task.declaration.pattern.description
+            if let first = seen[text] {
+                problems.error(
+                    task.place, "the identifier '\(text)' is there twice, first in line \(first.line)",
+                    "Keep one")
+            } else if let twin = seenInLowercase[text.lowercased()] {
+                problems.warning(
+                    task.place, "'\(text)' and '\(twin)' differ by case alone",
+                    "Identifiers are compared byte for byte; rename one")
+            }
+            seen[text] = seen[text] ?? task.place
+            seenInLowercase[text.lowercased()] = text
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// Finds what somebody probably meant.
+enum Nearest {
+    /// The candidate with the smallest edit distance, if that is at most a third of the word (and at least 1).
+    static func match(_ word: String, in candidates: some Sequence<String>) -> String? {
+        let limit = max(1, max(word.count, 3) / 3)
+        let ranked = candidates.map { (distance(word.lowercased(), $0.lowercased()), $0) }
+        guard let best = ranked.min(by: { $0 < $1 }), best.0 <= limit else { return nil }
+        return best.1
+    }
+
+    /// `Did you mean 'x'?`, or what there is to choose from.
+    static func advice(for word: String, in candidates: [String]) -> String {
+        if let match = match(word, in: candidates) { return "Did you mean '\(match)'?" }
+        return candidates.isEmpty ? "Remove it" : "There are: \(candidates.sorted().joined(separator: ", "))"
+    }
+
+    /// Levenshtein's distance with swaps of neighbours counted as one.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let (a, b) = (Array(left.utf8.prefix(64)), Array(right.utf8.prefix(64)))
+        var rows = [Array(0...b.count)]
+        for i in a.indices {
+            var row = [i + 1]
+            for j in b.indices {
+                var best = min(rows[i][j] + (a[i] == b[j] ? 0 : 1), rows[i][j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+                    best = min(best, rows[i - 1][j - 1] + 1)
+                }
+                row.append(best)
+            }
+            rows.append(row)
+        }
+        return rows[a.count][b.count]
+    }
+}

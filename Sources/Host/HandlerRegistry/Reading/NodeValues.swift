@@ -1,0 +1,99 @@
+import TaskModel
+
+/// Reads typed values out of nodes; each answers `nil` after it has said what is wrong.
+extension ManifestNode {
+    /// A text; a bare number, `true` or nothing at all is refused, because YAML would mean something else by it.
+    func text(_ what: String, _ problems: ProblemList) -> String? {
+        guard case .scalar(let text, let isPlain) = value, !isNull else {
+            problems.error(place, "\(what) must be a text, found \(found)", nil)
+            return nil
+        }
+        if isPlain, text == "true" || text == "false" || Double(text) != nil {
+            problems.error(place, "\(what) must be a text, found \(text.shortened)", "Put it into quotes")
+            return nil
+        }
+        if text.utf8.contains(0) {
+            problems.error(place, "\(what) has a NUL byte", "Remove it")
+            return nil
+        }
+        return text
+    }
+
+    func bool(_ what: String, _ problems: ProblemList) -> Bool? {
+        if case .scalar(let text, isPlain: true) = value, text == "true" || text == "false" {
+            return text == "true"
+        }
+        problems.error(place, "\(what) must be true or false, found \(found)", nil)
+        return nil
+    }
+
+    func integer(_ what: String, in range: ClosedRange<Int>, _ problems: ProblemList) -> Int? {
+        guard case .scalar(let text, isPlain: true) = value, let number = Int(text) else {
+            problems.error(place, "\(what) must be a whole number, found \(found)", nil)
+            return nil
+        }
+        guard range.contains(number) else {
+            problems.error(
+                place, "\(what) is \(number), outside \(range.lowerBound) to \(range.upperBound)", nil)
+            return nil
+        }
+        return number
+    }
+
+    func duration(_ what: String, in range: ClosedRange<Duration>, _ problems: ProblemList) -> Duration? {
+        guard case .scalar(let text, _) = value, !isNull else {
+            problems.error(
+                place, "\(what) must be a duration, found \(found)",
+                "Write a number with a unit: 500ms, 30s, 15m, 1h30m")
+            return nil
+        }
+        do {
+            let duration = try DurationText.parse(text)
+            if range.contains(duration) { return duration }
+            let (low, high) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
+            problems.error(place, "\(what) is \(text), outside \(low) to \(high)", nil)
+        } catch {
+            problems.error(place, "\(what): \(error.finding)", error.remedy)
+        }
+        return nil
+    }
+
+    func size(_ what: String, in range: ClosedRange<ByteCount>, _ problems: ProblemList) -> ByteCount? {
+        guard case .scalar(let text, _) = value, !isNull else {
+            problems.error(
+                place, "\(what) must be a size, found \(found)", "Write a number with a unit: 64KiB, 256MiB")
+            return nil
+        }
+        do {
+            let size = try ByteCountText.parse(text)
+            if range.contains(size) { return size }
+            problems.error(
+                place, "\(what) is \(text), outside \(range.lowerBound) to \(range.upperBound)", nil)
+        } catch {
+            problems.error(place, "\(what): \(error.finding)", error.remedy)
+        }
+        return nil
+    }
+
+    /// One of the raw values of an enumeration.
+    func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ what: String, as type: Word.Type, _ problems: ProblemList
+    ) -> Word? {
+        let words = type.allCases.map(\.rawValue)
+        guard case .scalar(let text, _) = value, !isNull else {
+            problems.error(
+                place, "\(what) must be one of \(words.joined(separator: ", ")), found \(found)", nil)
+            return nil
+        }
+        if let word = type.init(rawValue: text) { return word }
+        problems.error(place, "\(what) '\(text.shortened)' is unknown", Nearest.advice(for: text, in: words))
+        return nil
+    }
+
+    /// The items of a list.
+    func items(_ what: String, _ problems: ProblemList) -> [ManifestNode]? {
+        if case .sequence(let items) = value { return items }
+        problems.error(place, "\(what) must be a list, found \(found)", nil)
+        return nil
+    }
+}

@@ -1,0 +1,141 @@
+import TaskModel
+
+/// One task with its places.
+struct ReadTask {
+    var declaration: TaskDeclaration
+    var place: Place
+    var callPlaces: CallPlaces?
+}
+
+/// What `delivery:` may say.
+private enum Delivery: String, CaseIterable {
+    case atLeastOnce, atMostOnce
+}
+
+/// Reads the entries of `tasks:`.
+struct TaskReader {
+    /// `nil` if the bundle's id could not be read.
+    let bundle: BundleIdentifier?
+    /// `nil` if the modes could not be read.
+    let modes: Set<BackgroundMode>?
+    let hasLibrary: Bool
+    let problems: ProblemList
+
+    private static let keys = [
+        "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "limits", "schedule",
+        "payload",
+        "delivery", "call",
+    ]
+
+    /// Reads one task; `nil` after saying why it can't be used at all.
+    func task(_ node: ManifestNode) -> ReadTask? {
+        guard let fields = Fields(node, "a task", keys: Self.keys, problems) else { return nil }
+        let identifierNode = fields.required("identifier", "a task", problems)
+        let pattern = identifierNode.flatMap(pattern)
+        let kind = fields.required("kind", "a task", problems)?.word("kind", as: TaskKind.self, problems)
+        let payload = fields["payload"].map(payload) ?? [:]
+        let call = fields["call"].flatMap { CallReader(payload: payload, problems: problems).program($0) }
+        if !hasLibrary, fields["call"] == nil {
+            problems.error(
+                node.place, "nothing runs this task: no 'library' and no 'call'", "Add one of them")
+        }
+        guard let pattern, let kind, let identifierNode else { return nil }
+        check(pattern, kind, at: identifierNode.place)
+        checkMode(kind, at: fields["kind"]?.place)
+
+        var declaration = TaskDeclaration(pattern: pattern, kind: kind)
+        let power = fields["requiresExternalPower"]
+        declaration.requiresExternalPower = power?.bool("requiresExternalPower", problems) ?? false
+        let network = fields["requiresNetworkConnectivity"]
+        declaration.requiresNetworkConnectivity =
+            network?.bool("requiresNetworkConnectivity", problems) ?? false
+        declaration.limits = LimitsReader(kind: kind, problems: problems).limits(fields["limits"])
+        declaration.schedule = fields["schedule"].flatMap { schedule($0, of: pattern, kind, payload) }
+        declaration.payload = payload
+        declaration.isAtMostOnce =
+            fields["delivery"]?.word("delivery", as: Delivery.self, problems) == .atMostOnce
+        declaration.call = call?.program
+        return ReadTask(declaration: declaration, place: identifierNode.place, callPlaces: call?.places)
+    }
+
+    private func pattern(_ node: ManifestNode) -> IdentifierPattern? {
+        guard let text = node.text("identifier", problems) else { return nil }
+        do {
+            return try IdentifierPattern(text)
+        } catch {
+            let remedy =
+                text.contains("*") ? "A wildcard is '.*' at the end" : "Use 1 to 128 of A-Z a-z 0-9 . _ -"
+            problems.error(node.place, "identifier '\(text.shortened)': \(error.finding)", remedy)
+            return nil
+        }
+    }
+
+    private func check(_ pattern: IdentifierPattern, _ kind: TaskKind, at place: Place) {
+        if pattern.isWildcard, kind != .continuedProcessing {
+            problems.error(
+                place, "the wildcard '\(pattern)' with kind \(kind.rawValue)",
+                "Only continuedProcessing may have a wildcard")
+        }
+        guard let bundle else { return }
+        let isInside =
+            pattern.base.rawValue.hasPrefix(bundle.rawValue + ".")
+            || (pattern.isWildcard && pattern.base.rawValue == bundle.rawValue)
+        guard !isInside else { return }
+        if kind == .continuedProcessing {
+            problems.error(
+                place, "the continued identifier '\(pattern)' does not begin with '\(bundle).'",
+                "Begin it with the bundle's id and a dot")
+        } else if pattern.base.rawValue != bundle.rawValue {
+            problems.warning(
+                place, "the identifier '\(pattern)' does not begin with '\(bundle).'",
+                "Begin it with the bundle's id, so that nobody else claims it")
+        }
+    }
+
+    private func checkMode(_ kind: TaskKind, at place: Place?) {
+        guard let modes, let required = kind.requiredMode, !modes.contains(required) else { return }
+        problems.error(
+            place, "kind \(kind.rawValue) needs the mode '\(required.rawValue)'",
+            "Add it: modes: [\(required.rawValue)]")
+    }
+
+    private func payload(_ node: ManifestNode) -> [String: PayloadType] {
+        guard let fields = Fields(node, "payload", keys: nil, problems) else { return [:] }
+        var payload: [String: PayloadType] = [:]
+        for (key, place, value) in fields.all {
+            if !PayloadText.isKey(key) {
+                problems.error(
+                    place, "the payload key '\(key.shortened)'", "Use a letter, then letters, digits and _")
+            }
+            payload[key] = value.word("the type of '\(key.shortened)'", as: PayloadType.self, problems)
+        }
+        return payload
+    }
+
+    private func schedule(
+        _ node: ManifestNode, of pattern: IdentifierPattern, _ kind: TaskKind,
+        _ payload: [String: PayloadType]
+    ) -> Schedule? {
+        let year = Duration.seconds(366 * 86400)
+        guard let fields = Fields(node, "schedule", keys: ["every", "tolerance"], problems) else {
+            return nil
+        }
+        let every = fields.required("every", "schedule", problems)?.duration(
+            "every", in: .seconds(1)...year, problems)
+        let limit = every ?? year
+        let tolerance = fields["tolerance"].map { $0.duration("tolerance", in: .zero...limit, problems) }
+        if ![.appRefresh, .processing, .activity].contains(kind) {
+            problems.error(
+                node.place, "a schedule for kind \(kind.rawValue)",
+                "Only appRefresh, processing and activity have schedules")
+        }
+        if !payload.isEmpty {
+            problems.error(
+                node.place, "'\(pattern)' has a schedule and needs a payload, which a schedule can't bring",
+                "Remove 'schedule', or the payload's keys")
+        }
+        guard let every else { return nil }
+        // Half the interval is NSBackgroundActivityScheduler's default tolerance.
+        return Schedule(every: every, tolerance: (tolerance ?? nil) ?? every / 2)
+    }
+}

@@ -1,0 +1,97 @@
+import TaskModel
+import Yams
+
+/// Parses YAML into nodes with places, and refuses what manifests must not use.
+///
+/// The only file that knows Yams. libYAML itself limits nesting to 1,000 levels.
+enum YAMLDocument {
+    /// The largest manifest: 64 KiB.
+    ///
+    /// Ours; the largest that we ship has 2.
+    static let maximumSize = 64 << 10
+
+    /// Parses one document.
+    ///
+    /// - Returns: The root, or `nil` where the problems say why there is none.
+    static func parse(_ bytes: [UInt8], problems: ProblemList) -> ManifestNode? {
+        guard bytes.count <= maximumSize else {
+            problems.error(
+                nil, "the file has \(bytes.count) bytes, more than \(maximumSize)",
+                "Split it into several manifests")
+            return nil
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            problems.error(nil, "the file is not UTF-8", "Save it as UTF-8")
+            return nil
+        }
+        do {
+            let parser = try Parser(yaml: text, encoding: .utf8)
+            guard let root = try parser.singleRoot() else {
+                problems.error(nil, "the file is empty", "Begin it with 'apiVersion: bgtask/v1'")
+                return nil
+            }
+            // The parser owns the anchors, which nodes refer to weakly.
+            return withExtendedLifetime(parser) { convert(root, problems: problems) }
+        } catch let error as YamlError {
+            report(error, problems: problems)
+        } catch {
+            problems.error(nil, "\(error)", nil)
+        }
+        return nil
+    }
+
+    private static func convert(_ node: Node, problems: ProblemList) -> ManifestNode {
+        let place = Place(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
+        if let anchor = node.anchor {
+            problems.error(
+                place, "the anchor '&\(anchor.rawValue.shortened)'",
+                "Manifests have no anchors and aliases: write the value out")
+        }
+        switch node {
+        case .alias:
+            problems.error(place, "an alias", "Manifests have no anchors and aliases: write the value out")
+            return ManifestNode(value: .scalar("", isPlain: true), place: place)
+        case .scalar(let scalar):
+            let isPlain = scalar.style == .plain
+            refuse(
+                tag: scalar.tag.rawValue, unless: isPlain ? "" : Tag.Name.str.rawValue, at: place, problems)
+            return ManifestNode(value: .scalar(scalar.string, isPlain: isPlain), place: place)
+        case .sequence(let sequence):
+            refuse(tag: sequence.tag.rawValue, unless: "", at: place, problems)
+            return ManifestNode(
+                value: .sequence(sequence.map { convert($0, problems: problems) }), place: place)
+        case .mapping(let mapping):
+            refuse(tag: mapping.tag.rawValue, unless: "", at: place, problems)
+            let pairs = mapping.map {
+                (key: convert($0.key, problems: problems), value: convert($0.value, problems: problems))
+            }
+            return ManifestNode(value: .mapping(pairs), place: place)
+        }
+    }
+
+    private static func refuse(tag: String, unless plain: String, at place: Place, _ problems: ProblemList) {
+        guard tag != plain, tag != "" else { return }
+        problems.error(place, "the tag '\(tag.shortened)'", "Manifests have no tags: the key says the type")
+    }
+
+    private static func report(_ error: YamlError, problems: ProblemList) {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            let isAlias = problem.contains("undefined alias")
+            problems.error(
+                Place(line: mark.line, column: mark.column), isAlias ? "an alias" : problem,
+                isAlias
+                    ? "Manifests have no anchors and aliases: write the value out"
+                    : "This is not YAML; look just before this place")
+        case .duplicatedKeysInMapping(let keys, let context):
+            problems.error(
+                Place(line: context.mark.line, column: context.mark.column),
+                "the key '\(keys.joined(separator: "', '").shortened)' is there twice", "Keep one")
+        case .reader(let problem, _, _, _):
+            problems.error(nil, problem, "Remove control characters; save it as UTF-8")
+        default:
+            problems.error(nil, "\(error)", nil)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import LinuxSystem
+import TaskModel
+
+/// The registry's state: what was right before, so that a file in the middle of a change hurts nobody.
+struct RegistryScanner {
+    private let manifestsDirectory: String
+    private var libraries: PluginLibraries
+    private var callLibraries: CallLibraries
+    /// The last version of each manifest that was right, by path.
+    private var lastRight: [String: ReadManifest] = [:]
+    /// The last copy of each library, by name.
+    private var lastStaged: [String: StagedLibrary] = [:]
+    /// What the last scan found; `nil` before the first.
+    private(set) var last: RegistrySnapshot?
+
+    init(manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String) {
+        self.manifestsDirectory = manifestsDirectory
+        libraries = PluginLibraries(pluginsDirectory: pluginsDirectory, cacheDirectory: libraryCacheDirectory)
+        callLibraries = CallLibraries(pluginsDirectory: pluginsDirectory)
+    }
+
+    /// Reads everything anew.
+    mutating func scan() -> RegistrySnapshot {
+        var problems: [ManifestProblem] = []
+        var entries: [ManifestConflicts.Entry] = []
+        let paths = manifestPaths(&problems)
+        lastRight = lastRight.filter { paths.contains($0.key) }
+        for path in paths {
+            let (manifest, found) = ManifestFile.read(path, calls: &callLibraries)
+            problems += found
+            if let manifest {
+                lastRight[path] = manifest
+                entries.append((path, manifest))
+            } else if let old = lastRight[path] {
+                problems.append(
+                    ManifestProblem(
+                        severity: .warning, file: path, finding: "its last right version stays active",
+                        remedy: nil))
+                entries.append((path, old))
+            }
+        }
+        let conflicts = ManifestConflicts.find(in: entries)
+        problems += conflicts.values.joined()
+        let handlers = entries.filter { conflicts[$0.file] == nil }
+            .compactMap { handler($0.file, $0.read, &problems) }
+        libraries.forget()
+        problems.sort {
+            ($0.file, $0.line ?? 0, $0.column ?? 0, $0.finding) < (
+                $1.file, $1.line ?? 0, $1.column ?? 0, $1.finding
+            )
+        }
+        let snapshot = RegistrySnapshot(handlers: handlers, problems: problems)
+        last = snapshot
+        return snapshot
+    }
+
+    private func manifestPaths(_ problems: inout [ManifestProblem]) -> [String] {
+        do {
+            return try DirectoryTree.names(in: manifestsDirectory)
+                .filter { ($0.hasSuffix(".yaml") || $0.hasSuffix(".yml")) && !$0.hasPrefix(".") }
+                .map { "\(manifestsDirectory)/\($0)" }
+        } catch {
+            problems.append(
+                ManifestProblem(
+                    file: manifestsDirectory, finding: "\(error)",
+                    remedy: "Make the directory: mkdir -p \(manifestsDirectory)"))
+            return []
+        }
+    }
+
+    /// Copies what the manifest needs; `nil` after saying what is missing.
+    private mutating func handler(
+        _ path: String, _ read: ReadManifest, _ problems: inout [ManifestProblem]
+    ) -> PermittedHandler? {
+        var manifest = read.manifest
+        var staged: StagedLibrary?
+        if let library = manifest.library {
+            staged = stage(library, path, read.libraryPlace, &problems)
+            guard staged != nil else { return nil }
+        }
+        for index in manifest.tasks.indices {
+            guard let program = manifest.tasks[index].call else { continue }
+            guard let resolved = resolve(program, path, read.callPlaces[index]?.library, &problems) else {
+                return nil
+            }
+            manifest.tasks[index].call = resolved
+        }
+        return PermittedHandler(
+            manifestPath: path, manifest: manifest, libraryPath: staged?.path, libraryHash: staged?.hash)
+    }
+
+    /// Points a call's libraries that are files of the plugins directory to their copies.
+    private mutating func resolve(
+        _ program: CallProgram, _ path: String, _ place: Place?, _ problems: inout [ManifestProblem]
+    ) -> CallProgram? {
+        var names: Set<String> = [program.library]
+        names.formUnion(program.invocations.compactMap(\.library))
+        var paths: [String: String] = [:]
+        for name in names where libraries.has(name) {
+            guard let staged = stage(name, path, place, &problems) else { return nil }
+            paths[name] = staged.path
+        }
+        return program.replacingLibraries { paths[$0] ?? $0 }
+    }
+
+    /// Copies a library; one that is broken now but was right before stays active in its old copy.
+    private mutating func stage(
+        _ name: String, _ path: String, _ place: Place?, _ problems: inout [ManifestProblem]
+    ) -> StagedLibrary? {
+        do {
+            let staged = try libraries.stage(name)
+            lastStaged[name] = staged
+            return staged
+        } catch {
+            let old = error.isMissing ? nil : lastStaged[name]
+            if error.isMissing { lastStaged[name] = nil }
+            problems.append(
+                ManifestProblem(
+                    file: path, line: place?.line, column: place?.column,
+                    finding: error.finding + (old == nil ? "" : "; its last copy stays active"),
+                    remedy: error.remedy))
+            return old
+        }
+    }
+}

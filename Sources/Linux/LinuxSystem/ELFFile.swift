@@ -1,0 +1,132 @@
+/// What a shared library says of itself: which libraries it needs and which functions it exports.
+///
+/// Read from the section headers of a 64-bit little-endian ELF file (the System V ABI, chapters 4 and 5), every offset
+/// checked: the bytes may come from anywhere.
+public struct ELFFile: Equatable, Sendable {
+    /// Why bytes are no such library.
+    public struct FormatError: Error, Equatable, Sendable {
+        /// What was found.
+        public let finding: String
+
+        /// Makes an error.
+        public init(finding: String) {
+            self.finding = finding
+        }
+    }
+
+    /// The file names of its `DT_NEEDED` entries, in order.
+    public let needed: [String]
+    /// The names of the functions that it defines and exports.
+    public let functions: Set<String>
+
+    private struct Section {
+        var type: UInt64
+        var offset: UInt64
+        var size: UInt64
+        var link: UInt64
+    }
+
+    /// Reads a library.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole file.
+    ///   - readsFunctions: False leaves ``functions`` empty, where only the needed libraries matter.
+    /// - Throws: ``FormatError`` for another format, or a file that is cut short.
+    public init(_ bytes: [UInt8], readsFunctions: Bool = true) throws(FormatError) {
+        let view = View(bytes: bytes)
+        guard bytes.count >= 64, bytes.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else {
+            throw FormatError(finding: "it is no ELF file")
+        }
+        guard bytes[4] == 2, bytes[5] == 1, try view.number(16, 2) == 3 else {
+            throw FormatError(finding: "it is no 64-bit shared library")
+        }
+        try view.checkSegments()
+        let sections = try view.sections()
+        var needed: [String] = []
+        var functions: Set<String> = []
+        for section in sections {
+            guard section.type == 6 || (section.type == 11 && readsFunctions), section.link < sections.count
+            else { continue }
+            let strings = sections[Int(section.link)]
+            // SHT_DYNAMIC has entries of 16 bytes, SHT_DYNSYM of 24.
+            let entrySize: UInt64 = section.type == 6 ? 16 : 24
+            for index in 0..<section.size / entrySize {
+                let entry = section.offset + index * entrySize
+                if section.type == 6 {
+                    let tag = try view.number(entry, 8)
+                    if tag == 0 { break }
+                    if tag == 1 { needed.append(try view.text(try view.number(entry + 8, 8), in: strings)) }
+                } else {
+                    let kind = try view.number(entry + 4, 1) & 0xF
+                    // STT_FUNC and STT_GNU_IFUNC; section 0 means that it is only used here.
+                    guard kind == 2 || kind == 10, try view.number(entry + 6, 2) != 0 else { continue }
+                    functions.insert(try view.text(try view.number(entry, 4), in: strings))
+                }
+            }
+        }
+        self.needed = needed
+        self.functions = functions
+    }
+
+    private struct View {
+        let bytes: [UInt8]
+        private static let cut = FormatError(finding: "the file is cut short")
+
+        init(bytes: [UInt8]) {
+            self.bytes = bytes
+        }
+
+        func number(_ offset: UInt64, _ size: UInt64) throws(FormatError) -> UInt64 {
+            guard offset <= UInt64(bytes.count), size <= UInt64(bytes.count) - offset else { throw Self.cut }
+            var value: UInt64 = 0
+            for index in stride(from: Int(size) - 1, through: 0, by: -1) {
+                value = value << 8 | UInt64(bytes[Int(offset) + index])
+            }
+            return value
+        }
+
+        /// Every loaded segment must be there: a file in the middle of being copied is not.
+        func checkSegments() throws(FormatError) {
+            let (offset, size, count) = (try number(32, 8), try number(54, 2), try number(56, 2))
+            guard offset < 1 << 40 else { throw Self.cut }
+            for index in 0..<count {
+                let header = offset + index * size
+                guard try number(header, 4) == 1 else { continue }
+                let (start, length) = (try number(header + 8, 8), try number(header + 32, 8))
+                guard start <= UInt64(bytes.count), length <= UInt64(bytes.count) - start else {
+                    throw Self.cut
+                }
+            }
+        }
+
+        func sections() throws(FormatError) -> [Section] {
+            let (offset, size, count) = (try number(40, 8), try number(58, 2), try number(60, 2))
+            guard offset < 1 << 40 else { throw Self.cut }
+            guard offset != 0, size >= 64 else { throw FormatError(finding: "it has no section headers") }
+            var sections: [Section] = []
+            for index in 0..<count {
+                let header = offset + index * size
+                sections.append(
+                    Section(
+                        type: try number(header + 4, 4), offset: try number(header + 24, 8),
+                        size: try number(header + 32, 8), link: try number(header + 40, 4)))
+                let last = sections[sections.count - 1]
+                // SHT_NOBITS takes no room in the file.
+                guard
+                    last.type == 8
+                        || (last.offset <= UInt64(bytes.count)
+                            && last.size <= UInt64(bytes.count) - last.offset)
+                else { throw Self.cut }
+            }
+            return sections
+        }
+
+        func text(_ offset: UInt64, in strings: Section) throws(FormatError) -> String {
+            guard offset < strings.size, strings.offset <= UInt64(bytes.count),
+                strings.size <= UInt64(bytes.count) - strings.offset
+            else { throw Self.cut }
+            let all = bytes[Int(strings.offset + offset)..<Int(strings.offset + strings.size)]
+            return String(decoding: all.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+}

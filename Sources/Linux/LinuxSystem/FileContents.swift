@@ -1,0 +1,142 @@
+import Glibc
+
+/// What tells one version of a file from another without reading it.
+public struct FileIdentity: Equatable, Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+    /// Bytes.
+    public let size: Int64
+    let modified: [Int64]
+    let changed: [Int64]
+    /// The permission bits.
+    public let mode: UInt32
+    /// Whether it is a regular file.
+    public let isRegular: Bool
+
+    /// Reads a file's status, links followed.
+    ///
+    /// - Throws: The `stat` that failed.
+    public init(of path: String) throws(SystemCallError) {
+        var status = stat()
+        try retryingOnInterrupt("stat", path) { stat(path, &status) }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        size = Int64(status.st_size)
+        modified = [Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec)]
+        changed = [Int64(status.st_ctim.tv_sec), Int64(status.st_ctim.tv_nsec)]
+        mode = UInt32(status.st_mode) & 0o7777
+        isRegular = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
+    }
+
+    /// Whether others than the owner may write it.
+    public var isWritableByOthers: Bool { mode & 0o022 != 0 }
+}
+
+/// Whole files, read and written.
+public enum FileContents {
+    /// Whether the process runs as root.
+    public static var isRoot: Bool { geteuid() == 0 }
+
+    /// Reads a regular file.
+    ///
+    /// - Parameters:
+    ///   - path: The file; links are followed.
+    ///   - limit: At most so many bytes, and one more where the file is longer, so that callers can tell.
+    /// - Returns: The bytes.
+    /// - Throws: The call that failed; `EISDIR` or `EINVAL` for what is no regular file.
+    public static func read(_ path: String, limit: Int = .max) throws(SystemCallError) -> [UInt8] {
+        // Not blocking: opening a FIFO for reading would wait for a writer.
+        let number = try retryingOnInterrupt("open", path) {
+            open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        }
+        let file = OwnedDescriptor(taking: number)
+        var status = stat()
+        try retryingOnInterrupt("fstat", path) { fstat(file.rawValue, &status) }
+        guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) else {
+            throw SystemCallError(call: "open", subject: path, code: EINVAL)
+        }
+        var bytes: [UInt8] = []
+        let most = limit == .max ? Int.max : limit + 1
+        bytes.reserveCapacity(min(most, Int(status.st_size) + 1))
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count < most {
+            let wanted = min(chunk.count, most - bytes.count)
+            let count = try retryingOnInterrupt("read", path) { Glibc.read(file.rawValue, &chunk, wanted) }
+            if count == 0 { break }
+            bytes.append(contentsOf: chunk.prefix(count))
+        }
+        return bytes
+    }
+
+    /// Writes a new file and syncs it.
+    ///
+    /// - Throws: The call that failed; `EEXIST` if there is something already.
+    public static func create(_ path: String, _ bytes: [UInt8], mode: UInt32) throws(SystemCallError) {
+        let number = try retryingOnInterrupt("open", path) {
+            open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
+        }
+        let file = OwnedDescriptor(taking: number)
+        var offset = 0
+        while offset < bytes.count {
+            offset += try retryingOnInterrupt("write", path) {
+                bytes.withUnsafeBytes {
+                    write(file.rawValue, $0.baseAddress?.advanced(by: offset), bytes.count - offset)
+                }
+            }
+        }
+        // The umask may have taken bits away.
+        try retryingOnInterrupt("fchmod", path) { fchmod(file.rawValue, mode_t(mode)) }
+        try retryingOnInterrupt("fsync", path) { fsync(file.rawValue) }
+    }
+}
+
+extension DirectoryTree {
+    /// The names in a directory, sorted by bytes, without `.` and `..`.
+    ///
+    /// - Throws: The `opendir` that failed.
+    public static func names(in path: String) throws(SystemCallError) -> [String] {
+        guard let directory = opendir(path) else {
+            throw SystemCallError(call: "opendir", subject: path, code: errno)
+        }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// Makes a directory with a name of its own beside others: `PREFIX` and six characters.
+    ///
+    /// - Throws: The `mkdtemp` that failed.
+    public static func makeUnique(prefix: String) throws(SystemCallError) -> String {
+        var template = Array((prefix + "XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw SystemCallError(call: "mkdtemp", subject: prefix, code: errno)
+        }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Sets a directory's permissions.
+    ///
+    /// - Throws: The `chmod` that failed.
+    public static func setMode(_ path: String, _ mode: UInt32) throws(SystemCallError) {
+        try retryingOnInterrupt("chmod", path) { chmod(path, mode_t(mode)) }
+    }
+
+    /// Gives a file or directory another name, replacing a file of that name.
+    ///
+    /// - Returns: False if there is a directory of that name already.
+    /// - Throws: The `rename` that failed otherwise.
+    public static func rename(_ path: String, to other: String) throws(SystemCallError) -> Bool {
+        do {
+            try retryingOnInterrupt("rename", "\(path), \(other)") { Glibc.rename(path, other) }
+            return true
+        } catch  where error.code == EEXIST || error.code == ENOTEMPTY {
+            return false
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// Where the dynamic loader looks for libraries, as ld.so(8) describes it, without the environment.
+public enum LoaderPaths {
+    /// The directories: those of `/etc/ld.so.conf` and what it includes, then the standard ones.
+    public static func directories() -> [String] {
+        var directories: [String] = []
+        read("/etc/ld.so.conf", into: &directories, depth: 0)
+        #if arch(x86_64)
+            let multiarch = "x86_64-linux-gnu"
+        #else
+            let multiarch = "aarch64-linux-gnu"
+        #endif
+        directories += [
+            "/lib/\(multiarch)", "/usr/lib/\(multiarch)", "/lib64", "/usr/lib64", "/lib", "/usr/lib",
+        ]
+        var seen: Set<String> = []
+        return directories.filter { seen.insert($0).inserted }
+    }
+
+    /// The file that a soname leads to; `nil` if none of the directories has it.
+    public static func find(_ soname: String, in directories: [String]) -> String? {
+        directories.lazy.map { "\($0)/\(soname)" }.first { path in
+            // A path that can't be read is passed over, as the loader does.
+            (try? FileIdentity(of: path))?.isRegular ?? false
+        }
+    }
+
+    private static func read(_ path: String, into directories: inout [String], depth: Int) {
+        guard depth < 4, let bytes = try? FileContents.read(path, limit: 64 << 10) else { return }
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            let text = line.prefix { $0 != "#" }
+            let words = text.split { $0 == " " || $0 == "\t" }
+            if words.first == "include" {
+                for pattern in words.dropFirst() {
+                    include(String(pattern), into: &directories, depth: depth)
+                }
+            } else if let first = words.first, first.hasPrefix("/") {
+                directories.append(String(first))
+            }
+        }
+    }
+
+    /// Follows an include; of patterns only `DIRECTORY/*SUFFIX` is in use anywhere.
+    private static func include(_ pattern: String, into directories: inout [String], depth: Int) {
+        guard let slash = pattern.lastIndex(of: "/") else { return }
+        let (directory, file) = (String(pattern[..<slash]), pattern[pattern.index(after: slash)...])
+        guard let star = file.firstIndex(of: "*") else {
+            return read(pattern, into: &directories, depth: depth + 1)
+        }
+        let (prefix, suffix) = (file[..<star], file[file.index(after: star)...])
+        for name in (try? DirectoryTree.names(in: directory)) ?? []
+        where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
+            read("\(directory)/\(name)", into: &directories, depth: depth + 1)
+        }
+    }
+}

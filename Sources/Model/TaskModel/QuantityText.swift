@@ -1,0 +1,88 @@
+/// Why a text is no duration or size.
+public struct QuantityError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What was found.
+    public let finding: String
+    /// What to write instead.
+    public let remedy: String
+
+    /// The finding and the remedy.
+    public var description: String { "\(finding). \(remedy)" }
+}
+
+/// Durations as people write them, in manifests and on the command line.
+public enum DurationText {
+    private static let units: [(name: String, length: Duration)] = [
+        ("ms", .milliseconds(1)), ("s", .seconds(1)), ("m", .seconds(60)), ("h", .seconds(3600)),
+        ("d", .seconds(86400)),
+    ]
+
+    /// Reads `500ms`, `30s`, `15m`, `1h30m`, `2d`: whole numbers with units, the largest unit first.
+    ///
+    /// - Throws: ``QuantityError`` for anything else, and above 3,660 days. A bare number has no unit and is refused.
+    public static func parse(_ text: String) throws(QuantityError) -> Duration {
+        let remedy = "Write a number with a unit: 500ms, 30s, 15m, 1h30m, 2d"
+        let refusal = QuantityError(finding: "'\(text.prefix(40))' is no duration", remedy: remedy)
+        var rest = Substring(text)
+        var sum = Duration.zero
+        var lastUnit = units.count
+        guard !rest.isEmpty else { throw refusal }
+        while !rest.isEmpty {
+            let (number, unit) = try nextTerm(of: &rest, refusal: refusal)
+            guard let index = units.firstIndex(where: { $0.name == unit }), index < lastUnit else {
+                throw refusal
+            }
+            lastUnit = index
+            sum += units[index].length * number
+        }
+        guard sum <= .seconds(3660 * 86400) else { throw refusal }
+        return sum
+    }
+
+    /// The duration as ``parse(_:)`` reads it: `1h30m`, `500ms`, `0s`.
+    ///
+    /// Parts under a millisecond are dropped.
+    public static func format(_ duration: Duration) -> String {
+        var rest = duration.wholeMilliseconds
+        guard rest > 0 else { return "0s" }
+        var text = ""
+        for (name, length) in units.reversed() where rest >= length.wholeMilliseconds {
+            text += "\(rest / length.wholeMilliseconds)\(name)"
+            rest %= length.wholeMilliseconds
+        }
+        return text
+    }
+
+    private static func nextTerm(
+        of rest: inout Substring, refusal: QuantityError
+    ) throws(QuantityError) -> (Int, Substring) {
+        let digits = rest.prefix { ("0"..."9").contains($0) }
+        rest = rest.dropFirst(digits.count)
+        let unit = rest.prefix { ("a"..."z").contains($0) }
+        rest = rest.dropFirst(unit.count)
+        // Nine digits of days still fit into Duration's seconds.
+        guard digits.count <= 12, let number = Int(digits) else { throw refusal }
+        return (number, unit)
+    }
+}
+
+/// Sizes as people write them.
+public enum ByteCountText {
+    private static let units: [String: Int64] = ["B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30]
+
+    /// Reads `256MiB`, `64KiB`, `2GiB`, `512B`; one blank before the unit is allowed.
+    ///
+    /// - Throws: ``QuantityError`` for anything else; `MB` is refused because it has two meanings.
+    public static func parse(_ text: String) throws(QuantityError) -> ByteCount {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        var unit = text.dropFirst(digits.count)
+        if unit.first == " " { unit = unit.dropFirst() }
+        guard digits.count <= 15, let number = Int64(digits), let factor = units[String(unit)],
+            case let (product, overflow) = number.multipliedReportingOverflow(by: factor), !overflow
+        else {
+            throw QuantityError(
+                finding: "'\(text.prefix(40))' is no size",
+                remedy: "Write a number with a unit: 512B, 64KiB, 256MiB, 2GiB")
+        }
+        return ByteCount(bytes: product)
+    }
+}
