@@ -218,7 +218,10 @@ typedef struct bgtask_plugin {
     uint32_t abi_version; /**< BGTASK_ABI_VERSION of the plugin. Since 1. */
     size_t struct_size;   /**< sizeof(bgtask_plugin) in the plugin. Since 1. */
     /** The handler. Called once, on the main thread. Call `complete` before returning: a launch whose `run`
-     *  returns without it is `failed`, `exitedWithoutCompleting`. [handler] Since 1. */
+     *  returns without it is `failed`, `exitedWithoutCompleting`. The exception: once the launch is expiring, to
+     *  return without completing means "not finished": it is `expired`, and the host puts the same request back,
+     *  with the last checkpoint, for another attempt. Completing with 0 then means "expired, do not try again".
+     *  [handler] Since 1. */
     void (*run)(bgtask_task *task, const bgtask_host *host);
 } bgtask_plugin;
 
