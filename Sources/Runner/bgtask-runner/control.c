@@ -1,0 +1,174 @@
+/* The control thread: reads expire and replies, calls the expiration handler, sees the host's end. */
+#include "process.h"
+#include "report.h"
+#include "task.h"
+#include "task_state.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HOST_GONE_GRACE_MILLISECONDS 2000
+
+void control_wake(bgtask_task *task) {
+    eventfd_write(task->wake, 1);
+}
+
+/* MARK: Expiration */
+
+/* Calls the handler if the launch is expiring and it has not been called. */
+static void call_handler(bgtask_task *task) {
+    pthread_mutex_lock(&task->lock);
+    bgtask_expiration_handler handler = NULL;
+    if (task->expiring && !task->completed && !task->handler_called)
+        handler = task->handler;
+    void *context = task->handler_context;
+    task->handler_called = task->handler_called || handler != NULL;
+    bool has_nothing =
+        task->expiring && !task->completed && !task->handler_called && task->expiration_descriptor < 0;
+    pthread_mutex_unlock(&task->lock);
+    if (handler != NULL)
+        handler(task, &task->expiration, context);
+    if (!has_nothing)
+        return;
+    task_complete(task, false, NULL, true);
+    _exit(0);
+}
+
+/* Begins the expiration; a second one changes nothing. `reason` is kept. */
+static void expire(bgtask_task *task, const char *reason, uint64_t grace, int64_t deadline) {
+    pthread_mutex_lock(&task->lock);
+    bool is_first = !task->expiring;
+    if (is_first) {
+        task->expiring = true;
+        task->expiration = (bgtask_expiration){
+            .struct_size = sizeof(bgtask_expiration),
+            .reason = reason,
+            .deadline_nanoseconds = deadline,
+            .grace_milliseconds = grace > UINT32_MAX ? UINT32_MAX : (uint32_t)grace,
+        };
+        if (task->expiration_descriptor >= 0)
+            eventfd_write(task->expiration_descriptor, 1);
+    }
+    pthread_mutex_unlock(&task->lock);
+    if (is_first)
+        call_handler(task);
+}
+
+/* MARK: The host's end */
+
+static void *end_after_grace(void *context) {
+    (void)context;
+    struct timespec grace = {HOST_GONE_GRACE_MILLISECONDS / 1000, 0};
+    while (nanosleep(&grace, &grace) != 0 && errno == EINTR)
+        continue;
+    _exit(EXIT_PROTOCOL_ERROR);
+}
+
+static void host_gone(bgtask_task *task) {
+    pthread_mutex_lock(&task->lock);
+    task->host_gone = true;
+    for (struct waiting_call *call = task->calls; call != NULL; call = call->next) {
+        call->answered = true;
+        call->error = BGTASK_UNAVAILABLE;
+    }
+    pthread_cond_broadcast(&task->changed);
+    pthread_mutex_unlock(&task->lock);
+    // The launcher kills as well; this holds where the launcher died too, and a handler hangs.
+    pthread_t watchdog;
+    if (pthread_create(&watchdog, NULL, end_after_grace, NULL) != 0)
+        _exit(EXIT_PROTOCOL_ERROR);
+    expire(task, "hostGone", HOST_GONE_GRACE_MILLISECONDS,
+           now_nanoseconds() + HOST_GONE_GRACE_MILLISECONDS * (int64_t)1000000);
+}
+
+/* MARK: Frames */
+
+static void answer(bgtask_task *task, struct body body) {
+    uint64_t id = body_number(body, 1, 0);
+    pthread_mutex_lock(&task->lock);
+    struct waiting_call *call = task->calls;
+    while (call != NULL && call->id != id)
+        call = call->next;
+    if (call != NULL) {
+        call->error = (bgtask_error)body_number(body, 2, 0);
+        call->text = body_text(body, 3);
+        call->copy = malloc(body.length);
+        if (call->copy != NULL)
+            memcpy(call->copy, body.bytes, body.length);
+        call->length = call->copy != NULL ? body.length : 0;
+        call->answered = true;
+        pthread_cond_broadcast(&task->changed);
+    }
+    pthread_mutex_unlock(&task->lock);
+}
+
+static void obey(bgtask_task *task, const struct frame *frame) {
+    if (frame->kind == MESSAGE_REPLY) {
+        answer(task, frame->body);
+    } else if (frame->kind == MESSAGE_EXPIRE) {
+        char *reason = body_text(frame->body, 1);
+        expire(task, reason != NULL ? reason : "", body_number(frame->body, 2, 0),
+               (int64_t)body_number(frame->body, 3, 0));
+    } else {
+        _exit(EXIT_PROTOCOL_ERROR);
+    }
+}
+
+static void obey_all(bgtask_task *task) {
+    struct frame frame;
+    enum frame_status status;
+    while ((status = frame_reader_next(&task->reader, &frame)) == FRAME_READY)
+        obey(task, &frame);
+    if (status == FRAME_VIOLATION)
+        _exit(EXIT_PROTOCOL_ERROR);
+}
+
+static void *control_thread(void *context) {
+    bgtask_task *task = context;
+    report_set_control_thread(pthread_self());
+    obey_all(task); // what came behind *start*
+    struct pollfd sources[2] = {{.fd = TASK_CONTROL, .events = POLLIN}, {.fd = task->wake, .events = POLLIN}};
+    for (;;) {
+        sources[0].revents = sources[1].revents = 0;
+        poll(sources, 2, report_progress_timeout());
+        if (sources[1].revents != 0) {
+            eventfd_t count;
+            eventfd_read(task->wake, &count);
+            call_handler(task);
+        }
+        report_flush_due();
+        if (sources[0].revents == 0)
+            continue;
+        uint8_t *at;
+        size_t room = frame_reader_room(&task->reader, &at);
+        ssize_t count = read(TASK_CONTROL, at, room);
+        if (count > 0) {
+            frame_reader_added(&task->reader, (size_t)count);
+            obey_all(task);
+        } else if (count == 0 || errno != EINTR) {
+            sources[0].fd = -1; // poll leaves it out from now on
+            host_gone(task);
+        }
+    }
+    return NULL;
+}
+
+bool control_start(bgtask_task *task) {
+    task->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (task->wake < 0)
+        return false;
+    // Signals are the plugin's: none may be delivered to the thread that must stay able to expire it.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    errno = pthread_create(&thread, NULL, control_thread, task);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return errno == 0;
+}

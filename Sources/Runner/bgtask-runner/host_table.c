@@ -1,0 +1,313 @@
+/* The functions of bgtask.h. What each promises is said there. */
+#include "process.h"
+#include "report.h"
+#include "task_state.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#define LOG_MESSAGE_MAX 4096
+#define ASSERTION_NAME_MAX 256
+
+static bool is_text(const char *text) {
+    return text != NULL && utf8_is_valid((const uint8_t *)text, strlen(text));
+}
+
+static const bgtask_launch *host_launch(const bgtask_task *task) {
+    return &task->launch;
+}
+
+static bgtask_error host_progress(bgtask_task *task, int64_t completed, int64_t total, const char *message) {
+    if (completed < 0 || total < 0)
+        return BGTASK_INVALID_ARGUMENT;
+    if (report_progress(completed, total, message))
+        control_wake(task);
+    return BGTASK_OK;
+}
+
+static void host_log(bgtask_task *task, bgtask_log_level level, const char *message) {
+    (void)task;
+    struct frame_writer *writer = message != NULL ? report_begin(MESSAGE_LOG) : NULL;
+    if (writer == NULL)
+        return;
+    bool is_known = (int)level >= BGTASK_LOG_DEBUG && (int)level <= BGTASK_LOG_ERROR;
+    frame_add_number(writer, 1, is_known ? (uint64_t)level : BGTASK_LOG_NOTICE);
+    frame_add_text(writer, 2, message, LOG_MESSAGE_MAX);
+    report_end(writer);
+}
+
+static bgtask_error host_checkpoint(bgtask_task *task, const void *bytes, size_t length) {
+    (void)task;
+    if (bytes == NULL && length > 0)
+        return BGTASK_INVALID_ARGUMENT;
+    if (length > BGTASK_BLOB_MAX)
+        return BGTASK_TOO_LARGE;
+    struct frame_writer *writer = report_begin(MESSAGE_CHECKPOINT_OUT);
+    if (writer == NULL)
+        return BGTASK_UNAVAILABLE;
+    frame_add_bytes(writer, 1, bytes, length);
+    return report_end(writer) ? BGTASK_OK : BGTASK_UNAVAILABLE;
+}
+
+/* MARK: Calls that wait for the host's answer */
+
+static void say_why(char *why, size_t size, const char *text) {
+    if (why != NULL && size > 0)
+        snprintf(why, size, "%s", text);
+}
+
+/* Starts the frame of a call and enters it among the waiting. NULL with `call->error` if it can't be made. */
+static struct frame_writer *call_begin(bgtask_task *task, struct waiting_call *call, uint8_t kind) {
+    *call = (struct waiting_call){.error = BGTASK_UNAVAILABLE};
+    if (report_is_control_thread()) {
+        call->error = BGTASK_INVALID_ARGUMENT; // the answer would come on this very thread
+        return NULL;
+    }
+    pthread_mutex_lock(&task->lock);
+    bool is_gone = task->host_gone;
+    if (!is_gone) {
+        call->id = ++task->last_call;
+        call->next = task->calls;
+        task->calls = call;
+    }
+    pthread_mutex_unlock(&task->lock);
+    if (is_gone)
+        return NULL;
+    struct frame_writer *writer = report_begin(kind);
+    frame_add_number(writer, 1, call->id);
+    return writer;
+}
+
+/* Sends the frame and waits for its reply. The caller frees `text` and `copy`. */
+static void call_end(bgtask_task *task, struct waiting_call *call, struct frame_writer *writer) {
+    bool sent = report_end(writer);
+    pthread_mutex_lock(&task->lock);
+    while (sent && !call->answered)
+        pthread_cond_wait(&task->changed, &task->lock);
+    for (struct waiting_call **link = &task->calls; *link != NULL; link = &(*link)->next)
+        if (*link == call) {
+            *link = call->next;
+            break;
+        }
+    pthread_mutex_unlock(&task->lock);
+}
+
+static void say_outcome(const struct waiting_call *call, char *why, size_t size) {
+    if (call->error == BGTASK_OK)
+        say_why(why, size, "");
+    else if (call->text != NULL)
+        say_why(why, size, call->text);
+    else if (call->error == BGTASK_INVALID_ARGUMENT)
+        say_why(why, size,
+                "not on the control thread, where an expiration handler runs: submit from another thread");
+    else
+        say_why(why, size, "the host is gone: nothing can be submitted any more");
+}
+
+static bgtask_error host_submit(bgtask_task *task, const bgtask_request *request, char *why,
+                                size_t why_size) {
+    if (request == NULL || !BGTASK_HAS(request, bgtask_request, identifier) ||
+        !is_text(request->identifier)) {
+        say_why(why, why_size, "the request has no identifier in UTF-8, or its struct_size is not set");
+        return BGTASK_INVALID_ARGUMENT;
+    }
+    bool has_payload = BGTASK_HAS(request, bgtask_request, payload_length) && request->payload != NULL;
+    if (has_payload && request->payload_length > BGTASK_BLOB_MAX) {
+        say_why(why, why_size,
+                "the payload is larger than 49152 bytes: put it into a file and pass its path");
+        return BGTASK_TOO_LARGE;
+    }
+    struct waiting_call call;
+    struct frame_writer *writer = call_begin(task, &call, MESSAGE_SUBMIT);
+    if (writer != NULL) {
+        frame_add_text(writer, 2, request->identifier, UINT16_MAX);
+        if (BGTASK_HAS(request, bgtask_request, earliest_begin_milliseconds) &&
+            request->earliest_begin_milliseconds > 0)
+            frame_add_number(writer, 3, (uint64_t)request->earliest_begin_milliseconds);
+        if (BGTASK_HAS(request, bgtask_request, requires_external_power))
+            frame_add_flag(writer, 4, request->requires_external_power != 0);
+        if (BGTASK_HAS(request, bgtask_request, requires_network_connectivity))
+            frame_add_flag(writer, 5, request->requires_network_connectivity != 0);
+        if (has_payload)
+            frame_add_bytes(writer, 6, request->payload, request->payload_length);
+        call_end(task, &call, writer);
+    }
+    say_outcome(&call, why, why_size);
+    free(call.text);
+    free(call.copy);
+    return call.error;
+}
+
+static bgtask_error host_cancel(bgtask_task *task, const char *identifier) {
+    if (identifier != NULL && !is_text(identifier))
+        return BGTASK_INVALID_ARGUMENT;
+    struct waiting_call call;
+    struct frame_writer *writer = call_begin(task, &call, MESSAGE_CANCEL);
+    if (writer != NULL) {
+        if (identifier != NULL)
+            frame_add_text(writer, 2, identifier, UINT16_MAX);
+        call_end(task, &call, writer);
+    }
+    free(call.text);
+    free(call.copy);
+    return call.error;
+}
+
+static void visit(struct body nested, bgtask_pending_visitor visitor, void *context) {
+    char *identifier = body_violation(nested, &pending_request_rule) == NULL ? body_text(nested, 2) : NULL;
+    if (identifier == NULL)
+        return;
+    bgtask_pending_request pending = {
+        .struct_size = sizeof(pending),
+        .request_id = body_number(nested, 9, 0),
+        .identifier = identifier,
+        .kind = (bgtask_kind)body_number(nested, 10, 0),
+        .earliest_begin_milliseconds = (int64_t)body_number(nested, 3, 0),
+        .requires_external_power = (int32_t)body_number(nested, 4, 0),
+        .requires_network_connectivity = (int32_t)body_number(nested, 5, 0),
+    };
+    visitor(&pending, context);
+    free(identifier);
+}
+
+static bgtask_error host_pending(bgtask_task *task, bgtask_pending_visitor visitor, void *context) {
+    if (visitor == NULL)
+        return BGTASK_INVALID_ARGUMENT;
+    struct waiting_call call;
+    struct frame_writer *writer = call_begin(task, &call, MESSAGE_PENDING);
+    if (writer != NULL)
+        call_end(task, &call, writer);
+    uint8_t tag;
+    struct value value;
+    for (size_t at = 0;
+         call.copy != NULL && body_next((struct body){call.copy, call.length}, &at, &tag, &value);)
+        if (tag == 4)
+            visit((struct body){value.bytes, value.length}, visitor, context);
+    free(call.text);
+    free(call.copy);
+    return call.error;
+}
+
+/* MARK: Assertions */
+
+static bgtask_error host_begin_assertion(bgtask_task *task, const char *name, uint64_t *assertion) {
+    if (assertion == NULL)
+        return BGTASK_INVALID_ARGUMENT;
+    *assertion = 0;
+    if (!is_text(name))
+        return BGTASK_INVALID_ARGUMENT;
+    pthread_mutex_lock(&task->lock);
+    bgtask_error error = task->expiring ? BGTASK_EXPIRING : BGTASK_OK;
+    if (error == BGTASK_OK && task->assertion_count == task->assertion_room) {
+        size_t room = task->assertion_room == 0 ? 16 : task->assertion_room * 2;
+        uint64_t *grown = realloc(task->assertions, room * sizeof(*grown));
+        if (grown == NULL) {
+            error = BGTASK_UNAVAILABLE;
+        } else {
+            task->assertions = grown;
+            task->assertion_room = room;
+        }
+    }
+    if (error == BGTASK_OK) {
+        *assertion = ++task->last_assertion;
+        task->assertions[task->assertion_count++] = *assertion;
+    }
+    pthread_mutex_unlock(&task->lock);
+    struct frame_writer *writer = error == BGTASK_OK ? report_begin(MESSAGE_BEGIN_ASSERTION) : NULL;
+    if (writer != NULL) {
+        frame_add_number(writer, 1, *assertion);
+        frame_add_text(writer, 2, name, ASSERTION_NAME_MAX);
+        report_end(writer);
+    }
+    return error;
+}
+
+static void host_end_assertion(bgtask_task *task, uint64_t assertion) {
+    pthread_mutex_lock(&task->lock);
+    bool found = false;
+    for (size_t i = 0; i < task->assertion_count && !found; i++)
+        if (task->assertions[i] == assertion) {
+            task->assertions[i] = task->assertions[--task->assertion_count];
+            found = true;
+        }
+    pthread_mutex_unlock(&task->lock);
+    if (!found)
+        return;
+    struct frame_writer *writer = report_begin(MESSAGE_END_ASSERTION);
+    if (writer != NULL) {
+        frame_add_number(writer, 1, assertion);
+        report_end(writer);
+    }
+    // Told first: the process may end as soon as the main thread sees that none is left.
+    pthread_mutex_lock(&task->lock);
+    pthread_cond_broadcast(&task->changed);
+    pthread_mutex_unlock(&task->lock);
+}
+
+/* MARK: Completion and expiration */
+
+static void host_complete(bgtask_task *task, int32_t success, const char *message) {
+    task_complete(task, success != 0, message, false);
+}
+
+static void host_set_expiration_handler(bgtask_task *task, bgtask_expiration_handler handler, void *context) {
+    pthread_mutex_lock(&task->lock);
+    task->handler = handler;
+    task->handler_context = context;
+    bool is_late = task->expiring && handler != NULL;
+    pthread_mutex_unlock(&task->lock);
+    if (is_late)
+        control_wake(task);
+}
+
+static int host_expiration_descriptor(bgtask_task *task) {
+    pthread_mutex_lock(&task->lock);
+    if (task->expiration_descriptor < 0)
+        task->expiration_descriptor = eventfd(task->expiring ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int descriptor = task->expiration_descriptor;
+    pthread_mutex_unlock(&task->lock);
+    return descriptor;
+}
+
+static int host_expired(bgtask_task *task, bgtask_expiration *expiration) {
+    pthread_mutex_lock(&task->lock);
+    bool expiring = task->expiring;
+    if (expiring && expiration != NULL) {
+        size_t size = expiration->struct_size;
+        if (size > sizeof(*expiration))
+            size = sizeof(*expiration);
+        if (size > sizeof(size_t)) // the plugin's struct may be older and shorter; its size stays its own
+            memcpy((char *)expiration + sizeof(size_t), (const char *)&task->expiration + sizeof(size_t),
+                   size - sizeof(size_t));
+    }
+    pthread_mutex_unlock(&task->lock);
+    return expiring ? 1 : 0;
+}
+
+static const void *host_extension(bgtask_task *task, const char *identifier) {
+    (void)task;
+    (void)identifier;
+    return NULL;
+}
+
+const bgtask_host host_table = {
+    .abi_version = BGTASK_ABI_VERSION,
+    .struct_size = sizeof(bgtask_host),
+    .launch = host_launch,
+    .progress = host_progress,
+    .log = host_log,
+    .checkpoint = host_checkpoint,
+    .submit = host_submit,
+    .cancel = host_cancel,
+    .pending = host_pending,
+    .begin_assertion = host_begin_assertion,
+    .end_assertion = host_end_assertion,
+    .complete = host_complete,
+    .set_expiration_handler = host_set_expiration_handler,
+    .expiration_descriptor = host_expiration_descriptor,
+    .expired = host_expired,
+    .extension = host_extension,
+};

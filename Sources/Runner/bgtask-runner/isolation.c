@@ -1,0 +1,146 @@
+#include "isolation.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+bool isolation_parse(const char *word, enum isolation *isolation) {
+    static const char *const words[] = {"cgroup", "pidNamespace", "noFork"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *isolation = (enum isolation)i;
+            return true;
+        }
+    return false;
+}
+
+static bool refused(const char *call, char *finding, size_t size) {
+    int code = errno;
+    snprintf(finding, size, "%s: %s (%d)", call, strerror(code), code);
+    return false;
+}
+
+/* MARK: Template */
+
+/* Sets a limit, never above the hard limit that we have: without privilege that would be refused. */
+static bool set_limit(const struct limit_setting *setting) {
+    struct rlimit has, wanted = setting->limit;
+    if (getrlimit((__rlimit_resource_t)setting->resource, &has) != 0)
+        return false;
+    if (wanted.rlim_max > has.rlim_max)
+        wanted.rlim_max = has.rlim_max;
+    if (wanted.rlim_cur > wanted.rlim_max)
+        wanted.rlim_cur = wanted.rlim_max;
+    return setrlimit((__rlimit_resource_t)setting->resource, &wanted) == 0;
+}
+
+/* Makes the process a likelier victim than the host when memory runs out: 500, or what it has if that is more. */
+static bool raise_oom_score(void) {
+    int file = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    char text[16] = {0};
+    bool done = read(file, text, sizeof(text) - 1) > 0;
+    int score = 0;
+    if (done && sscanf(text, "%d", &score) == 1 && score < 500)
+        done = pwrite(file, "500", 3, 0) == 3;
+    int code = errno;
+    close(file);
+    errno = code;
+    return done;
+}
+
+/* Signals as a new program expects them, but SIGPIPE ignored: a write to the host's closed pipe is an error value. */
+static void reset_signals(void) {
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL); // refused for SIGKILL, SIGSTOP and glibc's own, which is right
+    signal(SIGPIPE, SIG_IGN);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+bool isolation_enter_template(const struct settings *settings, char *finding, size_t size) {
+    // 1. Own session, and death with the launcher.
+    reset_signals();
+    setsid(); // fails only where we lead a session already
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        return refused("prctl(PR_SET_PDEATHSIG)", finding, size);
+    // 2. Namespaces of the manifest: user, mount, network, ipc, uts. (None yet.)
+    if (chdir(settings->directory) != 0)
+        return refused("chdir to the template's directory", finding, size);
+    // 3. Limits.
+    if (!raise_oom_score())
+        return refused("write(/proc/self/oom_score_adj)", finding, size);
+    for (size_t i = 0; i < settings->limit_count; i++)
+        if (!set_limit(&settings->limits[i]))
+            return refused("setrlimit", finding, size);
+    if (getpriority(PRIO_PROCESS, 0) < settings->niceness &&
+        setpriority(PRIO_PROCESS, 0, settings->niceness) != 0)
+        return refused("setpriority", finding, size);
+    // 4. A user of its own. (None yet.)
+    // 5. No new privileges, then Landlock and the large filter. (Neither yet.)
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return refused("prctl(PR_SET_NO_NEW_PRIVS)", finding, size);
+    return true;
+}
+
+/* MARK: Task */
+
+static scmp_filter_ctx no_fork_filter;
+
+bool isolation_prepare_no_fork(void) {
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    if (filter == NULL)
+        return false;
+    // clone3's flags lie in memory, where a filter can't look: ENOSYS makes libraries fall back to clone.
+    bool done = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fork), 0) == 0 &&
+                seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(vfork), 0) == 0 &&
+                seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
+                seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                                 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0;
+    if (done)
+        no_fork_filter = filter;
+    else
+        seccomp_release(filter);
+    return done;
+}
+
+bool isolation_enter_task(bool subprocesses, char *finding, size_t size) {
+    // The group came with the clone. 1. Own session, and death with the launcher: after any change of user.
+    setsid();
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        return refused("prctl(PR_SET_PDEATHSIG)", finding, size);
+    // 2. No processes.
+    if (!subprocesses) {
+        if (no_fork_filter == NULL && !isolation_prepare_no_fork()) {
+            snprintf(finding, size, "the no-fork filter can't be built");
+            return false;
+        }
+        errno = -seccomp_load(no_fork_filter);
+        if (errno != 0)
+            return refused("seccomp_load", finding, size);
+    }
+    // 3. Landlock of grants that name the payload. (None yet.)
+    return true;
+}
+
+bool isolation_arrange_descriptors(const int *descriptors, int count) {
+    int moved[8];
+    // First out of the way of each other, then into place.
+    for (int i = 0; i < count; i++) {
+        moved[i] = fcntl(descriptors[i], F_DUPFD_CLOEXEC, count);
+        if (moved[i] < 0)
+            return false;
+    }
+    for (int i = 0; i < count; i++)
+        if (dup3(moved[i], i, i < 3 ? 0 : O_CLOEXEC) < 0)
+            return false;
+    return close_range((unsigned)count, ~0u, 0) == 0;
+}

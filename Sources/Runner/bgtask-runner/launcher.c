@@ -1,0 +1,201 @@
+/* The launcher's loop: the host's frames, the templates' answers, and SIGCHLD. */
+#include "launcher.h"
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HOST_SOCKET 3
+
+void launcher_report(struct launcher *launcher, uint8_t kind, uint64_t id, const char *finding) {
+    frame_begin(&launcher->writer, kind);
+    frame_add_number(&launcher->writer, 1, id);
+    frame_add_text(&launcher->writer, 2, finding, 4096);
+    outbox_send(&launcher->outbox, &launcher->writer, NULL, 0);
+}
+
+/* MARK: The host */
+
+/* The host is gone, or speaks what no host speaks: nothing starts any more. */
+static void drain(struct launcher *launcher) {
+    if (launcher->draining)
+        return;
+    launcher->draining = true;
+    launcher->drain_deadline = now_nanoseconds() + DRAIN_NANOSECONDS;
+    outbox_abandon(&launcher->outbox);
+    close(HOST_SOCKET);
+    for (struct template *template = launcher->templates; template != NULL; template = template->next) {
+        template->retired = true;
+        templates_kill(template);
+    }
+}
+
+static void obey(struct launcher *launcher, const struct frame *frame) {
+    uint64_t id = body_number(frame->body, 1, 0);
+    switch (frame->kind) {
+    case MESSAGE_TEMPLATE:
+        templates_add(launcher, frame->body);
+        break;
+    case MESSAGE_SPAWN:
+        launches_spawn(launcher, frame->body);
+        break;
+    case MESSAGE_KILL: {
+        struct launch *launch = launches_find(launcher, id);
+        if (launch != NULL) // else it ended while the frame was on its way
+            launches_kill(launch);
+        break;
+    }
+    case MESSAGE_RETIRE:
+    case MESSAGE_KILL_TEMPLATE: {
+        struct template *template = templates_find(launcher, id);
+        if (template != NULL && frame->kind == MESSAGE_RETIRE)
+            templates_retire(launcher, template);
+        else if (template != NULL)
+            templates_kill(template);
+        break;
+    }
+    default:
+        fprintf(stderr, "bgtask-runner launcher: the host sent a message of kind 0x%02x\n", frame->kind);
+        drain(launcher);
+    }
+}
+
+static void read_host(struct launcher *launcher) {
+    uint8_t *at;
+    size_t room = frame_reader_room(&launcher->reader, &at);
+    ssize_t count = read(HOST_SOCKET, at, room);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (count <= 0) {
+        drain(launcher);
+        return;
+    }
+    frame_reader_added(&launcher->reader, (size_t)count);
+    struct frame frame;
+    enum frame_status status = FRAME_READY;
+    while (!launcher->draining && (status = frame_reader_next(&launcher->reader, &frame)) == FRAME_READY)
+        obey(launcher, &frame);
+    if (status == FRAME_VIOLATION) {
+        fprintf(stderr, "bgtask-runner launcher: %s\n", launcher->reader.violation);
+        drain(launcher);
+    }
+}
+
+/* MARK: The loop */
+
+/* True when nothing of ours is left, so that the lock may go. */
+static bool is_over(struct launcher *launcher) {
+    if (launcher->launches != NULL || launcher->templates != NULL)
+        return false;
+    launches_kill_orphans(launcher);
+    launches_reap_orphans(launcher);
+    siginfo_t any;
+    return waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
+}
+
+static int loop_timeout(const struct launcher *launcher) {
+    int timeout = launches_timeout(launcher);
+    if (!launcher->draining)
+        return timeout;
+    int64_t left = (launcher->drain_deadline - now_nanoseconds()) / 1000000 + 1;
+    int drain = launcher->launches == NULL || left < 5 ? 5 : (int)left;
+    return timeout < 0 || drain < timeout ? drain : timeout;
+}
+
+static void reap(struct launcher *launcher, int signals) {
+    struct signalfd_siginfo information;
+    while (read(signals, &information, sizeof(information)) > 0)
+        continue; // several may have become one: every pass looks at all children
+    launches_reap(launcher);
+    templates_reap(launcher);
+    launches_reap_orphans(launcher);
+}
+
+static int run(struct launcher *launcher, int signals) {
+    static struct pollfd sources[2 + 1024];
+    while (!(launcher->draining && is_over(launcher))) {
+        size_t count = 0;
+        sources[count++] = (struct pollfd){.fd = signals, .events = POLLIN};
+        short host_events = outbox_waits(&launcher->outbox) ? POLLIN | POLLOUT : POLLIN;
+        sources[count++] =
+            (struct pollfd){.fd = launcher->draining ? -1 : HOST_SOCKET, .events = host_events};
+        for (struct template *template = launcher->templates; template != NULL; template = template->next)
+            if (count < sizeof(sources) / sizeof(sources[0]))
+                sources[count++] = (struct pollfd){.fd = template->socket, .events = POLLIN};
+        if (poll(sources, count, loop_timeout(launcher)) < 0 && errno != EINTR)
+            return 71;
+        // Answers first: a task may have ended before its template's answer was read.
+        for (struct template *template = launcher->templates; template != NULL; template = template->next)
+            templates_read(launcher, template);
+        reap(launcher, signals);
+        if (!launcher->draining && (sources[1].revents & POLLOUT) != 0 && !outbox_flush(&launcher->outbox))
+            drain(launcher);
+        if (!launcher->draining && (sources[1].revents & ~POLLOUT) != 0)
+            read_host(launcher);
+        if (launcher->draining && now_nanoseconds() >= launcher->drain_deadline)
+            for (struct launch *launch = launcher->launches; launch != NULL; launch = launch->next)
+                if (!launch->killed)
+                    launches_kill(launch);
+    }
+    return 0;
+}
+
+/* MARK: Start */
+
+static bool take_lock(const char *path) {
+    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock < 0)
+        return false;
+    // Waits for a launcher that is still ending the tasks of a host that died. Held until this process ends.
+    int result;
+    do
+        result = flock(lock, LOCK_EX);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+static int fail(const char *call) {
+    fprintf(stderr, "bgtask-runner launcher: %s: %s\n", call, strerror(errno));
+    return 71;
+}
+
+int launcher_main(const char *lock_path) {
+    // A terminal's signals are the host's business; the end of the host is the end of its socket.
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    setsid(); // refused where the host made us a leader already
+    if (fcntl(HOST_SOCKET, F_SETFD, FD_CLOEXEC) != 0)
+        return fail("descriptor 3, the host's socket");
+    fcntl(HOST_SOCKET, F_SETFL, fcntl(HOST_SOCKET, F_GETFL) | O_NONBLOCK);
+    close_range(4, ~0u, 0);
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        return fail("prctl(PR_SET_CHILD_SUBREAPER)");
+    if (lock_path != NULL && !take_lock(lock_path))
+        return fail("the lock file");
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, NULL);
+    int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    struct launcher *launcher = calloc(1, sizeof(*launcher));
+    if (signals < 0 || launcher == NULL)
+        return fail("signalfd");
+    launcher->outbox.socket = HOST_SOCKET;
+    frame_begin(&launcher->writer, MESSAGE_HELLO);
+    frame_add_number(&launcher->writer, 1, PROTOCOL_VERSION);
+    frame_add_number(&launcher->writer, 2, (uint64_t)getpid());
+    outbox_send(&launcher->outbox, &launcher->writer, NULL, 0);
+    return run(launcher, signals);
+}

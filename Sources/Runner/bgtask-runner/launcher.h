@@ -1,0 +1,104 @@
+/* What the parts of the launcher share. One thread, one loop; nothing here blocks but the clone itself. */
+#ifndef BGTASK_RUNNER_LAUNCHER_H
+#define BGTASK_RUNNER_LAUNCHER_H
+
+#include "frames.h"
+#include "isolation.h"
+#include "outbox.h"
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+/** How long after a kill processes that are still there are reported as unkillable. */
+#define UNKILLABLE_AFTER_NANOSECONDS 5000000000
+/** How long tasks may end themselves when the host is gone. */
+#define DRAIN_NANOSECONDS 2000000000
+
+/** A template as the launcher sees it: what it is started with, its process, its socket. */
+struct template {
+    struct template *next;
+    uint64_t id;
+    char *library; /**< NULL for call programs. */
+    char *cgroup;  /**< The template's own group; NULL without. */
+    char **environment;
+    struct settings settings;
+    enum isolation isolation;
+    pid_t pid;  /**< 0 once reaped. */
+    int pidfd;  /**< -1 once reaped. */
+    int socket; /**< Packets of template.h; -1 once closed. */
+    bool answered, cloneable, retired;
+    unsigned awaited; /**< Clones asked for and not answered. */
+};
+
+/** A launch from its spawn frame to its exited frame. */
+struct launch {
+    struct launch *next;
+    uint64_t id;
+    uint64_t template_id;
+    enum isolation isolation;
+    bool awaits_clone; /**< A template has been asked and has not answered. */
+    pid_t pid;         /**< The task's, or its namespace's init's; 0 before. */
+    int pidfd;         /**< -1 before it is known and after the reaping. */
+    int group;         /**< The cgroup's directory; -1 without. */
+    int status_pipe;   /**< Read end of a namespace's status; -1 without. */
+    int host_ends[4];  /**< Ends of the pipes that go to the host; -1 once sent. */
+    bool reaped, killed, told_unkillable;
+    int64_t kill_time; /**< When it was killed first, CLOCK_MONOTONIC nanoseconds. */
+    int wait_status;
+    struct rusage usage;
+    uint64_t leftovers;
+};
+
+/** The launcher. */
+struct launcher {
+    struct template *templates;
+    struct launch *launches;
+    struct outbox outbox;
+    struct frame_reader reader;
+    struct frame_writer writer;
+    bool draining;
+    int64_t drain_deadline;
+};
+
+/** `bgtask-runner launcher [--lock FILE]`: descriptor 3 is the host's socket. Returns the exit status. */
+int launcher_main(const char *lock_path);
+
+/** Sends a frame of a number and a text: template failed, spawn failed. */
+void launcher_report(struct launcher *launcher, uint8_t kind, uint64_t id, const char *finding);
+
+/* launcher_templates.c */
+
+/** Obeys *template*: keeps the settings and starts its process. */
+void templates_add(struct launcher *launcher, struct body body);
+struct template *templates_find(struct launcher *launcher, uint64_t id);
+/** Reads the answers that a template's socket holds. */
+void templates_read(struct launcher *launcher, struct template *template);
+/** Asks a template for a clone. The descriptors stay the caller's. */
+bool templates_ask(struct template *template, uint64_t launch, bool subprocesses, const int *descriptors,
+                   int count);
+/** Obeys *retire*: no more spawns; it ends when it has answered what it was asked. */
+void templates_retire(struct launcher *launcher, struct template *template);
+void templates_kill(struct template *template);
+/** Reaps templates that have ended, tells of it, and forgets those that nobody needs. */
+void templates_reap(struct launcher *launcher);
+
+/* launcher_launches.c */
+
+/** Obeys *spawn*. */
+void launches_spawn(struct launcher *launcher, struct body body);
+struct launch *launches_find(struct launcher *launcher, uint64_t id);
+/** Takes a template's answer: the task's pid and pidfd, or 0 and why not. */
+void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
+                     const char *finding);
+/** Kills everything of a launch. Again and again is allowed. */
+void launches_kill(struct launch *launch);
+/** Reaps tasks, and finishes launches whose group is empty. */
+void launches_reap(struct launcher *launcher);
+/** Reaps children that belong to no launch and no template: orphans of tasks. */
+void launches_reap_orphans(struct launcher *launcher);
+/** Kills children that belong to no launch and no template. */
+void launches_kill_orphans(struct launcher *launcher);
+/** Milliseconds until launches_reap must be called again; -1: not before a SIGCHLD. */
+int launches_timeout(const struct launcher *launcher);
+
+#endif

@@ -1,0 +1,319 @@
+/* The launcher's side of templates: starting, asking, retiring, reaping. */
+#include "launcher.h"
+#include "process.h"
+#include "template.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct template *templates_find(struct launcher *launcher, uint64_t id) {
+    struct template *template = launcher->templates;
+    while (template != NULL && template->id != id)
+        template = template->next;
+    return template;
+}
+
+static void destroy(struct template *template) {
+    if (template->socket >= 0)
+        close(template->socket);
+    for (char **entry = template->environment; entry != NULL && *entry != NULL; entry++)
+        free(*entry);
+    free(template->environment);
+    free(template->library);
+    free(template->cgroup);
+    free(template->settings.directory);
+    free(template->settings.limits);
+    free(template);
+}
+
+/* MARK: Starting */
+
+/* Copies environment and limits, the repeated fields. False if memory is short or a limit is malformed. */
+static bool copy_lists(struct template *template, struct body body) {
+    size_t variables = 0, limits = 0;
+    uint8_t tag;
+    struct value value;
+    for (size_t at = 0; body_next(body, &at, &tag, &value);) {
+        variables += tag == 4;
+        limits += tag == 5;
+    }
+    template->environment = calloc(variables + 1, sizeof(char *));
+    template->settings.limits = calloc(limits + 1, sizeof(struct limit_setting));
+    if (template->environment == NULL || template->settings.limits == NULL)
+        return false;
+    variables = 0;
+    for (size_t at = 0; body_next(body, &at, &tag, &value);) {
+        if (tag == 4) {
+            template->environment[variables] = strndup((const char *)value.bytes, value.length);
+            if (template->environment[variables++] == NULL)
+                return false;
+        } else if (tag == 5) {
+            if (value.length != 24)
+                return false;
+            template->settings.limits[template->settings.limit_count++] = (struct limit_setting){
+                .resource = (int)value_number((struct value){value.bytes, 8}),
+                .limit = {.rlim_cur = value_number((struct value){value.bytes + 8, 8}),
+                          .rlim_max = value_number((struct value){value.bytes + 16, 8})},
+            };
+        }
+    }
+    return true;
+}
+
+static struct template *parse(struct body body) {
+    struct template *template = calloc(1, sizeof(*template));
+    if (template == NULL)
+        return NULL;
+    template->id = body_number(body, 1, 0);
+    template->library = body_text(body, 2);
+    template->settings.directory = body_text(body, 3);
+    template->cgroup = body_text(body, 7);
+    template->settings.niceness = (int)(int64_t)body_number(body, 8, 0);
+    template->socket = template->pidfd = -1;
+    char *word = body_text(body, 6);
+    bool done = template->settings.directory != NULL && word != NULL &&
+                isolation_parse(word, &template->isolation) && copy_lists(template, body);
+    free(word);
+    if (done)
+        return template;
+    destroy(template);
+    return NULL;
+}
+
+/* The new process, on its way to being a template. */
+static _Noreturn void become_template(const struct template *template, int socket) {
+    struct template_answer answer = {.what = TEMPLATE_LOAD_FAILED};
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0 && isolation_arrange_descriptors((int[]){null, null, null, socket}, 4)) {
+        fcntl(3, F_SETFD, 0);
+        socket = 3;
+        if (isolation_enter_template(&template->settings, answer.finding, sizeof(answer.finding))) {
+            char *arguments[] = {"bgtask-runner", "template", template->library, NULL};
+            execve("/proc/self/exe", arguments, template->environment);
+            snprintf(answer.finding, sizeof(answer.finding), "execve of the runner: %s", strerror(errno));
+        }
+    } else {
+        snprintf(answer.finding, sizeof(answer.finding), "the template's descriptors: %s", strerror(errno));
+    }
+    packet_send(socket, &answer, sizeof(answer), NULL, 0, 0);
+    _exit(71);
+}
+
+/* Starts the template's process; false with a sentence. */
+static bool start(struct template *template, char *finding, size_t size) {
+    int group = -1, sockets[2];
+    if (template->cgroup != NULL) {
+        group = open(template->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (group < 0) {
+            snprintf(finding, size, "open(%.300s): %s", template->cgroup, strerror(errno));
+            return false;
+        }
+    }
+    const char *call = "socketpair";
+    pid_t pid = -1;
+    int code;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0) {
+        call = "clone3 of a template";
+        pid = process_clone(0, group, &template->pidfd);
+        if (pid == 0)
+            become_template(template, sockets[1]);
+        code = errno;
+        close(sockets[1]);
+        if (pid < 0)
+            close(sockets[0]);
+    } else {
+        code = errno;
+    }
+    if (group >= 0)
+        close(group);
+    if (pid < 0) {
+        snprintf(finding, size, "%s: %s (%d)", call, strerror(code), code);
+        return false;
+    }
+    template->pid = pid;
+    template->socket = sockets[0];
+    return true;
+}
+
+void templates_add(struct launcher *launcher, struct body body) {
+    uint64_t id = body_number(body, 1, 0);
+    struct template *template = templates_find(launcher, id) == NULL ? parse(body) : NULL;
+    if (template == NULL) {
+        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, id,
+                        "the template message is not usable: its number is taken, its isolation is none of "
+                        "cgroup, pidNamespace and noFork, or a limit is not 24 bytes");
+        return;
+    }
+    char finding[512];
+    if (!start(template, finding, sizeof(finding))) {
+        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, id, finding);
+        destroy(template);
+        return;
+    }
+    template->next = launcher->templates;
+    launcher->templates = template;
+}
+
+/* MARK: Talking to it */
+
+bool templates_ask(struct template *template, uint64_t launch, bool subprocesses, const int *descriptors,
+                   int count) {
+    bool has_namespace = template->isolation == ISOLATION_PID_NAMESPACE;
+    struct clone_request request = {
+        .launch = launch,
+        .subprocesses = subprocesses,
+        .has_group = count - (has_namespace ? 1 : 0) > CLONE_OTHERS,
+        .has_namespace = has_namespace,
+    };
+    if (!packet_send(template->socket, &request, sizeof(request), descriptors, count, MSG_DONTWAIT))
+        return false;
+    template->awaited++;
+    return true;
+}
+
+static void take(struct launcher *launcher, struct template *template, struct template_answer *answer,
+                 int pidfd) {
+    answer->finding[sizeof(answer->finding) - 1] = 0;
+    switch (answer->what) {
+    case TEMPLATE_LOADED:
+        template->answered = true;
+        template->cloneable = answer->cloneable;
+        frame_begin(&launcher->writer, MESSAGE_TEMPLATE_READY);
+        frame_add_number(&launcher->writer, 1, template->id);
+        frame_add_flag(&launcher->writer, 2, answer->cloneable);
+        if (!answer->cloneable)
+            frame_add_text(&launcher->writer, 3, answer->finding, sizeof(answer->finding));
+        outbox_send(&launcher->outbox, &launcher->writer, NULL, 0);
+        break;
+    case TEMPLATE_LOAD_FAILED:
+        template->answered = template->retired = true;
+        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, template->id, answer->finding);
+        break;
+    default: {
+        if (template->awaited > 0)
+            template->awaited--;
+        struct launch *launch = launches_find(launcher, answer->launch);
+        if (launch != NULL && launch->awaits_clone) {
+            bool cloned = answer->what == TEMPLATE_CLONED && pidfd >= 0;
+            launches_cloned(launcher, launch, cloned ? answer->pid : 0, cloned ? pidfd : -1, answer->finding);
+            return;
+        }
+    }
+    }
+    if (pidfd >= 0)
+        close(pidfd);
+}
+
+void templates_read(struct launcher *launcher, struct template *template) {
+    while (template->socket >= 0) {
+        struct template_answer answer;
+        int descriptors[CLONE_DESCRIPTORS_MAX], count;
+        int result =
+            packet_receive(template->socket, &answer, sizeof(answer), descriptors, &count, MSG_DONTWAIT);
+        if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return;
+        if (result <= 0) {
+            // Ended, or spoke what only a damaged template speaks: its death is handled when it is reaped.
+            close(template->socket);
+            template->socket = -1;
+            templates_kill(template);
+            return;
+        }
+        for (int i = 1; i < count; i++)
+            close(descriptors[i]);
+        take(launcher, template, &answer, count > 0 ? descriptors[0] : -1);
+    }
+}
+
+/* MARK: Ending it */
+
+void templates_retire(struct launcher *launcher, struct template *template) {
+    (void)launcher;
+    template->retired = true;
+    if (template->socket >= 0)
+        shutdown(template->socket, SHUT_WR);
+}
+
+void templates_kill(struct template *template) {
+    if (template->pidfd >= 0)
+        syscall(SYS_pidfd_send_signal, template->pidfd, SIGKILL, NULL, 0);
+}
+
+/* Kills what a library's constructors may have started, unless another template lives in the same group. */
+static void kill_group(struct launcher *launcher, const struct template *ended) {
+    if (ended->cgroup == NULL)
+        return;
+    for (struct template *other = launcher->templates; other != NULL; other = other->next)
+        if (other != ended && other->pid > 0 && other->cgroup != NULL &&
+            strcmp(other->cgroup, ended->cgroup) == 0)
+            return;
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/cgroup.kill", ended->cgroup);
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    // Refused only if the group is gone, and then nothing is in it.
+    ssize_t ignored = write(file, "1", 1);
+    (void)ignored;
+    close(file);
+}
+
+/* Tells the host and the waiting launches that a template's process has ended. */
+static void ended(struct launcher *launcher, struct template *template, int wait_status) {
+    char finding[128];
+    if (WIFSIGNALED(wait_status))
+        snprintf(finding, sizeof(finding), "the template was ended by signal %d", WTERMSIG(wait_status));
+    else
+        snprintf(finding, sizeof(finding), "the template exited with status %d", WEXITSTATUS(wait_status));
+    bool expected = template->retired || (template->answered && !template->cloneable);
+    if (!expected) {
+        template->retired = true;
+        frame_begin(&launcher->writer, MESSAGE_TEMPLATE_FAILED);
+        frame_add_number(&launcher->writer, 1, template->id);
+        frame_add_text(&launcher->writer, 2, finding, sizeof(finding));
+        frame_add_number(&launcher->writer, 3, (uint64_t)(uint32_t)wait_status);
+        outbox_send(&launcher->outbox, &launcher->writer, NULL, 0);
+    }
+    bool lost = template->awaited > 0;
+    template->awaited = 0;
+    for (struct launch *launch = launcher->launches, *next; lost && launch != NULL; launch = next) {
+        next = launch->next;
+        if (launch->awaits_clone && launch->template_id == template->id)
+            launches_cloned(launcher, launch, 0, -1, finding);
+    }
+    // It may have cloned without living to say so; such a task is a child of ours that no launch knows.
+    if (lost)
+        launches_kill_orphans(launcher);
+    kill_group(launcher, template);
+}
+
+void templates_reap(struct launcher *launcher) {
+    for (struct template **link = &launcher->templates; *link != NULL;) {
+        struct template *template = *link;
+        int wait_status;
+        if (template->pid > 0 && waitpid(template->pid, &wait_status, WNOHANG) == template->pid) {
+            templates_read(launcher, template); // its last words
+            template->pid = 0;
+            close(template->pidfd);
+            template->pidfd = -1;
+            if (template->socket >= 0)
+                close(template->socket);
+            template->socket = -1;
+            ended(launcher, template, wait_status);
+        }
+        if (template->pid == 0 && template->retired) {
+            *link = template->next;
+            destroy(template);
+        } else {
+            link = &template->next;
+        }
+    }
+}

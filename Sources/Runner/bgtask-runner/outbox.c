@@ -1,0 +1,89 @@
+#include "outbox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct outgoing {
+    struct outgoing *next;
+    size_t length, sent;
+    int descriptors[OUTBOX_DESCRIPTORS], count;
+    uint8_t bytes[];
+};
+
+static void drop_first(struct outbox *outbox) {
+    struct outgoing *first = outbox->first;
+    outbox->first = first->next;
+    if (outbox->first == NULL)
+        outbox->last = NULL;
+    for (int i = 0; i < first->count; i++)
+        close(first->descriptors[i]);
+    free(first);
+}
+
+void outbox_abandon(struct outbox *outbox) {
+    while (outbox->first != NULL)
+        drop_first(outbox);
+    outbox->socket = -1;
+}
+
+bool outbox_waits(const struct outbox *outbox) {
+    return outbox->first != NULL;
+}
+
+static ssize_t send_some(int socket, struct outgoing *frame) {
+    struct iovec bytes = {frame->bytes + frame->sent, frame->length - frame->sent};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+    union {
+        char space[CMSG_SPACE(sizeof(int) * OUTBOX_DESCRIPTORS)];
+        struct cmsghdr aligned;
+    } control = {0};
+    if (frame->sent == 0 && frame->count > 0) {
+        size_t size = sizeof(int) * (size_t)frame->count;
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(size);
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(size);
+        memcpy(CMSG_DATA(header), frame->descriptors, size);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+bool outbox_flush(struct outbox *outbox) {
+    while (outbox->first != NULL) {
+        ssize_t sent = send_some(outbox->socket, outbox->first);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return errno == EAGAIN || errno == EWOULDBLOCK;
+        outbox->first->sent += (size_t)sent;
+        if (outbox->first->sent == outbox->first->length)
+            drop_first(outbox);
+    }
+    return true;
+}
+
+void outbox_send(struct outbox *outbox, struct frame_writer *writer, const int *descriptors, int count) {
+    struct outgoing *frame = NULL;
+    if (outbox->socket >= 0 && frame_end(writer, &outbox->sequence))
+        frame = malloc(sizeof(*frame) + writer->length);
+    if (frame == NULL) {
+        for (int i = 0; i < count; i++)
+            close(descriptors[i]);
+        return;
+    }
+    *frame = (struct outgoing){.length = writer->length, .count = count};
+    if (count > 0)
+        memcpy(frame->descriptors, descriptors, sizeof(int) * (size_t)count);
+    memcpy(frame->bytes, writer->bytes, writer->length);
+    if (outbox->last == NULL)
+        outbox->first = frame;
+    else
+        outbox->last->next = frame;
+    outbox->last = frame;
+    outbox_flush(outbox); // a host that is gone shows as end of file in the loop
+}

@@ -1,0 +1,147 @@
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t now_nanoseconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* MARK: Clone */
+
+/* The word in which glibc keeps the calling thread's id; NULL if it can't be told.
+ *
+ * glibc's fork refreshes it, a bare clone3 does not, and a task with its template's id would take locks in another's
+ * name. glibc gives the kernel that word's address at start, and the kernel tells it again. */
+static pid_t *thread_id_word(void) {
+    pid_t *word = NULL;
+    if (prctl(PR_GET_TID_ADDRESS, &word) != 0 || word == NULL || *word != gettid())
+        return NULL;
+    return word;
+}
+
+bool process_clone_is_complete(void) {
+    return thread_id_word() != NULL;
+}
+
+pid_t process_clone(uint64_t flags, int cgroup, int *pidfd) {
+    pid_t *word = thread_id_word();
+    void *robust_list = NULL;
+    size_t robust_size = 0;
+    syscall(SYS_get_robust_list, 0, &robust_list, &robust_size);
+    *pidfd = -1;
+    struct clone_args arguments = {
+        .flags = flags | CLONE_PIDFD,
+        .pidfd = (uint64_t)(uintptr_t)pidfd,
+        // With CLONE_PARENT the child's signal is the template's own, SIGCHLD, and naming one is an error.
+        .exit_signal = (flags & CLONE_PARENT) != 0 ? 0 : SIGCHLD,
+    };
+    if (word != NULL) {
+        arguments.flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+        arguments.child_tid = (uint64_t)(uintptr_t)word;
+    }
+    if (cgroup >= 0) {
+        arguments.flags |= CLONE_INTO_CGROUP;
+        arguments.cgroup = (uint64_t)cgroup;
+    }
+    long pid = syscall(SYS_clone3, &arguments, sizeof(arguments));
+    if (pid < 0 && errno == ENOSYS && cgroup < 0)
+#ifdef __x86_64__
+        pid = syscall(SYS_clone, arguments.flags | SIGCHLD, NULL, pidfd, word, NULL);
+#else
+        pid = syscall(SYS_clone, arguments.flags | SIGCHLD, NULL, pidfd, NULL, word);
+#endif
+    if (pid == 0 && robust_list != NULL)
+        syscall(SYS_set_robust_list, robust_list, robust_size);
+    return (pid_t)pid;
+}
+
+/* MARK: PID namespace */
+
+uint64_t process_namespace_flags(void) {
+    return CLONE_NEWPID | CLONE_NEWNS | (geteuid() == 0 ? 0 : CLONE_NEWUSER);
+}
+
+static bool write_file(const char *path, const char *text) {
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t written = write(file, text, strlen(text));
+    int code = errno;
+    close(file);
+    errno = code;
+    return written == (ssize_t)strlen(text);
+}
+
+/* Maps the user and group of the new user namespace to themselves. */
+static bool map_user(uid_t user, gid_t group) {
+    char map[64];
+    snprintf(map, sizeof(map), "%u %u 1", user, user);
+    if (!write_file("/proc/self/uid_map", map) || !write_file("/proc/self/setgroups", "deny"))
+        return false;
+    snprintf(map, sizeof(map), "%u %u 1", group, group);
+    return write_file("/proc/self/gid_map", map);
+}
+
+/* The init's life: reaps until the handler ends, then kills and counts what is left. */
+static _Noreturn void keep_namespace(pid_t handler, int status) {
+    // The handler runs as the same user and must not be able to trace us.
+    prctl(PR_SET_DUMPABLE, 0);
+    if (status != 3) {
+        dup3(status, 3, O_CLOEXEC);
+        status = 3;
+    }
+    for (int descriptor = 0; descriptor < 3; descriptor++)
+        close(descriptor);
+    close_range(4, ~0u, 0);
+
+    struct namespace_status report = {0};
+    for (pid_t reaped = 0; reaped != handler;) {
+        int wait_status;
+        reaped = waitpid(-1, &wait_status, 0);
+        if (reaped == handler)
+            report.wait_status = wait_status;
+        else if (reaped < 0 && errno != EINTR)
+            break;
+    }
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue; // ended before the kill: not a leftover
+    kill(-1, SIGKILL);
+    for (;;) {
+        pid_t reaped = waitpid(-1, NULL, 0);
+        if (reaped > 0)
+            report.leftovers++;
+        else if (errno != EINTR)
+            break;
+    }
+    _exit(write(status, &report, sizeof(report)) == sizeof(report) ? 0 : 70);
+}
+
+bool process_become_init(int status, bool maps_user) {
+    // Our ids read as "nobody" until they are mapped; the ones that exec gave us are still in the auxiliary vector.
+    if (maps_user && !map_user((uid_t)getauxval(AT_EUID), (gid_t)getauxval(AT_EGID)))
+        return false;
+    // A /proc of its own: libdispatch looks its threads up in /proc and traps where it can't find them.
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
+        return false;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pid_t handler = fork();
+    if (handler > 0)
+        keep_namespace(handler, status);
+    return handler == 0;
+}

@@ -1,0 +1,180 @@
+#include "report.h"
+#include "process.h"
+#include "task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRESS_INTERVAL_NANOSECONDS 50000000
+#define CONTROL_PATIENCE_NANOSECONDS 2000000000
+#define PROGRESS_MESSAGE_MAX 1024
+
+/* The pipe, under `pipe_lock`. */
+static pthread_mutex_t pipe_lock = PTHREAD_MUTEX_INITIALIZER;
+static int pipe_descriptor = -1;
+static uint16_t sequence;
+static bool broken;
+static struct frame_writer writer;
+
+/* The newest progress, under `progress_lock`, which is taken after `pipe_lock` or alone. */
+static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
+static int64_t completed_units, total_units, last_sent;
+static char progress_message[PROGRESS_MESSAGE_MAX + 1];
+static bool has_progress, has_message;
+
+static pthread_t control_thread;
+static bool has_control_thread;
+
+void report_start(int descriptor) {
+    pipe_descriptor = descriptor;
+    // Of our end alone: the host's end is another open file.
+    fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+}
+
+void report_set_control_thread(pthread_t thread) {
+    control_thread = thread;
+    has_control_thread = true;
+}
+
+bool report_is_control_thread(void) {
+    return has_control_thread && pthread_equal(pthread_self(), control_thread);
+}
+
+/* MARK: One frame */
+
+/* Writes all bytes of the frame, waiting for the host to read; on the control thread for 2 s. */
+static bool write_all(const uint8_t *bytes, size_t length) {
+    int64_t deadline =
+        report_is_control_thread() ? now_nanoseconds() + CONTROL_PATIENCE_NANOSECONDS : INT64_MAX;
+    size_t written = 0;
+    while (written < length && !broken) {
+        ssize_t count = write(pipe_descriptor, bytes + written, length - written);
+        if (count >= 0) {
+            written += (size_t)count;
+        } else if (errno == EAGAIN) {
+            int64_t left = deadline == INT64_MAX ? -1 : (deadline - now_nanoseconds()) / 1000000;
+            if (deadline != INT64_MAX && left <= 0)
+                // The host does not read. Half a frame can't be taken back, and the control thread must not hang.
+                _exit(EXIT_PROTOCOL_ERROR);
+            poll(&(struct pollfd){.fd = pipe_descriptor, .events = POLLOUT}, 1, (int)left);
+        } else if (errno != EINTR) {
+            broken = true; // EPIPE: the host is gone, or has ended this launch
+        }
+    }
+    return written == length;
+}
+
+struct frame_writer *report_begin(uint8_t kind) {
+    if (report_is_control_thread()) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += CONTROL_PATIENCE_NANOSECONDS / 1000000000;
+        if (pthread_mutex_clocklock(&pipe_lock, CLOCK_MONOTONIC, &until) != 0)
+            return NULL;
+    } else {
+        pthread_mutex_lock(&pipe_lock);
+    }
+    frame_begin(&writer, kind);
+    return &writer;
+}
+
+bool report_end(struct frame_writer *frame) {
+    bool sent = frame_end(frame, &sequence) && write_all(frame->bytes, frame->length);
+    pthread_mutex_unlock(&pipe_lock);
+    return sent;
+}
+
+/* MARK: Progress */
+
+/* Builds the frame of the newest progress and marks it as sent. Both locks are held. */
+static void take_progress(void) {
+    frame_begin(&writer, MESSAGE_PROGRESS);
+    frame_add_number(&writer, 1, (uint64_t)completed_units);
+    frame_add_number(&writer, 2, (uint64_t)total_units);
+    if (has_message)
+        frame_add_text(&writer, 3, progress_message, PROGRESS_MESSAGE_MAX);
+    has_progress = has_message = false;
+    last_sent = now_nanoseconds();
+}
+
+/* Sends the newest progress if the pipe is free and has room. Nothing waits here: a frame is shorter than PIPE_BUF,
+ * so it goes as a whole or not at all. */
+static void try_progress(void) {
+    if (pthread_mutex_trylock(&pipe_lock) != 0)
+        return;
+    pthread_mutex_lock(&progress_lock);
+    if (has_progress && !broken) {
+        bool had_message = has_message;
+        take_progress();
+        frame_end(&writer, &sequence);
+        if (write(pipe_descriptor, writer.bytes, writer.length) < 0) {
+            broken = errno != EAGAIN && errno != EINTR;
+            has_progress = true;
+            has_message = had_message;
+            sequence--;
+        }
+    }
+    pthread_mutex_unlock(&progress_lock);
+    pthread_mutex_unlock(&pipe_lock);
+}
+
+static int64_t due_time(void) {
+    return last_sent + PROGRESS_INTERVAL_NANOSECONDS;
+}
+
+bool report_progress(int64_t completed, int64_t total, const char *message) {
+    pthread_mutex_lock(&progress_lock);
+    bool was_due = has_progress, goes_now = now_nanoseconds() >= due_time();
+    completed_units = completed;
+    total_units = total;
+    has_progress = true;
+    if (message != NULL) {
+        strncpy(progress_message, message, PROGRESS_MESSAGE_MAX);
+        has_message = true;
+    }
+    pthread_mutex_unlock(&progress_lock);
+    if (goes_now)
+        try_progress();
+    if (was_due)
+        return false; // it has been told before
+    pthread_mutex_lock(&progress_lock);
+    bool is_due = has_progress;
+    pthread_mutex_unlock(&progress_lock);
+    return is_due;
+}
+
+int report_progress_timeout(void) {
+    pthread_mutex_lock(&progress_lock);
+    int64_t left = (due_time() - now_nanoseconds()) / 1000000 + 1;
+    bool is_due = has_progress;
+    pthread_mutex_unlock(&progress_lock);
+    // A pipe without room is tried again after a while, not at once.
+    return !is_due ? -1 : left < 5 ? 5 : (int)left;
+}
+
+void report_flush_due(void) {
+    pthread_mutex_lock(&progress_lock);
+    bool is_due = has_progress && now_nanoseconds() >= due_time();
+    pthread_mutex_unlock(&progress_lock);
+    if (is_due)
+        try_progress();
+}
+
+void report_flush_progress(void) {
+    if (report_begin(MESSAGE_PROGRESS) == NULL)
+        return;
+    pthread_mutex_lock(&progress_lock);
+    bool has = has_progress;
+    if (has)
+        take_progress();
+    pthread_mutex_unlock(&progress_lock);
+    if (has)
+        report_end(&writer);
+    else
+        pthread_mutex_unlock(&pipe_lock);
+}

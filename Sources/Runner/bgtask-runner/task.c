@@ -1,0 +1,226 @@
+/* The task process: reads its launch, finds the handler, runs it on the main thread, and ends. */
+#include "task.h"
+#include "call.h"
+#include "isolation.h"
+#include "process.h"
+#include "report.h"
+#include "task_state.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct bgtask_task the_task = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .expiration_descriptor = -1,
+    .assertion_allowance = 30000 * (int64_t)1000000,
+    .launch = {.struct_size = sizeof(bgtask_launch),
+               .last_success_milliseconds = -1,
+               .lease_end_nanoseconds = INT64_MAX,
+               .title = "",
+               .subtitle = ""},
+};
+
+void task_refuse(int report, const char *finding) {
+    report_start(report);
+    struct frame_writer *writer = report_begin(MESSAGE_LOAD_FAILED);
+    frame_add_text(writer, 1, finding, 4096);
+    report_end(writer);
+    _exit(EXIT_LOAD_FAILED);
+}
+
+/* Like task_refuse, once the report pipe is in use. */
+static _Noreturn void refuse(const char *finding) {
+    struct frame_writer *writer = report_begin(MESSAGE_LOAD_FAILED);
+    frame_add_text(writer, 1, finding, 4096);
+    report_end(writer);
+    _exit(EXIT_LOAD_FAILED);
+}
+
+/* MARK: Reading the launch */
+
+static const char *text_or(struct body body, uint8_t tag, const char *otherwise) {
+    const char *text = body_text(body, tag);
+    return text != NULL ? text : otherwise;
+}
+
+static void take_launch(bgtask_task *task, struct body body) {
+    bgtask_launch *launch = &task->launch;
+    launch->launch_id = body_number(body, 1, 0);
+    launch->request_id = body_number(body, 2, 0);
+    launch->identifier = text_or(body, 3, "");
+    launch->bundle = text_or(body, 4, "");
+    launch->kind = (bgtask_kind)body_number(body, 5, 0);
+    launch->attempt = (uint32_t)body_number(body, 6, 0);
+    launch->fencing_token = body_number(body, 7, 0);
+    launch->last_success_milliseconds = (int64_t)body_number(body, 8, (uint64_t)-1);
+    launch->lease_end_nanoseconds = (int64_t)body_number(body, 9, INT64_MAX);
+    launch->data_directory = text_or(body, 10, "");
+    launch->temporary_directory = text_or(body, 11, "");
+    launch->title = text_or(body, 12, "");
+    launch->subtitle = text_or(body, 13, "");
+    task->debug = body_number(body, 14, 0) != 0;
+    task->assertion_allowance = (int64_t)body_number(body, 15, 30000) * 1000000;
+}
+
+/* Copies the bytes of a blob message, with a NUL behind them for those who forget the length. */
+static const uint8_t *take_bytes(struct body body, size_t *length) {
+    struct value value = {0};
+    body_find(body, 1, &value);
+    uint8_t *copy = malloc(value.length + 1);
+    if (copy == NULL)
+        _exit(EXIT_PROTOCOL_ERROR);
+    memcpy(copy, value.bytes, value.length);
+    copy[value.length] = 0;
+    *length = value.length;
+    return copy;
+}
+
+/* Reads until *start*. Anything else than the page allows, and the host's end, ends the process. */
+static void read_launch(bgtask_task *task) {
+    bgtask_launch *launch = &task->launch;
+    struct frame frame;
+    for (;;) {
+        enum frame_status status = frame_reader_next(&task->reader, &frame);
+        if (status == FRAME_NEEDS_MORE) {
+            uint8_t *at;
+            size_t room = frame_reader_room(&task->reader, &at);
+            ssize_t count = read(TASK_CONTROL, at, room);
+            if (count == 0 || (count < 0 && errno != EINTR))
+                _exit(EXIT_PROTOCOL_ERROR);
+            frame_reader_added(&task->reader, count > 0 ? (size_t)count : 0);
+            continue;
+        }
+        bool is_known = status == FRAME_READY && (launch->identifier != NULL || frame.kind == MESSAGE_LAUNCH);
+        if (is_known && frame.kind == MESSAGE_START)
+            return;
+        if (is_known && frame.kind == MESSAGE_LAUNCH && launch->identifier == NULL)
+            take_launch(task, frame.body);
+        else if (is_known && frame.kind == MESSAGE_PAYLOAD && launch->payload == NULL)
+            launch->payload = take_bytes(frame.body, &launch->payload_length);
+        else if (is_known && frame.kind == MESSAGE_CHECKPOINT_IN && launch->checkpoint == NULL)
+            launch->checkpoint = take_bytes(frame.body, &launch->checkpoint_length);
+        else if (is_known && frame.kind == MESSAGE_PROGRAM && task->program == NULL)
+            task->program = take_bytes(frame.body, &task->program_length);
+        else
+            _exit(EXIT_PROTOCOL_ERROR);
+    }
+}
+
+/* MARK: The handler */
+
+/* Asks the library for its handler; ends the process where it has none that we can call. */
+static const bgtask_plugin *find_plugin(void *library) {
+    if (library == NULL)
+        refuse("the launch has neither a library nor a call program");
+    const bgtask_plugin *(*entry)(void) =
+        (const bgtask_plugin *(*)(void))dlsym(library, "bgtask_plugin_entry");
+    if (entry == NULL)
+        refuse("the library does not export bgtask_plugin_entry; see bgtask.h, BGTASK_EXPORT");
+    const bgtask_plugin *plugin = entry();
+    if (plugin == NULL)
+        refuse("bgtask_plugin_entry returned NULL");
+    char finding[160];
+    if (plugin->abi_version != BGTASK_ABI_VERSION) {
+        snprintf(finding, sizeof(finding),
+                 "the library speaks ABI version %u, this runner %u: build it again", plugin->abi_version,
+                 BGTASK_ABI_VERSION);
+        refuse(finding);
+    }
+    if (!BGTASK_HAS(plugin, bgtask_plugin, run) || plugin->run == NULL)
+        refuse("the library's bgtask_plugin has no run function, or its struct_size is not set");
+    return plugin;
+}
+
+void task_complete(bgtask_task *task, bool success, const char *message, bool unstarted) {
+    pthread_mutex_lock(&task->lock);
+    bool is_first = !task->completed;
+    task->completed = true;
+    pthread_mutex_unlock(&task->lock);
+    if (!is_first)
+        return;
+    report_flush_progress();
+    struct frame_writer *writer = report_begin(MESSAGE_DONE);
+    if (writer != NULL) {
+        frame_add_flag(writer, 1, success);
+        if (message != NULL)
+            frame_add_text(writer, 2, message, 1024);
+        if (unstarted)
+            frame_add_flag(writer, 3, true);
+        report_end(writer);
+    }
+    pthread_mutex_lock(&task->lock);
+    task->done_sent = true;
+    task->completed_at = now_nanoseconds();
+    pthread_cond_broadcast(&task->changed);
+    pthread_mutex_unlock(&task->lock);
+}
+
+/* Ends the process after `run`: at once, or when the assertions have ended or used up their allowance. */
+static _Noreturn void finish(bgtask_task *task) {
+    pthread_mutex_lock(&task->lock);
+    while (task->completed && !task->done_sent)
+        pthread_cond_wait(&task->changed, &task->lock);
+    int64_t end = task->completed_at + task->assertion_allowance;
+    struct timespec until = {end / 1000000000, end % 1000000000};
+    while (task->completed && task->assertion_count > 0 &&
+           pthread_cond_timedwait(&task->changed, &task->lock, &until) != ETIMEDOUT)
+        continue;
+    bool completed = task->completed;
+    pthread_mutex_unlock(&task->lock);
+    if (!completed)
+        report_flush_progress();
+    fflush(NULL);
+    // Not exit: destructors would run beside the plugin's other threads, after the work is done and told.
+    _exit(0);
+}
+
+void task_run(void *library, int64_t since) {
+    bgtask_task *task = &the_task;
+    report_start(TASK_REPORT);
+    setvbuf(stdout, NULL, _IOLBF, 0); // a pipe would be buffered fully, and lost with a crash
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&task->changed, &monotonic);
+    read_launch(task);
+    const bgtask_plugin *plugin = task->program == NULL ? find_plugin(library) : NULL;
+    if (!control_start(task))
+        refuse("the control thread can't be started");
+
+    struct frame_writer *writer = report_begin(MESSAGE_READY);
+    frame_add_number(writer, 1, PROTOCOL_VERSION);
+    if (plugin != NULL)
+        frame_add_number(writer, 2, plugin->abi_version);
+    frame_add_number(writer, 3, (uint64_t)(now_nanoseconds() - since));
+    report_end(writer);
+    if (task->debug)
+        raise(SIGSTOP);
+
+    if (plugin != NULL)
+        plugin->run(task, &host_table);
+    else
+        call_run(task, &host_table, task->program, task->program_length);
+    finish(task);
+}
+
+int task_main(int count, char **arguments) {
+    if (count < 2)
+        return 64;
+    fcntl(TASK_CONTROL, F_SETFD, FD_CLOEXEC);
+    fcntl(TASK_REPORT, F_SETFD, FD_CLOEXEC);
+    char finding[512];
+    if (!isolation_enter_task(strcmp(arguments[1], "subprocesses") == 0, finding, sizeof(finding)))
+        task_refuse(TASK_REPORT, finding);
+    void *library = count > 2 ? dlopen(arguments[2], RTLD_LAZY | RTLD_LOCAL) : NULL;
+    if (count > 2 && library == NULL)
+        task_refuse(TASK_REPORT, dlerror());
+    task_run(library, strtoll(arguments[0], NULL, 10));
+}

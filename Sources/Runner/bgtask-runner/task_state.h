@@ -1,0 +1,59 @@
+/* The one task of a task process, as its parts share it. */
+#ifndef BGTASK_RUNNER_TASK_STATE_H
+#define BGTASK_RUNNER_TASK_STATE_H
+
+#include "bgtask.h"
+#include "frames.h"
+
+#include <pthread.h>
+
+/** A call of the host table that waits for its reply; lives on the caller's stack. */
+struct waiting_call {
+    struct waiting_call *next;
+    uint64_t id;
+    bool answered;
+    bgtask_error error;
+    char *text;    /**< Why not; the caller frees it. NULL if none. */
+    uint8_t *copy; /**< The reply's body, for what is nested in it; the caller frees it. */
+    size_t length;
+};
+
+struct bgtask_task {
+    bgtask_launch launch;
+    bool debug;
+    int64_t assertion_allowance; /**< Nanoseconds. */
+    const uint8_t *program;      /**< A call program; NULL for a plugin. */
+    size_t program_length;
+    struct frame_reader reader; /**< The control pipe: the main thread's until the control thread starts. */
+    int wake;                   /**< An eventfd that makes the control thread look around. */
+
+    /** Guards all below. Never held while the plugin or the report pipe is waited for. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /**< Completion, assertions, replies, the host's end. CLOCK_MONOTONIC. */
+    bool completed, done_sent;
+    int64_t completed_at;
+    bool expiring, handler_called, host_gone;
+    bgtask_expiration expiration;
+    bgtask_expiration_handler handler;
+    void *handler_context;
+    int expiration_descriptor; /**< -1 until somebody asks for it. */
+    uint64_t last_call, last_assertion;
+    struct waiting_call *calls;
+    uint64_t *assertions; /**< The live ones. */
+    size_t assertion_count, assertion_room;
+};
+
+/** The process's task. */
+extern struct bgtask_task the_task;
+/** The functions that a plugin gets. */
+extern const bgtask_host host_table;
+
+/** Starts the control thread: expire, replies, the host's end. False with errno. */
+bool control_start(bgtask_task *task);
+/** Makes the control thread look at the expiration handler and the progress that is due. */
+void control_wake(bgtask_task *task);
+
+/** Sends *done*, with the last progress before it, once. `unstarted`: an expiration found nothing to call. */
+void task_complete(bgtask_task *task, bool success, const char *message, bool unstarted);
+
+#endif

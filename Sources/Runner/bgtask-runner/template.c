@@ -1,0 +1,148 @@
+/* The template: loads a plugin once and clones a task of itself per launch. It never runs anything of the plugin but
+ * the constructors that dlopen runs. */
+#include "template.h"
+#include "isolation.h"
+#include "process.h"
+#include "task.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SOCKET 3
+
+/* Entries of a /proc directory; 0 if it can't be read. */
+static int count_entries(const char *path) {
+    DIR *directory = opendir(path);
+    if (directory == NULL)
+        return 0;
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+/* True if a constructor left a child behind. */
+static bool has_child(void) {
+    char path[64], text[2];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool found = read(file, text, 1) == 1;
+    close(file);
+    return found;
+}
+
+/* Says why tasks must not be cloned from this process; false if they may. */
+static bool is_dirty(int descriptors_before, char *finding, size_t size) {
+    int threads = count_entries("/proc/self/task"), descriptors = count_entries("/proc/self/fd");
+    if (!process_clone_is_complete())
+        snprintf(finding, size, "the kernel does not tell where glibc keeps the thread id");
+    else if (threads != 1)
+        snprintf(finding, size, "after loading there are %d threads: a constructor started one", threads);
+    else if (descriptors != descriptors_before)
+        snprintf(finding, size,
+                 "after loading there are %d descriptors in place of %d: a constructor opened one",
+                 descriptors, descriptors_before);
+    else if (has_child())
+        snprintf(finding, size, "after loading there is a child process: a constructor started one");
+    else
+        return false;
+    return true;
+}
+
+/* MARK: Clones */
+
+/* The clone, on its way to being a task. */
+static _Noreturn void become_task(const struct clone_request *request, const int *descriptors, int status,
+                                  void *library, int64_t since) {
+    char finding[512];
+    int report = descriptors[CLONE_REPORT];
+    if (status >= 0 && !process_become_init(status, geteuid() != 0)) {
+        snprintf(finding, sizeof(finding), "the PID namespace's init: %s (%d)", strerror(errno), errno);
+        task_refuse(report, finding);
+    }
+    int places[] = {STDIN_FILENO, descriptors[CLONE_STDOUT], descriptors[CLONE_STDERR],
+                    descriptors[CLONE_CONTROL], report};
+    if (!isolation_arrange_descriptors(places, 5)) {
+        snprintf(finding, sizeof(finding), "the task's descriptors: %s (%d)", strerror(errno), errno);
+        task_refuse(report, finding);
+    }
+    if (!isolation_enter_task(request->subprocesses, finding, sizeof(finding)))
+        task_refuse(TASK_REPORT, finding);
+    task_run(library, since);
+}
+
+static void clone_task(const struct clone_request *request, const int *descriptors, int count,
+                       void *library) {
+    int wanted = CLONE_OTHERS + (request->has_group ? 1 : 0) + (request->has_namespace ? 1 : 0);
+    struct template_answer answer = {.what = TEMPLATE_CLONE_FAILED, .launch = request->launch};
+    int pidfd = -1;
+    if (count == wanted) {
+        int group = request->has_group ? descriptors[CLONE_OTHERS] : -1;
+        int status = request->has_namespace ? descriptors[wanted - 1] : -1;
+        int64_t since = now_nanoseconds();
+        uint64_t flags = CLONE_PARENT | (status >= 0 ? process_namespace_flags() : 0);
+        pid_t pid = process_clone(flags, group, &pidfd);
+        if (pid == 0)
+            become_task(request, descriptors, status, library, since);
+        if (pid > 0)
+            answer.what = TEMPLATE_CLONED;
+        else
+            snprintf(answer.finding, sizeof(answer.finding), "clone3 of a task: %s (%d)", strerror(errno),
+                     errno);
+        answer.pid = pid;
+    } else {
+        snprintf(answer.finding, sizeof(answer.finding), "%d descriptors came, not %d", count, wanted);
+    }
+    bool told = packet_send(SOCKET, &answer, sizeof(answer), &pidfd, pidfd >= 0 ? 1 : 0, 0);
+    if (pidfd >= 0)
+        close(pidfd);
+    for (int i = 0; i < count; i++)
+        close(descriptors[i]);
+    if (!told)
+        _exit(0); // the launcher has gone, or wants nothing more of us
+}
+
+int template_main(const char *library_path) {
+    fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
+    // Number 4 stays taken, so that no descriptor that arrives stands where a task's own must go.
+    if (dup3(STDIN_FILENO, TASK_REPORT, O_CLOEXEC) < 0)
+        return 71;
+    struct template_answer answer = {.what = TEMPLATE_LOADED};
+    void *library = NULL;
+    if (!isolation_prepare_no_fork()) {
+        answer.what = TEMPLATE_LOAD_FAILED;
+        snprintf(answer.finding, sizeof(answer.finding), "the no-fork filter can't be built");
+    } else if (library_path != NULL) {
+        int descriptors = count_entries("/proc/self/fd");
+        library = dlopen(library_path, RTLD_LAZY | RTLD_LOCAL);
+        if (library == NULL) {
+            answer.what = TEMPLATE_LOAD_FAILED;
+            snprintf(answer.finding, sizeof(answer.finding), "%s", dlerror());
+        } else {
+            answer.cloneable = !is_dirty(descriptors, answer.finding, sizeof(answer.finding));
+        }
+    } else {
+        answer.cloneable = !is_dirty(count_entries("/proc/self/fd"), answer.finding, sizeof(answer.finding));
+    }
+    if (!packet_send(SOCKET, &answer, sizeof(answer), NULL, 0, 0) || answer.what == TEMPLATE_LOAD_FAILED)
+        _exit(EXIT_LOAD_FAILED);
+    if (!answer.cloneable)
+        _exit(0); // of no use; every launch of this library gets a process of its own
+    for (;;) {
+        struct clone_request request;
+        int descriptors[CLONE_DESCRIPTORS_MAX], count;
+        if (packet_receive(SOCKET, &request, sizeof(request), descriptors, &count, 0) <= 0)
+            _exit(0);
+        clone_task(&request, descriptors, count, library);
+    }
+}
