@@ -1,0 +1,36 @@
+/// A wait status taken apart, as `waitpid` encodes it on Linux.
+struct ExitStatus: Equatable, Sendable {
+    /// The status of an exit; `nil` for a signal.
+    let code: Int32?
+    /// The signal; `nil` for an exit.
+    let signal: Int32?
+
+    /// What the runner exits with when it does not understand the host (Documentation/RunnerProtocol.md).
+    static let hostViolation: Int32 = 70
+
+    init(waitStatus: UInt64) {
+        let low = Int32(truncatingIfNeeded: waitStatus & 0x7F)
+        if low == 0 {
+            code = Int32(truncatingIfNeeded: (waitStatus >> 8) & 0xFF)
+            signal = nil
+        } else {
+            code = nil
+            signal = low
+        }
+    }
+
+    /// An ordinary exit.
+    static func exit(_ code: Int32) -> Self { Self(waitStatus: UInt64(code & 0xFF) << 8) }
+    /// A death by signal.
+    static func signal(_ signal: Int32) -> Self { Self(waitStatus: UInt64(signal & 0x7F)) }
+
+    /// `SIGSEGV`; `signal 42` where it has no name here. The numbers are those of x86-64 and arm64.
+    static func name(ofSignal signal: Int32) -> String {
+        let names: [Int32: String] = [
+            1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
+            9: "SIGKILL", 10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
+            24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
+        ]
+        return names[signal] ?? "signal \(signal)"
+    }
+}

@@ -1,0 +1,331 @@
+import TaskModel
+
+/// The life of one launch as a pure machine: what happened goes in, what is to be done comes out.
+///
+/// It decides the outcome by the table of semantics, section 3. It reads no clock and does no I/O; its owner
+/// performs the actions and feeds back what came of them. Every stage takes every event.
+struct LaunchLife: Equatable, Sendable {
+    /// Where it is.
+    enum Stage: Equatable, Sendable, CaseIterable {
+        /// Waits for its template to load.
+        case waiting
+        /// Asked of the launcher.
+        case spawning
+        /// Its process exists and loads; *start* was sent.
+        case starting
+        /// Its handler runs.
+        case running
+        /// The expire frame was written; grace runs.
+        case expiring
+        /// It has completed and may still tidy up.
+        case completed
+        /// A kill was sent; only its end is awaited.
+        case killing
+        /// Over.
+        case ended
+    }
+
+    /// What can happen to it.
+    enum Event: Equatable, Sendable {
+        /// Its template is loaded, or it needs none.
+        case templateReady
+        /// Its template could not load, or died loading.
+        case templateFailed(finding: String, status: ExitStatus?)
+        /// Loading took too long.
+        case loadDeadlinePassed
+        /// Its process exists.
+        case spawned
+        /// Its process could not be made.
+        case spawnFailed(finding: String)
+        /// The *ready* frame.
+        case ready
+        /// The *load failed* frame.
+        case loadFailed(finding: String)
+        /// The *done* frame.
+        case done(success: Bool, message: String?, isUnstarted: Bool)
+        /// The host wants it to stop.
+        case expire(Reason)
+        /// The grace period is over.
+        case graceEnded
+        /// The time after completion is over.
+        case tidyingEnded
+        /// The host wants it dead.
+        case kill(Reason, message: String)
+        /// It broke the protocol.
+        case violation(finding: String, code: UInt32?)
+        /// Its process was reaped, its group is empty and its pipes are read to the end.
+        case exited(ExitStatus, leftovers: Int)
+        /// Its processes do not die.
+        case unkillable
+        /// The launcher died; its group has been emptied.
+        case launcherDied(message: String)
+    }
+
+    /// What its owner has to do.
+    enum Action: Equatable, Sendable {
+        /// Ask the launcher for its process.
+        case spawn
+        /// Send *launch* through *start*, and hold it to the load deadline.
+        case sendStart
+        /// The handler runs: tell, and start the monitors.
+        case beginRun
+        /// Climb this ladder.
+        case climb([LadderStep])
+        /// Let it tidy up for a bounded time.
+        case awaitExit
+        /// Kill everything that it started.
+        case kill
+        /// It is over.
+        case end(LaunchEnd)
+    }
+
+    /// Apple's code of a task that was killed after a deadline.
+    static let deadlineCode: UInt32 = 0x8bad_f00d
+    /// How long a library may take to load, constructors and entry together.
+    static let loadDeadline = Duration.seconds(5)
+
+    private(set) var stage = Stage.waiting
+    /// The reason of the expiration that was asked for.
+    private(set) var expiration: Reason?
+    /// Whether *ready* has come; an expiration may come before it.
+    private var wasReady = false
+    /// How it ends, once that is decided; the exit only adds its status.
+    private var verdict: LaunchEnd?
+    private var isUnkillable = false
+    private let grace: Duration
+
+    init(grace: Duration) {
+        self.grace = grace
+    }
+
+    /// Takes an event; returns what to do, in order.
+    mutating func handle(_ event: Event) -> [Action] {
+        switch stage {
+        case .waiting: handleWaiting(event)
+        case .spawning: handleSpawning(event)
+        case .starting, .running, .expiring: handleAlive(event)
+        case .completed, .killing: handleLeaving(event)
+        case .ended: []
+        }
+    }
+
+    // MARK: No process yet
+
+    private mutating func handleWaiting(_ event: Event) -> [Action] {
+        switch event {
+        case .templateReady:
+            stage = .spawning
+            return [.spawn]
+        case .templateFailed(let finding, let status):
+            return end(.failedLoad(finding, status))
+        case .loadDeadlinePassed:
+            return end(.tooSlowToLoad)
+        case .spawnFailed(let finding):
+            return end(LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
+        case .expire(let reason):
+            return end(.stopped(reason, message: "it had not started yet"))
+        case .kill(let reason, let message):
+            return end(LaunchEnd(outcome: .killed, reason: reason, message: message))
+        case .launcherDied(let message):
+            return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
+        case .spawned, .ready, .loadFailed, .done, .graceEnded, .tidyingEnded, .violation, .exited, .unkillable:
+            return []
+        }
+    }
+
+    private mutating func handleSpawning(_ event: Event) -> [Action] {
+        switch event {
+        case .spawned:
+            stage = .starting
+            return [.sendStart]
+        case .spawnFailed(let finding):
+            return end(LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
+        case .expire(let reason):
+            // Nothing of the handler has run, so there is nobody to tell.
+            return kill(.stopped(reason, message: "it had not started yet"))
+        case .kill(let reason, let message):
+            return kill(LaunchEnd(outcome: .killed, reason: reason, message: message))
+        case .exited(let status, let leftovers):
+            return exited(status, leftovers)
+        case .launcherDied(let message):
+            return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
+        case .templateReady, .templateFailed, .loadDeadlinePassed, .ready, .loadFailed, .done, .graceEnded,
+            .tidyingEnded, .violation, .unkillable:
+            // The launcher answers the spawn itself, whatever becomes of the template.
+            return []
+        }
+    }
+
+    // MARK: A process that works
+
+    private mutating func handleAlive(_ event: Event) -> [Action] {
+        switch event {
+        case .ready:
+            if wasReady { return violation("it said ready twice", nil) }
+            wasReady = true
+            if stage == .starting { stage = .running }
+            return [.beginRun]
+        case .loadFailed(let finding):
+            if wasReady { return violation("it said that its load failed after it was ready", nil) }
+            verdict = LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding)
+            stage = .completed
+            return [.awaitExit]
+        case .loadDeadlinePassed:
+            return wasReady ? [] : kill(.tooSlowToLoad)
+        case .done(let success, let message, let isUnstarted):
+            guard wasReady || isUnstarted else { return violation("it completed before it was ready", nil) }
+            verdict = completed(success, message, isUnstarted)
+            stage = .completed
+            return [.awaitExit]
+        case .expire(let reason):
+            guard stage != .expiring else { return [] }
+            expiration = reason
+            stage = .expiring
+            return [.climb(LadderStep.expiration(reason, grace: grace))]
+        case .graceEnded:
+            guard stage == .expiring, let expiration else { return [] }
+            var end = LaunchEnd(
+                outcome: .killed, reason: expiration,
+                message: "it had not completed \(grace.shortText) after it was told to stop")
+            end.code = Self.deadlineCode
+            return kill(end)
+        case .kill(let reason, let message):
+            return kill(LaunchEnd(outcome: .killed, reason: reason, message: message))
+        case .violation(let finding, let code):
+            return violation(finding, code)
+        case .exited(let status, let leftovers):
+            return exited(status, leftovers)
+        case .unkillable:
+            isUnkillable = true
+            return []
+        case .launcherDied(let message):
+            return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
+        case .templateReady, .templateFailed, .spawned, .spawnFailed, .tidyingEnded:
+            return []
+        }
+    }
+
+    // MARK: A process that leaves
+
+    private mutating func handleLeaving(_ event: Event) -> [Action] {
+        switch event {
+        case .exited(let status, let leftovers):
+            return exited(status, leftovers)
+        case .spawnFailed(let finding):
+            // It was to be killed while it was asked for, and never came to be.
+            return end(verdict ?? LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
+        case .tidyingEnded, .kill:
+            guard stage == .completed else { return [] }
+            // What it said stands; only its remains are removed.
+            stage = .killing
+            return [.kill]
+        case .spawned:
+            // The kill was sent before the process existed.
+            return stage == .killing ? [.kill] : []
+        case .unkillable:
+            isUnkillable = true
+            return []
+        case .launcherDied(let message):
+            if stage == .completed, let verdict { return end(verdict) }
+            return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
+        case .templateReady, .templateFailed, .loadDeadlinePassed, .ready, .loadFailed, .done, .expire, .graceEnded,
+            .violation:
+            // After completion its frames no longer matter, and while it is killed neither.
+            return []
+        }
+    }
+
+    // MARK: Ends
+
+    private mutating func violation(_ finding: String, _ code: UInt32?) -> [Action] {
+        var end = LaunchEnd(outcome: .killed, reason: .protocolError, message: finding)
+        end.code = code
+        return kill(end)
+    }
+
+    private mutating func kill(_ end: LaunchEnd) -> [Action] {
+        verdict = end
+        stage = .killing
+        return [.kill]
+    }
+
+    private mutating func end(_ end: LaunchEnd) -> [Action] {
+        stage = .ended
+        return [.end(end)]
+    }
+
+    private func completed(_ success: Bool, _ message: String?, _ isUnstarted: Bool) -> LaunchEnd {
+        if success { return LaunchEnd(outcome: .succeeded, reason: expiration, message: message) }
+        guard let expiration else {
+            return LaunchEnd(outcome: .failed, reason: .handlerFailed, message: message)
+        }
+        return .stopped(expiration, message: isUnstarted ? message ?? "it has no expiration handler" : message)
+    }
+
+    private mutating func exited(_ status: ExitStatus, _ leftovers: Int) -> [Action] {
+        var result = verdict ?? undecided(status)
+        result.signal = result.signal ?? status.signal
+        result.exitStatus = result.exitStatus ?? status.code
+        result.leftovers = leftovers
+        if isUnkillable {
+            result.reason = .unkillable
+            let note = "its processes were still there 5 s after the kill"
+            result.message = result.message.map { "\($0); \(note)" } ?? note
+        }
+        return end(result)
+    }
+
+    /// The end of a process that has neither completed nor been killed by the host.
+    private func undecided(_ status: ExitStatus) -> LaunchEnd {
+        if let signal = status.signal {
+            var end = LaunchEnd(outcome: .crashed, reason: .signal, message: ExitStatus.name(ofSignal: signal))
+            end.phase = wasReady ? .run : .load
+            return end
+        }
+        if status.code == ExitStatus.hostViolation {
+            return LaunchEnd(
+                outcome: .failed, reason: .protocolError, message: "the runner did not understand the host")
+        }
+        if let expiration { return .stopped(expiration, message: "it exited without completing") }
+        return LaunchEnd(
+            outcome: .failed, reason: .exitedWithoutCompleting,
+            message: "it ended with status \(status.code ?? 0) and never completed")
+    }
+}
+
+extension LaunchEnd {
+    /// The end of something that stopped when told to: a cancellation has an outcome of its own.
+    static func stopped(_ reason: Reason, message: String?) -> LaunchEnd {
+        let isCancelled = reason == .cancelledByUser || reason == .manifestRemoved
+        return LaunchEnd(outcome: isCancelled ? .cancelled : .expired, reason: reason, message: message)
+    }
+
+    /// The end of something whose library hung.
+    static var tooSlowToLoad: LaunchEnd {
+        LaunchEnd(
+            outcome: .failed, reason: .loadFailed,
+            message: "did not load within \(LaunchLife.loadDeadline.shortText)")
+    }
+
+    /// The end of something whose library could not be loaded, or crashed then.
+    static func failedLoad(_ finding: String, _ status: ExitStatus?) -> LaunchEnd {
+        guard let signal = status?.signal else {
+            var end = LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding)
+            end.exitStatus = status?.code
+            return end
+        }
+        var end = LaunchEnd(
+            outcome: .crashed, reason: .signal, message: "\(ExitStatus.name(ofSignal: signal)) while it was loaded")
+        end.signal = signal
+        end.phase = .load
+        return end
+    }
+}
+
+extension Duration {
+    /// `5 s`, `0.5 s`.
+    var shortText: String {
+        let tenths = wholeMilliseconds / 100
+        return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
+    }
+}

@@ -1,0 +1,90 @@
+/// Cuts what a task prints into lines that are safe to show, within bounds.
+///
+/// A line has at most 4 KiB of the task's bytes and one record is one line; per stream 1 MiB is kept, then one line
+/// says how much was dropped. Control characters, bidirectional controls and bytes that are not UTF-8 are shown as
+/// escapes.
+struct OutputLines: Sendable {
+    /// The most bytes of one line.
+    static let maximumLine = 4096
+    /// The most bytes of one stream of one launch.
+    static let maximumTotal = 1 << 20
+
+    private var line: [UInt8] = []
+    private var taken = 0
+    private var dropped = 0
+
+    /// Takes the next bytes; hands over each line that they complete.
+    mutating func take(_ bytes: UnsafeRawBufferPointer, _ receive: (String) -> Void) {
+        let kept = bytes.prefix(max(0, Self.maximumTotal - taken))
+        taken += kept.count
+        dropped += bytes.count - kept.count
+        for byte in kept {
+            if byte == UInt8(ascii: "\n") {
+                flush(receive)
+            } else {
+                line.append(byte)
+                if line.count >= Self.maximumLine { flush(receive) }
+            }
+        }
+    }
+
+    /// Hands over what is left at the stream's end, and what was dropped.
+    mutating func finish(_ receive: (String) -> Void) {
+        if !line.isEmpty { flush(receive) }
+        if dropped > 0 { receive("truncated \(dropped) bytes") }
+        dropped = 0
+    }
+
+    private mutating func flush(_ receive: (String) -> Void) {
+        receive(Self.harmless(line))
+        line.removeAll(keepingCapacity: true)
+    }
+
+    /// The same for a text that is UTF-8 already.
+    static func harmless(_ text: String) -> String { harmless(Array(text.utf8)) }
+
+    /// The text with everything that a terminal could obey shown as an escape.
+    static func harmless(_ bytes: [UInt8]) -> String {
+        // The fast way: printable ASCII needs no look at scalars.
+        if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F || $0 == 0x09 }) {
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        var result = ""
+        var rest = bytes[...]
+        while let byte = rest.first {
+            if let (scalar, length) = decodeScalar(rest) {
+                append(scalar, to: &result)
+                rest = rest.dropFirst(length)
+            } else {
+                result += hexadecimalEscape(byte)
+                rest = rest.dropFirst()
+            }
+        }
+        return result
+    }
+
+    private static func decodeScalar(_ bytes: ArraySlice<UInt8>) -> (Unicode.Scalar, Int)? {
+        var iterator = bytes.makeIterator()
+        var decoder = UTF8()
+        guard case .scalarValue(let scalar) = decoder.decode(&iterator) else { return nil }
+        return (scalar, UTF8.width(scalar))
+    }
+
+    private static func append(_ scalar: Unicode.Scalar, to result: inout String) {
+        switch scalar.value {
+        case 0x09:
+            result.unicodeScalars.append(scalar)
+        case 0..<0x20, 0x7F, 0x80...0x9F:
+            result += hexadecimalEscape(UInt8(scalar.value))
+        case 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0x061C, 0xFEFF:
+            // Zero-width and bidirectional controls, line and paragraph separators.
+            result += "\\u{\(String(scalar.value, radix: 16))}"
+        default:
+            result.unicodeScalars.append(scalar)
+        }
+    }
+
+    private static func hexadecimalEscape(_ byte: UInt8) -> String {
+        "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+}
