@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <sys/types.h>
+#include "CLinuxProcess.h"
 
 /** pidfd_open(2). */
 int lx_pidfd_open(pid_t pid, unsigned int flags);
