@@ -1,7 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs a call program from its first step to the task's completion. */
 #include "call.h"
 
-void call_run(bgtask_task *task, const bgtask_host *host, const uint8_t *program, size_t length) {
-    (void)program;
-    (void)length;
-    host->complete(task, 0, "call programs are not built in");
+#include "call_expect.h"
+#include "call_machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+_Thread_local char call_failure[1000];
+
+static call_machine machine = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Adds the library's own text and errno's to a failure. */
+static void explain(const call_step *step, int error) {
+    char *failure = call_failure;
+    size_t size = sizeof call_failure, length = strlen(failure);
+    call_result result;
+    if (machine.program.has_message && call_is_usable(&machine, &machine.program.message)) {
+        char kept[sizeof call_failure];
+        memcpy(kept, failure, sizeof kept);
+        bool is_told = call_invoke(&machine, &machine.program.message, false, &result);
+        memcpy(failure, kept, sizeof kept);
+        if (is_told && result.value.address) {
+            snprintf(failure + length, size - length, ": %.500s", (const char *)result.value.address);
+            length = strlen(failure);
+        }
+    }
+    if (step->reads_errno && error != 0) {
+        char text[128];
+        snprintf(failure + length, size - length, ": %s (%d)", strerror_r(error, text, sizeof text), error);
+    }
+}
+
+static bool save(const call_step *step) {
+    const call_name *from = &machine.program.names[step->from];
+    call_storage length;
+    const char *why = NULL;
+    bool is_pointer = from->type == CALL_POINTER || from->type == CALL_STRING;
+    if (from->state != CALL_LIVE || !is_pointer)
+        why = "what it saves has no value";
+    else if (!call_store_value(&machine.program, &length, CALL_SIZE, &step->length))
+        why = "its length has no value";
+    else if (from->has_size && length.u64 > from->size)
+        why = "it would save more than the memory has";
+    else if (!from->value.address && length.u64 > 0)
+        why = "what it saves is NULL";
+    if (!why) {
+        int code = call_save(step->path, from->value.address, length.u64);
+        if (code == 0)
+            return true;
+        why = strerror(code);
+    }
+    snprintf(call_failure, sizeof call_failure, "save %.500s: %s", step->path, why);
+    return false;
+}
+
+static bool run_step(const call_step *step) {
+    if (step->is_save)
+        return save(step);
+    call_result result;
+    bool holds_lock = step->ends_count > 0;
+    if (holds_lock)
+        pthread_mutex_lock(&machine.lock);
+    bool is_done = call_invoke(&machine, &step->invocation, holds_lock, &result);
+    if (is_done && step->has_result)
+        call_bind(&machine, step->result, step->invocation.returns, &result.value, holds_lock);
+    for (size_t i = 0; is_done && i < step->ends_count; i++)
+        machine.program.names[step->ends[i]].state = CALL_ENDED;
+    if (holds_lock)
+        pthread_mutex_unlock(&machine.lock);
+    if (!is_done)
+        return false;
+    if (call_is_expected(step, &result.value))
+        return true;
+    call_describe_result(step, &result.value, call_failure, sizeof call_failure);
+    explain(step, result.error);
+    return false;
+}
+
+/* On the control thread. */
+static void expire(bgtask_task *task, const bgtask_expiration *expiration, void *context) {
+    (void)task;
+    (void)expiration;
+    (void)context;
+    if (!machine.program.has_on_expiration)
+        return;
+    const call_invocation *call = &machine.program.on_expiration;
+    call_result result;
+    pthread_mutex_lock(&machine.lock);
+    if (call_is_usable(&machine, call)) {
+        /* A failure here has nowhere to go: the main thread reports what becomes of its step. */
+        (void)call_invoke(&machine, call, true, &result);
+    }
+    pthread_mutex_unlock(&machine.lock);
+}
+
+static void run_steps(void) {
+    bool is_failed = false, is_skipped = false;
+    char first[sizeof call_failure] = "";
+    const call_program *program = &machine.program;
+    for (size_t i = 0; i < program->step_count; i++) {
+        const call_step *step = &program->steps[i];
+        bool is_expired = machine.host->expired(machine.task, NULL) != 0;
+        bool is_cleaning = is_failed || is_expired;
+        if (is_cleaning && !step->always) {
+            is_skipped = true;
+            continue;
+        }
+        /* What was never opened needs no closing. */
+        if (is_cleaning && !step->is_save && !call_is_usable(&machine, &step->invocation))
+            continue;
+        if (!run_step(step)) {
+            if (!is_failed)
+                memcpy(first, call_failure, sizeof first);
+            is_failed = true;
+        } else if (!machine.has_units) {
+            const char *name = step->is_save ? "save" : step->invocation.function;
+            machine.host->progress(machine.task, atomic_fetch_add(&machine.ticks, 1) + 1, 0, name);
+        }
+    }
+    if (is_failed)
+        machine.host->complete(machine.task, 0, first);
+    else
+        machine.host->complete(machine.task, !is_skipped, is_skipped ? "stopped between two steps" : NULL);
+}
+
+void call_run(bgtask_task *task, const bgtask_host *host, const uint8_t *bytes, size_t length) {
+    machine.task = task;
+    machine.host = host;
+    char message[sizeof call_failure + 64];
+    const char *finding = call_decode(&machine.program, bytes, length);
+    if (finding) {
+        snprintf(message, sizeof message, "the call program is malformed: %s", finding);
+        host->complete(task, 0, message);
+        return;
+    }
+    if (!call_load(&machine.program, call_failure, sizeof call_failure) || !call_make_callbacks(&machine)) {
+        snprintf(message, sizeof message, "the call can't be loaded: %s", call_failure);
+        host->complete(task, 0, message);
+        return;
+    }
+    /* With nothing to stop and nothing to clean up, an expiration may end the process at once. */
+    bool can_stop = machine.program.has_on_expiration || machine.program.callback_count > 0;
+    for (size_t i = 0; i < machine.program.step_count; i++)
+        can_stop = can_stop || machine.program.steps[i].always;
+    if (can_stop)
+        host->set_expiration_handler(task, expire, NULL);
+    run_steps();
 }

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a call program. The bytes may be anything: nothing is used before it has been checked. */
+#include "call_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cursor {
+    const uint8_t *bytes;
+    size_t left;
+    const char *finding; /* the first violation; everything read after it is 0 */
+    const call_program *program;
+} cursor;
+
+static void refuse(cursor *in, const char *finding) {
+    if (!in->finding)
+        in->finding = finding;
+    in->left = 0;
+}
+
+static uint64_t number(cursor *in, size_t size) {
+    if (in->left < size) {
+        refuse(in, "it ends too early");
+        return 0;
+    }
+    uint64_t value = 0;
+    for (size_t i = size; i > 0; i--)
+        value = value << 8 | in->bytes[i - 1];
+    in->bytes += size;
+    in->left -= size;
+    return value;
+}
+
+static uint8_t byte(cursor *in) {
+    return (uint8_t)number(in, 1);
+}
+
+/* A count or an index; 0 if it is not below the limit. */
+static uint16_t bounded(cursor *in, size_t size, uint64_t limit, const char *finding) {
+    uint64_t value = number(in, size);
+    if (value < limit)
+        return (uint16_t)value;
+    refuse(in, finding);
+    return 0;
+}
+
+static void *array(cursor *in, size_t count, size_t size) {
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory)
+        refuse(in, "there is no memory for it");
+    return memory;
+}
+
+static const char *text(cursor *in) {
+    size_t length = number(in, 2);
+    if (in->left < length)
+        refuse(in, "a text overruns it");
+    if (in->finding)
+        return "";
+    if (memchr(in->bytes, 0, length)) {
+        refuse(in, "a text has a NUL byte");
+        return "";
+    }
+    char *copy = array(in, length + 1, 1);
+    if (!copy)
+        return "";
+    memcpy(copy, in->bytes, length);
+    in->bytes += length;
+    in->left -= length;
+    return copy;
+}
+
+static call_type type(cursor *in, bool may_be_void) {
+    call_type type = (call_type)bounded(in, 1, CALL_TYPE_COUNT, "it has an unknown type");
+    if (type == CALL_VOID && !may_be_void)
+        refuse(in, "it has a value of type void");
+    return type;
+}
+
+static uint16_t name(cursor *in) {
+    return bounded(in, 2, in->program->name_count, "it has an unknown name");
+}
+
+static call_value value(cursor *in) {
+    call_value value = {.kind = CALL_INTEGER};
+    switch (byte(in)) {
+    case 0:
+        value.integer = (int64_t)number(in, 8);
+        break;
+    case 1: {
+        value.kind = CALL_FLOATING;
+        uint64_t bits = number(in, 8);
+        memcpy(&value.floating, &bits, sizeof bits);
+        break;
+    }
+    case 2:
+        value.kind = CALL_NULL;
+        break;
+    case 3:
+        value.kind = CALL_TEXT;
+        value.text = text(in);
+        break;
+    case 4:
+        value.kind = CALL_NAME;
+        value.name = name(in);
+        break;
+    default:
+        refuse(in, "it has an unknown kind of value");
+    }
+    return value;
+}
+
+static void argument(cursor *in, call_argument *argument) {
+    argument->kind = (call_argument_kind)byte(in);
+    switch (argument->kind) {
+    case CALL_ARGUMENT_LITERAL:
+        argument->type = type(in, false);
+        argument->value = value(in);
+        break;
+    case CALL_ARGUMENT_STRING:
+        argument->text = text(in);
+        break;
+    case CALL_ARGUMENT_NULL:
+        break;
+    case CALL_ARGUMENT_USE:
+    case CALL_ARGUMENT_SIZE_OF:
+        argument->name = name(in);
+        break;
+    case CALL_ARGUMENT_OUT:
+        argument->type = type(in, false);
+        argument->name = name(in);
+        break;
+    case CALL_ARGUMENT_INOUT:
+        argument->type = type(in, false);
+        argument->name = name(in);
+        argument->value = value(in);
+        break;
+    case CALL_ARGUMENT_BUFFER:
+        argument->name = name(in);
+        argument->value = value(in);
+        break;
+    case CALL_ARGUMENT_FILE:
+        argument->name = name(in);
+        argument->text = text(in);
+        break;
+    case CALL_ARGUMENT_CALLBACK:
+        argument->name = bounded(in, 2, in->program->callback_count, "it has an unknown callback");
+        break;
+    default:
+        refuse(in, "it has an unknown kind of argument");
+    }
+}
+
+static void invocation(cursor *in, call_invocation *call) {
+    call->library = bounded(in, 2, in->program->library_count, "it has an unknown library");
+    call->function = text(in);
+    call->returns = type(in, true);
+    call->variadic_from = byte(in);
+    call->count = (uint8_t)bounded(in, 1, CALL_MAX_ARGUMENTS + 1, "a call has more than 32 arguments");
+    if (call->variadic_from == 1 || call->variadic_from > call->count + 1)
+        refuse(in, "a call is variadic from a position that it does not have");
+    call->arguments = array(in, call->count, sizeof *call->arguments);
+    for (size_t i = 0; i < call->count && !in->finding; i++)
+        argument(in, &call->arguments[i]);
+}
+
+static void step(cursor *in, call_step *step) {
+    uint8_t kind = byte(in);
+    if (kind != 1 && kind != 2)
+        refuse(in, "it has an unknown kind of step");
+    step->is_save = kind == 2;
+    uint8_t flags = byte(in);
+    step->always = flags & 1;
+    step->reads_errno = flags & 2;
+    step->has_result = flags & 4;
+    if (step->has_result)
+        step->result = name(in);
+    step->expect = bounded(in, 1, CALL_EXPECT_AT_LEAST + 1, "it has an unknown kind of expectation");
+    step->expected_count = step->expect == CALL_EXPECT_ONE_OF ? byte(in) : step->expect != CALL_EXPECT_ANY;
+    step->expected = array(in, step->expected_count, sizeof *step->expected);
+    for (size_t i = 0; i < step->expected_count && !in->finding; i++)
+        step->expected[i] = value(in);
+    step->ends_count = byte(in);
+    step->ends = array(in, step->ends_count, sizeof *step->ends);
+    for (size_t i = 0; i < step->ends_count && !in->finding; i++)
+        step->ends[i] = name(in);
+    if (step->is_save) {
+        if (step->has_result || step->expect != CALL_EXPECT_ANY)
+            refuse(in, "a save has a result");
+        step->from = name(in);
+        step->length = value(in);
+        step->path = text(in);
+        return;
+    }
+    invocation(in, &step->invocation);
+    if (step->invocation.returns == CALL_VOID && (step->has_result || step->expect != CALL_EXPECT_ANY))
+        refuse(in, "a step uses the result of a function that returns nothing");
+}
+
+static void callback(cursor *in, call_callback *callback) {
+    callback->returns = type(in, true);
+    callback->count =
+        (uint8_t)bounded(in, 1, CALL_MAX_ARGUMENTS + 1, "a callback has more than 32 parameters");
+    callback->parameters = array(in, callback->count, sizeof *callback->parameters);
+    for (size_t i = 0; i < callback->count && !in->finding; i++)
+        callback->parameters[i] = type(in, false);
+    callback->counts = byte(in) == 1;
+    callback->completed = byte(in);
+    callback->total = byte(in);
+    if (callback->completed > callback->count || callback->total > callback->count)
+        refuse(in, "a callback reads a parameter that it does not have");
+    callback->proceed = value(in);
+    callback->stop = value(in);
+    if (callback->proceed.kind == CALL_TEXT || callback->proceed.kind == CALL_NAME ||
+        callback->stop.kind == CALL_TEXT || callback->stop.kind == CALL_NAME)
+        refuse(in, "a callback returns neither a number nor NULL");
+}
+
+const char *call_decode(call_program *program, const uint8_t *bytes, size_t length) {
+    cursor in = {.bytes = bytes, .left = length, .program = program};
+    memset(program, 0, sizeof *program);
+    if (length < 4 || memcmp(bytes, "BGC1", 4) != 0)
+        return "it does not begin with BGC1";
+    (void)number(&in, 4);
+    program->library_count = bounded(&in, 2, CALL_MAX_TABLE, "it has too many libraries");
+    program->name_count = bounded(&in, 2, CALL_MAX_TABLE, "it has too many names");
+    program->callback_count = bounded(&in, 2, CALL_MAX_TABLE, "it has too many callbacks");
+    program->step_count = bounded(&in, 2, CALL_MAX_STEPS + 1, "it has more than 64 steps");
+    uint8_t flags = byte(&in);
+    program->has_message = flags & 1;
+    program->has_on_expiration = flags & 2;
+    program->libraries = array(&in, program->library_count, sizeof *program->libraries);
+    program->names = array(&in, program->name_count, sizeof *program->names);
+    program->callbacks = array(&in, program->callback_count, sizeof *program->callbacks);
+    program->steps = array(&in, program->step_count, sizeof *program->steps);
+    for (size_t i = 0; i < program->library_count && !in.finding; i++)
+        program->libraries[i] = text(&in);
+    for (size_t i = 0; i < program->name_count && !in.finding; i++)
+        program->names[i].text = text(&in);
+    for (size_t i = 0; i < program->callback_count && !in.finding; i++)
+        callback(&in, &program->callbacks[i]);
+    for (size_t i = 0; i < program->step_count && !in.finding; i++)
+        step(&in, &program->steps[i]);
+    if (program->has_message)
+        invocation(&in, &program->message);
+    if (program->has_on_expiration)
+        invocation(&in, &program->on_expiration);
+    if (!in.finding && in.left > 0)
+        return "it goes on after its end";
+    return in.finding;
+}

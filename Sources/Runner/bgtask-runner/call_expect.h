@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BGTASK_RUNNER_CALL_EXPECT_H
+#define BGTASK_RUNNER_CALL_EXPECT_H
+
+#include "call_program.h"
+
+/** Whether a step's result is what the manifest expects. */
+bool call_is_expected(const call_step *step, const call_storage *result);
+
+/** Writes "sqlite3_exec returned 5, expected 0". */
+void call_describe_result(const call_step *step, const call_storage *result, char *text, size_t size);
+
+#endif

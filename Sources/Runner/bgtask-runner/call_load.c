@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens a call program's libraries and finds its functions before the first of them runs. */
+#include "call_program.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool find(call_program *program, void **handles, call_invocation *call, char *why, size_t why_size) {
+    (void)dlerror();
+    void *address = dlsym(handles[call->library], call->function);
+    if (!address) {
+        const char *text = dlerror();
+        snprintf(why, why_size, "there is no function '%s' in %s: %s", call->function,
+                 program->libraries[call->library], text ? text : "its address is NULL");
+        return false;
+    }
+    /* ISO C has no cast from an object's address to a function's; POSIX guarantees that it works. */
+    call->address = (void (*)(void))(uintptr_t)address;
+    return true;
+}
+
+bool call_load(call_program *program, char *why, size_t why_size) {
+    void **handles = calloc(program->library_count + 1u, sizeof *handles);
+    if (!handles) {
+        snprintf(why, why_size, "there is no memory for its libraries");
+        return false;
+    }
+    for (size_t i = 0; i < program->library_count; i++) {
+        handles[i] = dlopen(program->libraries[i], RTLD_LAZY | RTLD_LOCAL);
+        if (!handles[i]) {
+            const char *text = dlerror();
+            snprintf(why, why_size, "%s", text ? text : program->libraries[i]);
+            free(handles);
+            return false;
+        }
+    }
+    bool is_found = true;
+    for (size_t i = 0; i < program->step_count && is_found; i++) {
+        call_step *step = &program->steps[i];
+        if (!step->is_save)
+            is_found = find(program, handles, &step->invocation, why, why_size);
+    }
+    if (is_found && program->has_message)
+        is_found = find(program, handles, &program->message, why, why_size);
+    if (is_found && program->has_on_expiration)
+        is_found = find(program, handles, &program->on_expiration, why, why_size);
+    free(handles);
+    return is_found;
+}

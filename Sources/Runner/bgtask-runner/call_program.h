@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A decoded call program. Everything lives until the process ends. */
+#ifndef BGTASK_RUNNER_CALL_PROGRAM_H
+#define BGTASK_RUNNER_CALL_PROGRAM_H
+
+#include <ffi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Bounds of a program; the host's reader has the same. */
+enum { CALL_MAX_ARGUMENTS = 32, CALL_MAX_STEPS = 64, CALL_MAX_TABLE = 1024 };
+
+/** The types' numbers in a program. */
+typedef enum call_type {
+    CALL_VOID,
+    CALL_BOOL,
+    CALL_CHAR,
+    CALL_UCHAR,
+    CALL_SHORT,
+    CALL_USHORT,
+    CALL_INT,
+    CALL_UINT,
+    CALL_LONG,
+    CALL_ULONG,
+    CALL_LONGLONG,
+    CALL_ULONGLONG,
+    CALL_INT8,
+    CALL_UINT8,
+    CALL_INT16,
+    CALL_UINT16,
+    CALL_INT32,
+    CALL_UINT32,
+    CALL_INT64,
+    CALL_UINT64,
+    CALL_SIZE,
+    CALL_FLOAT,
+    CALL_DOUBLE,
+    CALL_POINTER,
+    CALL_STRING,
+    CALL_TYPE_COUNT
+} call_type;
+
+/** A value in memory as C has it. */
+typedef union call_storage {
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    float f32;
+    double f64;
+    void *address;
+    ffi_arg wide;
+} call_storage;
+
+/** A stated value, or the name of one. */
+typedef struct call_value {
+    enum { CALL_INTEGER, CALL_FLOATING, CALL_NULL, CALL_TEXT, CALL_NAME } kind;
+    int64_t integer;
+    double floating;
+    const char *text;
+    uint16_t name;
+} call_value;
+
+/** What a name stands for now. */
+typedef struct call_name {
+    const char *text;
+    enum { CALL_UNBOUND, CALL_LIVE, CALL_ENDED } state;
+    call_type type;
+    call_storage value;
+    bool has_size; /* a buffer or a mapped file */
+    size_t size;
+} call_name;
+
+typedef enum call_argument_kind {
+    CALL_ARGUMENT_LITERAL = 1,
+    CALL_ARGUMENT_STRING,
+    CALL_ARGUMENT_NULL,
+    CALL_ARGUMENT_USE,
+    CALL_ARGUMENT_OUT,
+    CALL_ARGUMENT_INOUT,
+    CALL_ARGUMENT_BUFFER,
+    CALL_ARGUMENT_FILE,
+    CALL_ARGUMENT_SIZE_OF,
+    CALL_ARGUMENT_CALLBACK
+} call_argument_kind;
+
+typedef struct call_argument {
+    call_argument_kind kind;
+    call_type type;
+    uint16_t name; /* or the callback's index */
+    call_value value;
+    const char *text;
+} call_argument;
+
+typedef struct call_invocation {
+    uint16_t library;
+    const char *function;
+    call_type returns;
+    uint8_t variadic_from; /* position from 1; 0 if none */
+    uint8_t count;
+    call_argument *arguments;
+    void (*address)(void); /* after call_load */
+} call_invocation;
+
+typedef struct call_step {
+    bool is_save, always, reads_errno, has_result;
+    uint16_t result;
+    enum { CALL_EXPECT_ANY, CALL_EXPECT_ONE_OF, CALL_EXPECT_NOT, CALL_EXPECT_AT_LEAST } expect;
+    uint8_t expected_count;
+    call_value *expected;
+    uint8_t ends_count;
+    uint16_t *ends;
+    call_invocation invocation;
+    uint16_t from; /* of a save */
+    call_value length;
+    const char *path;
+} call_step;
+
+typedef struct call_callback {
+    call_type returns;
+    uint8_t count;
+    call_type *parameters;
+    bool counts;
+    uint8_t completed, total; /* positions from 1; 0 if none */
+    call_value proceed, stop;
+    void *code; /* after call_make_callbacks */
+} call_callback;
+
+typedef struct call_program {
+    uint16_t library_count, name_count, callback_count, step_count;
+    const char **libraries;
+    call_name *names;
+    call_callback *callbacks;
+    call_step *steps;
+    bool has_message, has_on_expiration;
+    call_invocation message, on_expiration;
+} call_program;
+
+/** Decodes a program, every length and index checked. Returns NULL, or what is wrong. */
+const char *call_decode(call_program *program, const uint8_t *bytes, size_t length);
+
+/** Opens the libraries and finds the functions. Returns true, or false with the loader's words in `why`. */
+bool call_load(call_program *program, char *why, size_t why_size);
+
+/** libffi's description of a type. */
+ffi_type *call_ffi_type(call_type type);
+
+/** Whether it is a whole number, `bool` included. */
+bool call_is_integer(call_type type);
+
+/** Whether it is a whole number without sign. */
+bool call_is_unsigned(call_type type);
+
+/** Stores a whole number as the type has it, cut to its size. */
+void call_store_integer(call_storage *storage, call_type type, int64_t number);
+
+/** Reads a whole number of the type; of `float` and `double` the whole part, of pointers the address. */
+int64_t call_load_integer(const call_storage *storage, call_type type);
+
+/** Reads a `float` or `double`; of whole numbers their value. */
+double call_load_floating(const call_storage *storage, call_type type);
+
+/** Stores a value as the type has it; a name's is converted. False if the name has none. */
+bool call_store_value(const call_program *program, call_storage *storage, call_type type,
+                      const call_value *value);
+
+/** Writes a file whole or not at all: temporary file beside it, fsync, rename. Returns 0, or errno. */
+int call_save(const char *path, const void *bytes, size_t length);
+
+/** Maps a regular file for reading. Returns 0, or errno. */
+int call_map_file(const char *path, void **address, size_t *size);
+
+#endif
