@@ -61,7 +61,7 @@ bool call_is_usable(const call_machine *machine, const call_invocation *call) {
     return true;
 }
 
-static bool fail(call_machine *machine, const char *function, const char *what, const char *why) {
+static bool fail(const char *function, const char *what, const char *why) {
     snprintf(call_failure, sizeof call_failure, "%s: %.500s: %s", function, what, why);
     return false;
 }
@@ -70,12 +70,12 @@ static bool make_buffer(call_machine *machine, const call_invocation *call, cons
                         bool holds_lock) {
     call_storage size;
     if (!call_store_value(&machine->program, &size, CALL_SIZE, &argument->value))
-        return fail(machine, call->function, "the size of a buffer", "its name has no value");
+        return fail(call->function, "the size of a buffer", "its name has no value");
     void *memory = calloc(size.u64 ? size.u64 : 1, 1);
     if (!memory) {
         char what[64];
         snprintf(what, sizeof what, "a buffer of %" PRIu64 " bytes", size.u64);
-        return fail(machine, call->function, what, strerror(ENOMEM));
+        return fail(call->function, what, strerror(ENOMEM));
     }
     bind_memory(machine, argument->name, memory, size.u64, holds_lock);
     return true;
@@ -92,7 +92,7 @@ static bool prepare(call_machine *machine, const call_invocation *call, const ca
         *type = argument->type;
         if (call_store_value(&machine->program, value, argument->type, &argument->value))
             return true;
-        return fail(machine, call->function, "an argument", "its value does not fit its type");
+        return fail(call->function, "an argument", "its value does not fit its type");
     case CALL_ARGUMENT_STRING:
         value->address = (void *)(uintptr_t)argument->text;
         return true;
@@ -100,20 +100,20 @@ static bool prepare(call_machine *machine, const call_invocation *call, const ca
         return true;
     case CALL_ARGUMENT_USE:
         if (name->state != CALL_LIVE)
-            return fail(machine, call->function, name->text,
+            return fail(call->function, name->text,
                         name->state == CALL_ENDED ? "it has ended" : "it has no value");
         *type = name->type;
         *value = name->value;
         return true;
     case CALL_ARGUMENT_SIZE_OF:
         if (name->state != CALL_LIVE || !name->has_size)
-            return fail(machine, call->function, name->text, "it has no size");
+            return fail(call->function, name->text, "it has no size");
         *type = CALL_SIZE;
         value->u64 = name->size;
         return true;
     case CALL_ARGUMENT_INOUT:
         if (!call_store_value(&machine->program, cell, argument->type, &argument->value))
-            return fail(machine, call->function, name->text, "what it begins with has no value");
+            return fail(call->function, name->text, "what it begins with has no value");
         value->address = cell;
         return true;
     case CALL_ARGUMENT_OUT:
@@ -129,7 +129,7 @@ static bool prepare(call_machine *machine, const call_invocation *call, const ca
         size_t size = 0;
         int code = call_map_file(argument->text, &address, &size);
         if (code != 0)
-            return fail(machine, call->function, argument->text, strerror(code));
+            return fail(call->function, argument->text, strerror(code));
         bind_memory(machine, argument->name, address, size, holds_lock);
         value->address = address;
         return true;
@@ -138,7 +138,7 @@ static bool prepare(call_machine *machine, const call_invocation *call, const ca
         value->address = machine->program.callbacks[argument->name].code;
         return true;
     }
-    return fail(machine, call->function, "an argument", "its kind is unknown");
+    return fail(call->function, "an argument", "its kind is unknown");
 }
 
 /* C's default promotions, which variadic arguments undergo. */
@@ -160,7 +160,7 @@ bool call_invoke(call_machine *machine, const call_invocation *call, bool holds_
     /* The library may keep a pointer to an out variable for longer than the call. */
     call_storage *cells = calloc(call->count + 1u, sizeof *cells);
     if (!cells)
-        return fail(machine, call->function, "its arguments", strerror(ENOMEM));
+        return fail(call->function, "its arguments", strerror(ENOMEM));
     for (size_t i = 0; i < call->count; i++) {
         call_type type;
         if (!prepare(machine, call, &call->arguments[i], holds_lock, &values[i], &type, &cells[i]))
@@ -177,7 +177,7 @@ bool call_invoke(call_machine *machine, const call_invocation *call, bool holds_
             ? ffi_prep_cif_var(&cif, FFI_DEFAULT_ABI, call->variadic_from - 1u, call->count, returns, types)
             : ffi_prep_cif(&cif, FFI_DEFAULT_ABI, call->count, returns, types);
     if (status != FFI_OK)
-        return fail(machine, call->function, "its signature", "libffi can't make this call");
+        return fail(call->function, "its signature", "libffi can't make this call");
     call_storage returned = {.u64 = 0};
     errno = 0;
     ffi_call(&cif, call->address, &returned, pointers);
