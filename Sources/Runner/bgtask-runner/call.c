@@ -126,26 +126,28 @@ static void run_steps(void) {
         machine.host->complete(machine.task, !is_skipped, is_skipped ? "stopped between two steps" : NULL);
 }
 
-void call_run(bgtask_task *task, const bgtask_host *host, const uint8_t *bytes, size_t length) {
+const char *call_prepare(bgtask_task *task, const bgtask_host *host, const uint8_t *bytes, size_t length) {
     machine.task = task;
     machine.host = host;
-    char message[sizeof call_failure + 64];
+    static char message[sizeof call_failure + 64];
     const char *finding = call_decode(&machine.program, bytes, length);
     if (finding) {
         snprintf(message, sizeof message, "the call program is malformed: %s", finding);
-        host->complete(task, 0, message);
-        return;
+        return message;
     }
     if (!call_load(&machine.program, call_failure, sizeof call_failure) || !call_make_callbacks(&machine)) {
         snprintf(message, sizeof message, "the call can't be loaded: %s", call_failure);
-        host->complete(task, 0, message);
-        return;
+        return message;
     }
+    return NULL;
+}
+
+void call_run(void) {
     /* With nothing to stop and nothing to clean up, an expiration may end the process at once. */
     bool can_stop = machine.program.has_on_expiration || machine.program.callback_count > 0;
     for (size_t i = 0; i < machine.program.step_count; i++)
         can_stop = can_stop || machine.program.steps[i].always;
     if (can_stop)
-        host->set_expiration_handler(task, expire, NULL);
+        machine.host->set_expiration_handler(machine.task, expire, NULL);
     run_steps();
 }

@@ -4,8 +4,11 @@
 
 #include "bgtask.h"
 
-/** Runs a program to its end and completes the task. Called once, on the main thread, in place of a plugin's `run`;
- *  `program` may hold anything: it is checked, and one that is malformed fails the launch. */
-void call_run(bgtask_task *task, const bgtask_host *host, const uint8_t *program, size_t length);
+/** Decodes a program and opens its libraries; `program` may hold anything. Returns NULL, or why it can't run. Called
+ *  once, on the main thread, before *ready* is sent: it is to a call what loading is to a plugin. */
+const char *call_prepare(bgtask_task *task, const bgtask_host *host, const uint8_t *program, size_t length);
+
+/** Runs the prepared program to its end and completes the task, in place of a plugin's `run`. */
+void call_run(void);
 
 #endif

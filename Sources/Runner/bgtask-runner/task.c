@@ -192,6 +192,11 @@ void task_run(void *library, int64_t since) {
     pthread_cond_init(&task->changed, &monotonic);
     read_launch(task);
     const bgtask_plugin *plugin = task->program == NULL ? find_plugin(library) : NULL;
+    if (task->program != NULL) {
+        const char *finding = call_prepare(task, &host_table, task->program, task->program_length);
+        if (finding != NULL)
+            refuse(finding);
+    }
     if (!control_start(task))
         refuse("the control thread can't be started");
 
@@ -207,7 +212,7 @@ void task_run(void *library, int64_t since) {
     if (plugin != NULL)
         plugin->run(task, &host_table);
     else
-        call_run(task, &host_table, task->program, task->program_length);
+        call_run();
     finish(task);
 }
 
