@@ -36,6 +36,10 @@ let package = Package(
         .executable(name: "bgtask-runner", targets: ["bgtask-runner"]),
         .library(name: "CHandlerABI", targets: ["CHandlerABI"]),
         .library(name: "ControlClient", targets: ["ControlClient"]),
+        // What Benchmarks/ measures from a package of its own.
+        .library(
+            name: "HostLibraries",
+            targets: ["LinuxSystem", "Launching", "RequestStore", "RunnerWire", "TaskModel"]),
         .library(name: "FeedRefresher", type: .dynamic, targets: ["FeedRefresher"]),
         .library(name: "TreeHasher", type: .dynamic, targets: ["TreeHasher"]),
     ],

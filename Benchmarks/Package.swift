@@ -1,0 +1,35 @@
+// swift-tools-version: 6.2
+//
+// A package of its own, so that neither a build nor a test of the project pays for it. `make bench` runs it.
+import PackageDescription
+
+let withoutSwiftRuntime: LinkerSetting = .unsafeFlags(["-enable-experimental-feature", "Embedded"])
+let exportsEntryOnly: LinkerSetting = .unsafeFlags([
+    "-Xlinker", "--version-script=\(Context.packageDirectory)/../Plugins/exports.map",
+])
+
+let package = Package(
+    name: "bgtask-benchmarks",
+    products: [
+        .library(name: "BenchmarkC", type: .dynamic, targets: ["BenchmarkC"]),
+        .library(name: "BenchmarkSwift", type: .dynamic, targets: ["BenchmarkSwift"]),
+    ],
+    dependencies: [.package(name: "bgtask", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "bgtask-benchmarks",
+            dependencies: [
+                .product(name: "HostLibraries", package: "bgtask")
+            ]),
+        // A small C program is the parent of the bare forks: forking this one would measure its heap.
+        .executableTarget(
+            name: "fork-floor", cSettings: [.define("_GNU_SOURCE")], linkerSettings: [withoutSwiftRuntime]),
+        .target(
+            name: "BenchmarkC", dependencies: [.product(name: "CHandlerABI", package: "bgtask")],
+            linkerSettings: [withoutSwiftRuntime, exportsEntryOnly]),
+        .target(
+            name: "BenchmarkSwift", dependencies: [.product(name: "CHandlerABI", package: "bgtask")],
+            linkerSettings: [exportsEntryOnly]),
+    ],
+    cLanguageStandard: .c17
+)
