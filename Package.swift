@@ -201,7 +201,7 @@ let package = Package(
             dependencies: ["ControlClient", "ControlServer", "ControlWire", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask"],
             swiftSettings: swiftSettings),
         .testTarget(name: "LinkageTests", swiftSettings: swiftSettings),
-        .testTarget(name: "PluginTests", dependencies: ["CHandlerABI", "CSQLite"], swiftSettings: swiftSettings),
+        .testTarget(name: "PluginTests", dependencies: ["CHandlerABI", "CSQLite", "HandlerRegistry", "TaskModel"], swiftSettings: swiftSettings),
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["ControlClient", "ControlWire", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask", "bgtaskd", "bgtask-runner"],

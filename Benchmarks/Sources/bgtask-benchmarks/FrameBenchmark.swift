@@ -9,11 +9,13 @@ struct FrameBenchmark {
     private static let buffers = 16
 
     func run() throws {
-        print("\nProgress frames, one writing and one reading thread (floor: the same bytes, read and dropped)")
+        print(
+            "\nProgress frames, one writing and one reading thread (floor: the same bytes, read and dropped)")
         var encoder = FrameEncoder()
         var bytes: [UInt8] = []
         for number in 0..<Self.framesPerBuffer {
-            bytes += try encoder.encode(ProgressMessage(completed: Int64(number), total: 1 << 20, message: nil))
+            bytes += try encoder.encode(
+                ProgressMessage(completed: Int64(number), total: 1 << 20, message: nil))
         }
         var reads = 0
         let floor = try rate(of: bytes) { reads += $0.count }
@@ -32,7 +34,8 @@ struct FrameBenchmark {
                 + cell(decimal(decoded / floor, 2) + " x", 12))
     }
 
-    private func rate(of bytes: [UInt8], _ consume: (UnsafeRawBufferPointer) throws -> Void) throws -> Double {
+    private func rate(of bytes: [UInt8], _ consume: (UnsafeRawBufferPointer) throws -> Void) throws -> Double
+    {
         var ends: [Int32] = [-1, -1]
         guard pipe2(&ends, O_CLOEXEC) == 0 else { throw BenchmarkError("pipe2: \(errno)") }
         let (readEnd, writeEnd) = (ends[0], ends[1])
@@ -75,10 +78,12 @@ struct FrameBenchmark {
 
         func run() {
             bytes.withUnsafeBytes { bytes in
+                guard let first = bytes.baseAddress else { return }
                 for _ in 0..<times {
                     var sent = 0
                     while sent < bytes.count {
-                        let count = write(descriptor, bytes.baseAddress! + sent, min(65_536, bytes.count - sent))
+                        let count = write(
+                            descriptor, first + sent, min(65_536, bytes.count - sent))
                         guard count > 0 else { break }
                         sent += count
                     }

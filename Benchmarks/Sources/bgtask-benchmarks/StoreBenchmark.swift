@@ -47,7 +47,8 @@ struct StoreBenchmark {
                     for index in stride(from: lane, to: count, by: width) {
                         var submission = TaskSubmission(
                             identifier: try TaskIdentifier("org.example.bench.t\(index)"), origin: .client)
-                        submission.payload = #"{"directory": "/some/where/on/this/machine", "number": \#(index)}"#
+                        submission.payload =
+                            #"{"directory": "/some/where/on/this/machine", "number": \#(index)}"#
                         _ = try await store.accept(
                             submission, bundle: bundle, kind: .processing, at: WallTime(milliseconds: 1),
                             deadline: WallTime(milliseconds: 1_000_000), pendingLimit: nil)

@@ -20,17 +20,22 @@ static int64_t now(void) {
 }
 
 int main(int count, char **arguments) {
-    if (count < 2) return 0; /* the spawned child */
+    if (count < 2)
+        return 0; /* the spawned child */
     for (long i = atol(arguments[1]); i > 0; i--) {
         int64_t start = now();
         pid_t child = fork();
-        if (child == 0) _exit(0);
-        if (child < 0 || waitpid(child, NULL, 0) != child) return 1;
+        if (child == 0)
+            _exit(0);
+        if (child < 0 || waitpid(child, NULL, 0) != child)
+            return 1;
         printf("fork %lld\n", (long long)(now() - start));
         char *alone[] = {arguments[0], NULL};
         start = now();
-        if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, alone, environ) != 0) return 1;
-        if (waitpid(child, NULL, 0) != child) return 1;
+        if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, alone, environ) != 0)
+            return 1;
+        if (waitpid(child, NULL, 0) != child)
+            return 1;
         printf("spawn %lld\n", (long long)(now() - start));
     }
     return 0;
