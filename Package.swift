@@ -26,7 +26,9 @@ let cSettings: [CSetting] = [
 let withoutSwiftRuntime: LinkerSetting = .unsafeFlags(["-enable-experimental-feature", "Embedded"])
 
 /// Exports a plugin's entry function and nothing else; found from the package, wherever it is checked out.
-let exportsEntryOnly: LinkerSetting = .unsafeFlags(["-Xlinker", "--version-script=\(Context.packageDirectory)/Plugins/exports.map"])
+let exportsEntryOnly: LinkerSetting = .unsafeFlags([
+    "-Xlinker", "--version-script=\(Context.packageDirectory)/Plugins/exports.map",
+])
 
 let package = Package(
     name: "bgtask",
@@ -60,7 +62,8 @@ let package = Package(
         // MARK: Linux
         .target(name: "CLinuxShims", path: "Sources/Linux/CLinuxShims", cSettings: cSettings),
         .target(
-            name: "LinuxSystem", dependencies: ["CLinuxShims", "TaskModel"], path: "Sources/Linux/LinuxSystem",
+            name: "LinuxSystem", dependencies: ["CLinuxShims", "TaskModel"],
+            path: "Sources/Linux/LinuxSystem",
             swiftSettings: swiftSettings),
 
         // MARK: Wire
@@ -72,7 +75,8 @@ let package = Package(
             swiftSettings: swiftSettings),
 
         // MARK: Runner
-        .systemLibrary(name: "CFFI", path: "Sources/Runner/CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
+        .systemLibrary(
+            name: "CFFI", path: "Sources/Runner/CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
         .systemLibrary(
             name: "CSeccomp", path: "Sources/Runner/CSeccomp", pkgConfig: "libseccomp",
             providers: [.apt(["libseccomp-dev"])]),
@@ -96,7 +100,9 @@ let package = Package(
         // MARK: Host
         .target(
             name: "HandlerRegistry",
-            dependencies: ["LinuxSystem", "RunnerWire", "TaskModel", .product(name: "Yams", package: "Yams")],
+            dependencies: [
+                "LinuxSystem", "RunnerWire", "TaskModel", .product(name: "Yams", package: "Yams"),
+            ],
             path: "Sources/Host/HandlerRegistry", swiftSettings: swiftSettings),
         .target(
             name: "RequestStore",
@@ -120,7 +126,8 @@ let package = Package(
         .target(
             name: "TaskHost",
             dependencies: [
-                "HandlerRegistry", "Launching", "LinuxSystem", "RequestStore", "Scheduling", "SystemConditions",
+                "HandlerRegistry", "Launching", "LinuxSystem", "RequestStore", "Scheduling",
+                "SystemConditions",
                 "TaskModel",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -158,10 +165,12 @@ let package = Package(
 
         // MARK: Plugins
         .systemLibrary(
-            name: "CSQLite", path: "Plugins/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+            name: "CSQLite", path: "Plugins/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
         .target(
             name: "TreeHasher", dependencies: ["CHandlerABI"], path: "Plugins/TreeHasher",
-            cSettings: cSettings + [.define("_GNU_SOURCE")], linkerSettings: [withoutSwiftRuntime, exportsEntryOnly]),
+            cSettings: cSettings + [.define("_GNU_SOURCE")],
+            linkerSettings: [withoutSwiftRuntime, exportsEntryOnly]),
         .target(
             name: "FeedRefresher", dependencies: ["CHandlerABI", "CSQLite"], path: "Plugins/FeedRefresher",
             swiftSettings: swiftSettings, linkerSettings: [exportsEntryOnly]),
@@ -178,10 +187,12 @@ let package = Package(
         .testTarget(
             name: "RunnerWireTests", dependencies: ["RunnerWire", "TaskModel"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "RunnerTests", dependencies: ["LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel", "bgtask-runner"],
+            name: "RunnerTests",
+            dependencies: ["LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel", "bgtask-runner"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "HandlerRegistryTests", dependencies: ["HandlerRegistry", "TaskHostTestSupport", "TaskModel"],
+            name: "HandlerRegistryTests",
+            dependencies: ["HandlerRegistry", "TaskHostTestSupport", "TaskModel"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "RequestStoreTests", dependencies: ["RequestStore", "TaskHostTestSupport", "TaskModel"],
@@ -190,21 +201,32 @@ let package = Package(
             name: "SchedulingTests", dependencies: ["Scheduling", "TaskHostTestSupport", "TaskModel"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SystemConditionsTests", dependencies: ["LinuxSystem", "SystemConditions", "TaskHostTestSupport", "TaskModel"],
+            name: "SystemConditionsTests",
+            dependencies: ["LinuxSystem", "SystemConditions", "TaskHostTestSupport", "TaskModel"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "LaunchingTests",
-            dependencies: ["Launching", "LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel", "bgtask-runner"],
+            dependencies: [
+                "Launching", "LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel", "bgtask-runner",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "ControlTests",
-            dependencies: ["ControlClient", "ControlServer", "ControlWire", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask"],
+            dependencies: [
+                "ControlClient", "ControlServer", "ControlWire", "LinuxSystem", "TaskHostTestSupport",
+                "TaskModel", "bgtask",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(name: "LinkageTests", swiftSettings: swiftSettings),
-        .testTarget(name: "PluginTests", dependencies: ["CHandlerABI", "CSQLite", "HandlerRegistry", "TaskModel"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PluginTests", dependencies: ["CHandlerABI", "CSQLite", "HandlerRegistry", "TaskModel"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["ControlClient", "ControlWire", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask", "bgtaskd", "bgtask-runner"],
+            dependencies: [
+                "ControlClient", "ControlWire", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask",
+                "bgtaskd", "bgtask-runner",
+            ],
             swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6],

@@ -21,7 +21,8 @@ public struct ByteCount: Hashable, Comparable, Sendable, CustomStringConvertible
     /// The count with the largest unit that divides it: `256 MiB`, `1536 KiB`, `100 B`.
     public var description: String {
         if bytes == 0 { return "0 B" }
-        for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] where bytes & ((1 << Int64(shift)) - 1) == 0 {
+        for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")]
+        where bytes & ((1 << Int64(shift)) - 1) == 0 {
             return "\(bytes >> Int64(shift)) \(unit)"
         }
         return "\(bytes) B"

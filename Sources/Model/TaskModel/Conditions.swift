@@ -19,7 +19,9 @@ public enum Reading<Value: Sendable & Equatable>: Equatable, Sendable {
 
 /// The machine's power supply.
 public struct PowerCondition: Equatable, Sendable {
-    /// Whether external power is connected. "Not charging" is not "unplugged".
+    /// Whether external power is connected.
+    ///
+    /// "Not charging" is not "unplugged".
     public var externalPower: Bool
     /// Whether the battery charges.
     public var isCharging: Bool
@@ -109,7 +111,8 @@ public struct Conditions: Equatable, Sendable {
     /// Makes a snapshot.
     public init(
         power: Reading<PowerCondition>, lowPowerMode: Reading<Bool>, network: Reading<NetworkCondition>,
-        thermal: Reading<ThermalCondition>, user: Reading<UserCondition>, pressure: Reading<PressureCondition>,
+        thermal: Reading<ThermalCondition>, user: Reading<UserCondition>,
+        pressure: Reading<PressureCondition>,
         gpu: Reading<Bool>
     ) {
         self.power = power

@@ -65,7 +65,9 @@ public struct LaunchEnd: Equatable, Sendable {
     public var reason: Reason?
     /// A sentence for people with the deciding numbers; `nil` if there is nothing to add.
     public var message: String?
-    /// What the handler completed with; `nil` if it never did. Decides whether an expired request is put back.
+    /// What the handler completed with; `nil` if it never did.
+    ///
+    /// Decides whether an expired request is put back.
     public var completion: Bool?
     /// The signal of a crash or kill.
     public var signal: Int32?

@@ -119,7 +119,9 @@ public struct SandboxDeclaration: Equatable, Sendable {
     public var subprocesses: Bool
 
     /// Makes a declaration; the default grants nothing.
-    public init(network: Bool? = nil, read: [String] = [], write: [WriteGrant] = [], subprocesses: Bool = false) {
+    public init(
+        network: Bool? = nil, read: [String] = [], write: [WriteGrant] = [], subprocesses: Bool = false
+    ) {
         self.network = network
         self.read = read
         self.write = write

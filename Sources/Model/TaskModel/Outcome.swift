@@ -73,7 +73,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     /// Whether an expire frame may carry it.
     public var isExpiration: Bool {
         switch self {
-        case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .userReturned, .lowBattery,
+        case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .userReturned,
+            .lowBattery,
             .thermal, .noProgress, .pressure, .cancelledByUser, .systemSleep, .hostShutdown, .hostGone,
             .manifestRemoved, .simulated:
             true

@@ -39,13 +39,17 @@ public enum RequestOrigin: String, Sendable, Codable, CaseIterable {
 public struct TaskSubmission: Equatable, Sendable {
     /// The task; a manifest must permit it.
     public var identifier: TaskIdentifier
-    /// Not before; a floor, never a promise. `nil` has no delay.
+    /// Not before; a floor, never a promise.
+    ///
+    /// `nil` has no delay.
     public var earliestBeginDate: WallTime?
     /// Added to the manifest's constraint.
     public var requiresExternalPower = false
     /// Added to the manifest's constraint.
     public var requiresNetworkConnectivity = false
-    /// JSON text of an object; at most 48 KiB. `nil` is none.
+    /// JSON text of an object; at most 48 KiB.
+    ///
+    /// `nil` is none.
     public var payload: String?
     /// Continued tasks: what the user sees.
     public var title = ""
@@ -55,7 +59,9 @@ public struct TaskSubmission: Equatable, Sendable {
     public var strategy = SubmissionStrategy.queue
     /// Asks for the GPU.
     public var requiresGPU = false
-    /// A repeated submission with the same key returns the same request. `nil` never matches.
+    /// A repeated submission with the same key returns the same request.
+    ///
+    /// `nil` never matches.
     public var idempotencyKey: String?
     /// Who asks.
     public var origin: RequestOrigin

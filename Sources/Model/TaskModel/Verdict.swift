@@ -44,7 +44,9 @@ public struct Verdict: Equatable, Hashable, Sendable {
     public var score: Double
     /// How much its score counts.
     public var weight: Double
-    /// What it looked at. Empty where it had nothing to say.
+    /// What it looked at.
+    ///
+    /// Empty where it had nothing to say.
     public var rationale: [Rationale]
 
     /// Makes a verdict.

@@ -8,7 +8,8 @@ public final class VirtualMoments: MomentSource {
     public init(wallMilliseconds: Int64 = 1_800_000_000_000) {
         moment = Mutex(
             Moment(
-                boot: .seconds(1000), monotonic: .seconds(1000), wall: WallTime(milliseconds: wallMilliseconds)))
+                boot: .seconds(1000), monotonic: .seconds(1000),
+                wall: WallTime(milliseconds: wallMilliseconds)))
     }
 
     public func now() -> Moment { moment.withLock { $0 } }
