@@ -63,6 +63,8 @@ struct LaunchLife: Equatable, Sendable {
 
     /// What its owner has to do.
     enum Action: Equatable, Sendable {
+        /// Find it a template again.
+        case prepare
         /// Ask the launcher for its process.
         case spawn
         /// Send *launch* through *start*, and hold it to the load deadline.
@@ -92,6 +94,7 @@ struct LaunchLife: Equatable, Sendable {
     /// How it ends, once that is decided; the exit only adds its status.
     private var verdict: LaunchEnd?
     private var isUnkillable = false
+    private var hasTriesLeft = true
     private let grace: Duration
 
     init(grace: Duration) {
@@ -139,7 +142,13 @@ struct LaunchLife: Equatable, Sendable {
             stage = .starting
             return [.sendStart]
         case .spawnFailed(let finding):
-            return end(LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
+            // Its template may have been killed in the meantime: a new one gets one try.
+            guard hasTriesLeft else {
+                return end(LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
+            }
+            hasTriesLeft = false
+            stage = .waiting
+            return [.prepare]
         case .expire(let reason):
             // Nothing of the handler has run, so there is nobody to tell.
             return kill(.stopped(reason, message: "it had not started yet"))

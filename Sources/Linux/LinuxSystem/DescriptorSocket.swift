@@ -54,8 +54,8 @@ public final class DescriptorSocket: Sendable {
         }
     }
 
-    /// Ends both directions: the peer and a waiting ``receive(into:)`` see the end.
-    public func shutDown() {
-        _ = shutdown(descriptor, CInt(SHUT_RDWR))
+    /// Says that nothing more will be sent; the peer sees the end, and can still answer.
+    public func endSending() {
+        _ = shutdown(descriptor, CInt(SHUT_WR))
     }
 }

@@ -1,0 +1,108 @@
+import LinuxSystem
+import TaskModel
+
+/// Finds out, once at start, what guarantees here that nothing of a launch survives its kill.
+struct IsolationProbe: Sendable {
+    /// What was found and what is used.
+    let report: IsolationReport
+    /// The base of this host's groups; `nil` unless groups are used.
+    let groups: ControlGroup?
+
+    /// How to get a group where there is none.
+    static let howToGetGroup =
+        "start the host in one of its own: systemd-run --user --scope -p Delegate=yes bgtaskd ..."
+
+    /// Probes; blocks for system calls, but not for long.
+    ///
+    /// - Parameters:
+    ///   - stateDirectory: Its hash names this host's group, so that two hosts do not meet.
+    ///   - wanted: Used whatever else there is; `nil` takes the strongest.
+    /// - Throws: ``LauncherError`` where what was wanted is not to be had.
+    init(stateDirectory: String, wanted: GroupKill?) throws(LauncherError) {
+        let (groupLayer, base) = Self.probeGroups(stateDirectory)
+        let namespaceLayer = Self.probeNamespaces()
+        let seccompLayer = Self.probeSeccomp()
+        let found: [(GroupKill, IsolationReport.Layer)] = [
+            (.cgroup, groupLayer), (.pidNamespace, namespaceLayer), (.noFork, seccompLayer),
+        ]
+        let layers = found.map(\.1)
+        if let wanted {
+            guard let layer = found.first(where: { $0.0 == wanted })?.1, layer.isAvailable else {
+                let finding = found.first { $0.0 == wanted }?.1.finding ?? ""
+                throw LauncherError(
+                    code: .isolationUnavailable, subject: wanted.rawValue, finding: finding,
+                    remedy: "Choose another isolation, or none to let the host choose")
+            }
+        }
+        guard let used = wanted ?? found.first(where: { $0.1.isAvailable })?.0 else {
+            throw LauncherError(
+                code: .isolationUnavailable, subject: "isolation",
+                finding: layers.map { "\($0.name): \($0.finding)" }.joined(separator: "; "),
+                remedy: "Handlers are not run unprotected; " + Self.howToGetGroup)
+        }
+        report = IsolationReport(groupKill: used, layers: layers)
+        groups = used == .cgroup ? base : nil
+    }
+
+    private static func probeGroups(_ stateDirectory: String) -> (IsolationReport.Layer, ControlGroup?) {
+        func missing(_ finding: String) -> (IsolationReport.Layer, ControlGroup?) {
+            (.init(name: "cgroup v2", isAvailable: false, finding: "\(finding); \(howToGetGroup)"), nil)
+        }
+        switch ControlGroup.own() {
+        case .failure(let finding):
+            return missing(finding.text)
+        case .success(let own):
+            do {
+                let base = try own.child("bgtask-" + hash(of: stateDirectory))
+                guard SmallFile.isWritable(base.path + "/cgroup.kill") else {
+                    try base.remove()
+                    return missing("the kernel has no cgroup.kill, which came with Linux 5.14")
+                }
+                return (.init(name: "cgroup v2", isAvailable: true, finding: base.path), base)
+            } catch {
+                return missing("\(error)")
+            }
+        }
+    }
+
+    private static func probeNamespaces() -> IsolationReport.Layer {
+        let name = "pid namespace"
+        guard SmallFile.exists("/proc/self/ns/pid_for_children") else {
+            return .init(name: name, isAvailable: false, finding: "the kernel has no PID namespaces")
+        }
+        if hasAdministratorCapability() {
+            return .init(name: name, isAvailable: true, finding: "by CAP_SYS_ADMIN")
+        }
+        let limit = (try? SmallFile.read("/proc/sys/user/max_user_namespaces"))?.split(separator: "\n").first ?? "0"
+        guard (Int(limit) ?? 0) > 0 else {
+            return .init(
+                name: name, isAvailable: false,
+                finding: "user namespaces are switched off (/proc/sys/user/max_user_namespaces is \(limit))")
+        }
+        return .init(name: name, isAvailable: true, finding: "inside a user namespace")
+    }
+
+    private static func probeSeccomp() -> IsolationReport.Layer {
+        let status = (try? SmallFile.read("/proc/self/status")) ?? ""
+        let isThere = status.contains("\nSeccomp:")
+        return .init(
+            name: "seccomp", isAvailable: isThere,
+            finding: isThere ? "filters are available" : "the kernel has no seccomp filters")
+    }
+
+    /// CAP_SYS_ADMIN is capability 21 of linux/capability.h.
+    private static func hasAdministratorCapability() -> Bool {
+        guard let status = try? SmallFile.read("/proc/self/status"),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("CapEff:") }),
+            let mask = UInt64(line.dropFirst(7).drop { $0 == "\t" || $0 == " " }, radix: 16)
+        else { return false }
+        return mask & (1 << 21) != 0
+    }
+
+    /// FNV-1a, 64 bits: short, the same in every run, and no secret.
+    static func hash(of text: String) -> String {
+        let number = text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}
