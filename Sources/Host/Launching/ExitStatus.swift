@@ -27,8 +27,10 @@ struct ExitStatus: Equatable, Sendable {
     /// `SIGSEGV`; `signal 42` where it has no name here. The numbers are those of x86-64 and arm64.
     static func name(ofSignal signal: Int32) -> String {
         let names: [Int32: String] = [
-            1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
-            9: "SIGKILL", 10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
+            1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS",
+            8: "SIGFPE",
+            9: "SIGKILL", 10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM",
+            15: "SIGTERM",
             24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
         ]
         return names[signal] ?? "signal \(signal)"

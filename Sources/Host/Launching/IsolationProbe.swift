@@ -73,7 +73,8 @@ struct IsolationProbe: Sendable {
         if hasAdministratorCapability() {
             return .init(name: name, isAvailable: true, finding: "by CAP_SYS_ADMIN")
         }
-        let limit = (try? SmallFile.read("/proc/sys/user/max_user_namespaces"))?.split(separator: "\n").first ?? "0"
+        let limit =
+            (try? SmallFile.read("/proc/sys/user/max_user_namespaces"))?.split(separator: "\n").first ?? "0"
         guard (Int(limit) ?? 0) > 0 else {
             return .init(
                 name: name, isAvailable: false,

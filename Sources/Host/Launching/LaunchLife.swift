@@ -131,7 +131,8 @@ struct LaunchLife: Equatable, Sendable {
             return end(LaunchEnd(outcome: .killed, reason: reason, message: message))
         case .launcherDied(let message):
             return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
-        case .spawned, .ready, .loadFailed, .done, .graceEnded, .tidyingEnded, .violation, .exited, .unkillable:
+        case .spawned, .ready, .loadFailed, .done, .graceEnded, .tidyingEnded, .violation, .exited,
+            .unkillable:
             return []
         }
     }
@@ -237,7 +238,8 @@ struct LaunchLife: Equatable, Sendable {
         case .launcherDied(let message):
             if stage == .completed, let verdict { return end(verdict) }
             return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
-        case .templateReady, .templateFailed, .loadDeadlinePassed, .ready, .loadFailed, .done, .expire, .graceEnded,
+        case .templateReady, .templateFailed, .loadDeadlinePassed, .ready, .loadFailed, .done, .expire,
+            .graceEnded,
             .violation:
             // After completion its frames no longer matter, and while it is killed neither.
             return []
@@ -268,7 +270,8 @@ struct LaunchLife: Equatable, Sendable {
         guard let expiration else {
             return LaunchEnd(outcome: .failed, reason: .handlerFailed, message: message)
         }
-        return .stopped(expiration, message: isUnstarted ? message ?? "it has no expiration handler" : message)
+        return .stopped(
+            expiration, message: isUnstarted ? message ?? "it has no expiration handler" : message)
     }
 
     private mutating func exited(_ status: ExitStatus, _ leftovers: Int) -> [Action] {
@@ -287,7 +290,8 @@ struct LaunchLife: Equatable, Sendable {
     /// The end of a process that has neither completed nor been killed by the host.
     private func undecided(_ status: ExitStatus) -> LaunchEnd {
         if let signal = status.signal {
-            var end = LaunchEnd(outcome: .crashed, reason: .signal, message: ExitStatus.name(ofSignal: signal))
+            var end = LaunchEnd(
+                outcome: .crashed, reason: .signal, message: ExitStatus.name(ofSignal: signal))
             end.phase = wasReady ? .run : .load
             return end
         }
@@ -324,7 +328,8 @@ extension LaunchEnd {
             return end
         }
         var end = LaunchEnd(
-            outcome: .crashed, reason: .signal, message: "\(ExitStatus.name(ofSignal: signal)) while it was loaded")
+            outcome: .crashed, reason: .signal,
+            message: "\(ExitStatus.name(ofSignal: signal)) while it was loaded")
         end.signal = signal
         end.phase = .load
         return end

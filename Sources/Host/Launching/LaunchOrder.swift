@@ -53,7 +53,8 @@ public struct LaunchOrder: Sendable {
 
     /// Makes an order with what every launch has.
     public init(
-        id: LaunchID, request: RequestID, identifier: TaskIdentifier, bundle: BundleIdentifier, kind: TaskKind,
+        id: LaunchID, request: RequestID, identifier: TaskIdentifier, bundle: BundleIdentifier,
+        kind: TaskKind,
         attempt: Int, token: Int64, libraryPath: String?, libraryHash: String?, program: [UInt8]?,
         limits: LaunchLimits, dataDirectory: String, temporaryDirectory: String
     ) {

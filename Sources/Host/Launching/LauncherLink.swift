@@ -42,7 +42,8 @@ final class LauncherLink: @unchecked Sendable {
             // After a broken frame it may still run: it is dropped, and its tasks die with it.
             if !process.waitForEnd(timeoutMilliseconds: 5000) { process.kill() }
             let status = try? process.reap()
-            let end = status.map { Self.describe(ExitStatus(waitStatus: UInt64(UInt32(bitPattern: $0)))) } ?? ""
+            let end =
+                status.map { Self.describe(ExitStatus(waitStatus: UInt64(UInt32(bitPattern: $0)))) } ?? ""
             deliver(.ended(message: message + end))
         }
     }
@@ -93,7 +94,8 @@ final class LauncherLink: @unchecked Sendable {
                         return
                     }
                     guard waiting.count >= SpawnedMessage.descriptorCount else {
-                        throw WireError(.missingField, "a spawned message came with \(waiting.count) descriptors")
+                        throw WireError(
+                            .missingField, "a spawned message came with \(waiting.count) descriptors")
                     }
                     let own = Array(waiting.prefix(SpawnedMessage.descriptorCount))
                     waiting.removeFirst(SpawnedMessage.descriptorCount)

@@ -97,7 +97,8 @@ struct TemplateBook: Sendable {
 
     /// Those of a bundle, or all; only loaded ones can be retired.
     func ready(of bundle: BundleIdentifier?) -> [UInt64] {
-        templates.values.filter { $0.isReady && (bundle == nil || $0.key.bundle == bundle) }.map(\.id).sorted()
+        templates.values.filter { $0.isReady && (bundle == nil || $0.key.bundle == bundle) }.map(\.id)
+            .sorted()
     }
 
     /// Forgets everything: the launcher is gone.

@@ -1,0 +1,45 @@
+import NIOCore
+import TaskModel
+
+/// CPU and memory of running launches.
+extension LauncherCore {
+    /// How often memory is looked at where no controller limits it.
+    static let memoryInterval = Duration.seconds(1)
+
+    /// Sets the timer of the next look at a launch.
+    func scheduleMonitor(_ launch: RunningLaunch) {
+        launch.monitorTimer?.cancel()
+        guard launch.life.stage == .running else { return }
+        let next = min(launch.monitor?.nextSampleIn ?? Self.memoryInterval, Self.memoryInterval)
+        launch.monitorTimer = after(next) { [self] in look(at: launch) }
+    }
+
+    private func look(at launch: RunningLaunch) {
+        guard launch.life.stage == .running else { return }
+        let finding =
+            launch.monitor?.sample(at: moments.now().monotonic, usage: launch.cpuTime().0) ?? .within
+        switch finding {
+        case .within:
+            break
+        case .half(let message):
+            tell(.cpuWarning(launch.id, message: message))
+        case .exceeded(let message):
+            tell(.cpuWarning(launch.id, message: message))
+            handle(.expire(.cpuLimit), launch)
+            return
+        }
+        let resident = launch.residentBytes()
+        if resident > launch.order.limits.memory.bytes {
+            handle(.expire(.memoryLimit), launch)
+            return
+        }
+        scheduleMonitor(launch)
+    }
+
+    /// Relaxes (`nil`) or restores a CPU limit; the window starts afresh.
+    func setCPULimit(_ id: LaunchID, _ limit: CPULimit?) {
+        guard let launch = find(id) else { return }
+        launch.monitor?.setLimit(limit, at: moments.now().monotonic, usage: launch.cpuTime().0)
+        scheduleMonitor(launch)
+    }
+}

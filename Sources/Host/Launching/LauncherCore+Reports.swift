@@ -1,0 +1,292 @@
+import NIOCore
+import RunnerWire
+import TaskModel
+
+/// What tasks write: reports, output, and what holds it within bounds.
+extension LauncherCore {
+    /// How often progress and checkpoints of one launch are told at most.
+    static let newsInterval = Duration.milliseconds(50)
+    /// The most bytes that one launch may log; more is counted.
+    static let maximumLogged = 1 << 20
+    /// The most questions of one launch that wait for an answer.
+    static let maximumCalls = 1024
+    /// The most assertions at once; Apple's code of an end for more is 0xbada5e47.
+    static let maximumAssertions = 1000
+    /// The most begins and ends of assertions of one launch.
+    static let maximumAssertionFrames = 200_000
+    /// The most bytes that a task leaves unread before it counts as broken.
+    static let maximumUnread = 1 << 20
+    /// How long a process may go on after it closed its report pipe without completing.
+    static let closedReportTime = Duration.seconds(1)
+
+    /// Starts to read a task's pipes.
+    func open(_ launch: RunningLaunch, report: CInt, stdout: CInt, stderr: CInt) {
+        launch.openPipes = 3
+        launch.isReportOpen = true
+        let channels = [
+            PipeReader.read(
+                report, on: loop, receive: { [self] in reported($0, launch) },
+                ended: { [self] in reportEnded(launch) }),
+            PipeReader.read(
+                stdout, on: loop, receive: { [self] in printed($0, .stdout, launch) },
+                ended: { [self] in pipeEnded(launch) }),
+            PipeReader.read(
+                stderr, on: loop, receive: { [self] in printed($0, .stderr, launch) },
+                ended: { [self] in pipeEnded(launch) }),
+        ]
+        for opened in channels { opened.whenSuccess { launch.channels.append($0) } }
+    }
+
+    private func printed(_ bytes: UnsafeRawBufferPointer, _ stream: OutputStream, _ launch: RunningLaunch) {
+        guard launch.life.stage != .ended else { return }
+        launch.output[stream]?.take(bytes) { tell(.output(launch.id, stream: stream, line: $0)) }
+    }
+
+    func finishOutput(_ launch: RunningLaunch) {
+        for stream in OutputStream.allCases {
+            launch.output[stream]?.finish { tell(.output(launch.id, stream: stream, line: $0)) }
+        }
+        if launch.droppedLogs > 0 {
+            tell(
+                .log(
+                    launch.id, level: .warning, message: "truncated \(launch.droppedLogs) bytes",
+                    subsystem: nil,
+                    category: nil))
+            launch.droppedLogs = 0
+        }
+    }
+
+    private func pipeEnded(_ launch: RunningLaunch) {
+        launch.openPipes = max(0, launch.openPipes - 1)
+        if launch.openPipes == 0 { concludeExit(launch) }
+    }
+
+    private func reportEnded(_ launch: RunningLaunch) {
+        launch.isReportOpen = false
+        if launch.listens, launch.life.stage != .completed, launch.exit == nil {
+            // Most often it has ended; only one that goes on has broken the protocol.
+            let place = launch.decoder.isInsideFrame ? " inside a frame" : ""
+            launch.closingTimer = after(Self.closedReportTime) { [self] in
+                guard launch.exit == nil else { return }
+                handle(
+                    .violation(finding: "it closed its report pipe\(place) and went on", code: nil), launch)
+            }
+        }
+        pipeEnded(launch)
+    }
+
+    private func reported(_ bytes: UnsafeRawBufferPointer, _ launch: RunningLaunch) {
+        // After a violation nothing of it means anything.
+        guard launch.listens else { return }
+        do throws(WireError) {
+            try launch.decoder.consume(bytes) { kind, body throws(WireError) in
+                guard launch.listens, let report = try ReportMessage(kind: kind, body: body) else { return }
+                take(report, launch)
+            }
+        } catch {
+            handle(.violation(finding: error.description, code: nil), launch)
+        }
+    }
+
+    private func take(_ report: ReportMessage, _ launch: RunningLaunch) {
+        let isComplete = launch.life.stage == .completed
+        switch report {
+        case .ready(let message):
+            guard message.protocolVersion == 1 else {
+                violation(
+                    "its runner speaks version \(message.protocolVersion) of the protocol, not 1", launch)
+                return
+            }
+            handle(.ready, launch)
+        case .progress(let message):
+            guard !isComplete else { return }
+            let text = message.message.map(OutputLines.harmless(_:)) ?? launch.progress?.message
+            launch.progress = TaskProgress(completed: message.completed, total: message.total, message: text)
+            launch.progressIsNews = true
+            scheduleNews(launch)
+        case .checkpoint(let message):
+            launch.checkpoint = message.bytes
+            scheduleNews(launch)
+        case .log(let message): log(message, launch)
+        case .submit(let message): submit(message, launch)
+        case .cancel(let message): cancel(message, launch)
+        case .pending(let message):
+            if beginCall(message.call, launch) { tell(.pending(launch.id, call: message.call)) }
+        case .beginAssertion(let message): beginAssertion(message, launch)
+        case .endAssertion(let message):
+            guard countAssertionFrame(launch), launch.openAssertions.remove(message.assertion) != nil else {
+                return
+            }
+            tell(.assertionEnded(launch.id, assertion: message.assertion))
+        case .loadFailed(let message):
+            handle(.loadFailed(finding: OutputLines.harmless(message.finding)), launch)
+        case .done(let message):
+            guard !isComplete else { return }
+            tellNews(launch)
+            handle(
+                .done(
+                    success: message.success, message: message.message.map(OutputLines.harmless(_:)),
+                    isUnstarted: message.isUnstarted), launch)
+        }
+    }
+
+    private func violation(_ finding: String, _ launch: RunningLaunch, code: UInt32? = nil) {
+        handle(.violation(finding: finding, code: code), launch)
+    }
+
+    private func log(_ message: LogMessage, _ launch: RunningLaunch) {
+        let size =
+            message.message.utf8.count + (message.subsystem?.utf8.count ?? 0)
+            + (message.category?.utf8.count ?? 0)
+        // An empty line costs something too.
+        launch.loggedBytes += size + 16
+        guard launch.loggedBytes <= Self.maximumLogged else {
+            launch.droppedLogs += size
+            return
+        }
+        let levels: [LogLine.Level] = [.debug, .info, .notice, .warning, .error]
+        tell(
+            .log(
+                launch.id, level: levels[Int(message.level) - 1],
+                message: OutputLines.harmless(message.message),
+                subsystem: message.subsystem.map(OutputLines.harmless(_:)),
+                category: message.category.map(OutputLines.harmless(_:))))
+    }
+
+    // MARK: Questions
+
+    private func beginCall(_ call: UInt64, _ launch: RunningLaunch) -> Bool {
+        guard launch.openCalls.count < Self.maximumCalls else {
+            violation("\(Self.maximumCalls) of its calls wait for an answer", launch)
+            return false
+        }
+        guard launch.openCalls.insert(call).inserted else {
+            violation("it used the call number \(call) twice", launch)
+            return false
+        }
+        return true
+    }
+
+    private func submit(_ message: SubmitMessage, _ launch: RunningLaunch) {
+        guard beginCall(message.call, launch) else { return }
+        guard let identifier = identifier(message.identifier, call: message.call, launch) else { return }
+        var submission = TaskSubmission(identifier: identifier, origin: .handler)
+        submission.earliestBeginDate = message.earliest.map(WallTime.init(milliseconds:))
+        submission.requiresExternalPower = message.externalPower
+        submission.requiresNetworkConnectivity = message.network
+        if let payload = message.payload {
+            guard let text = String(validating: payload, as: UTF8.self) else {
+                refuse(message.call, "its payload is not UTF-8", launch)
+                return
+            }
+            submission.payload = text
+        }
+        submission.title = OutputLines.harmless(message.title ?? "")
+        submission.subtitle = OutputLines.harmless(message.subtitle ?? "")
+        tell(.submit(launch.id, call: message.call, submission))
+    }
+
+    private func cancel(_ message: CancelMessage, _ launch: RunningLaunch) {
+        guard beginCall(message.call, launch) else { return }
+        guard let text = message.identifier else {
+            tell(.cancel(launch.id, call: message.call, nil))
+            return
+        }
+        guard let identifier = identifier(text, call: message.call, launch) else { return }
+        tell(.cancel(launch.id, call: message.call, identifier))
+    }
+
+    /// The identifier of a question; one that is none is refused here.
+    private func identifier(_ text: String, call: UInt64, _ launch: RunningLaunch) -> TaskIdentifier? {
+        do {
+            return try TaskIdentifier(text)
+        } catch {
+            refuse(call, error.description, launch)
+            return nil
+        }
+    }
+
+    private func refuse(_ call: UInt64, _ finding: String, _ launch: RunningLaunch) {
+        reply(
+            launch, call,
+            .failure(
+                SubmissionError(
+                    code: .invalidRequest, subject: launch.order.identifier.rawValue, finding: finding,
+                    remedy: "Correct the call")))
+    }
+
+    func reply(_ launch: RunningLaunch, _ call: UInt64, _ answer: Result<[TaskRequest], SubmissionError>) {
+        guard launch.openCalls.remove(call) != nil, let control = launch.control else { return }
+        var message = ReplyMessage(call: call, error: 0)
+        switch answer {
+        case .success(let requests):
+            message.pending = requests.map { request in
+                ReplyMessage.PendingRequest(
+                    request: UInt64(bitPattern: request.id.rawValue), taskKind: request.kind,
+                    identifier: request.identifier.rawValue,
+                    earliest: request.submission.earliestBeginDate?.milliseconds,
+                    externalPower: request.submission.requiresExternalPower,
+                    network: request.submission.requiresNetworkConnectivity)
+            }
+        case .failure(let error):
+            message.error = error.code.wireValue
+            message.text = "\(error.finding). \(error.remedy)"
+        }
+        do {
+            control.send(try launch.encoder.encode(message))
+        } catch {
+            // More pending requests than a frame holds: said instead of cut.
+            let refusal = ReplyMessage(call: call, error: 64, text: error.finding)
+            if let frame = try? launch.encoder.encode(refusal) { control.send(frame) }
+        }
+        if control.waitingBytes > Self.maximumUnread {
+            violation("it leaves \(control.waitingBytes) bytes of answers unread", launch)
+        }
+    }
+
+    // MARK: Assertions
+
+    private func countAssertionFrame(_ launch: RunningLaunch) -> Bool {
+        launch.assertionFrames += 1
+        guard launch.assertionFrames <= Self.maximumAssertionFrames else {
+            violation("it began and ended assertions more than \(Self.maximumAssertionFrames) times", launch)
+            return false
+        }
+        return true
+    }
+
+    private func beginAssertion(_ message: BeginAssertionMessage, _ launch: RunningLaunch) {
+        guard countAssertionFrame(launch) else { return }
+        guard launch.openAssertions.count < Self.maximumAssertions else {
+            violation("it holds more than \(Self.maximumAssertions) assertions", launch, code: 0xbada_5e47)
+            return
+        }
+        guard launch.openAssertions.insert(message.assertion).inserted else { return }
+        tell(
+            .assertionBegan(launch.id, assertion: message.assertion, name: OutputLines.harmless(message.name))
+        )
+    }
+
+    // MARK: News
+
+    /// Tells at once what is new, unless that was done less than the interval ago.
+    private func scheduleNews(_ launch: RunningLaunch) {
+        guard launch.newsTimer == nil else { return }
+        tellNews(launch)
+        launch.newsTimer = after(Self.newsInterval) { [self] in
+            launch.newsTimer = nil
+            if launch.progressIsNews || launch.checkpoint != nil { scheduleNews(launch) }
+        }
+    }
+
+    func tellNews(_ launch: RunningLaunch) {
+        if launch.progressIsNews, let progress = launch.progress {
+            launch.progressIsNews = false
+            tell(.progress(launch.id, progress))
+        }
+        if let checkpoint = launch.checkpoint {
+            launch.checkpoint = nil
+            tell(.checkpoint(launch.id, checkpoint))
+        }
+    }
+}

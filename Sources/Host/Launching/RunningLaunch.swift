@@ -1,0 +1,121 @@
+import LinuxSystem
+import NIOCore
+import RunnerWire
+import TaskModel
+
+/// What the host holds of one launch from its order to its end. Confined to the event loop.
+final class RunningLaunch: @unchecked Sendable {
+    // Unchecked: confined to the event loop of its TaskLauncher.
+    let order: LaunchOrder
+    var life: LaunchLife
+
+    // MARK: Process
+    var template: UInt64?
+    var group: ControlGroup?
+    var process: ProcessHandle?
+    var pid: Int32?
+    var exit: ExitedMessage?
+
+    // MARK: Pipes
+    var control: ControlPipe?
+    var encoder = FrameEncoder()
+    var decoder = FrameDecoder()
+    var output: [OutputStream: OutputLines] = [.stdout: OutputLines(), .stderr: OutputLines()]
+    var channels: [any Channel] = []
+    var openPipes = 0
+    var isReportOpen = false
+
+    // MARK: Bounds
+    var loggedBytes = 0
+    var droppedLogs = 0
+    var openCalls: Set<UInt64> = []
+    var openAssertions: Set<UInt64> = []
+    var assertionFrames = 0
+
+    // MARK: What is told at most 20 times a second
+    var progress: TaskProgress?
+    var progressIsNews = false
+    var checkpoint: [UInt8]?
+    var newsTimer: Scheduled<Void>?
+
+    // MARK: Monitors
+    var clock: ControlGroupClock?
+    var usageBefore = Duration.zero
+    var lastUsage = Duration.zero
+    var monitor: CPUMonitor?
+    var peakResident: Int64 = 0
+    var monitorTimer: Scheduled<Void>?
+    /// The load deadline, then the grace, then the time to tidy up; one at a time.
+    var lifeTimer: Scheduled<Void>?
+    var closingTimer: Scheduled<Void>?
+
+    init(_ order: LaunchOrder) {
+        self.order = order
+        life = LaunchLife(grace: order.limits.lease.gracePeriod)
+    }
+
+    var id: LaunchID { order.id }
+    var number: UInt64 { UInt64(bitPattern: order.id.rawValue) }
+
+    /// Whether what it wrote must still be looked at.
+    var listens: Bool {
+        switch life.stage {
+        case .starting, .running, .expiring, .completed: true
+        case .waiting, .spawning, .killing, .ended: false
+        }
+    }
+
+    /// CPU time since its start; the second value says whether it may be too low.
+    func cpuTime() -> (Duration, isLowerBound: Bool) {
+        if let usage = clock?.usage() { return (usage - usageBefore, false) }
+        if let exit {
+            return (
+                .microseconds(
+                    Int64(clamping: exit.userMicroseconds) + Int64(clamping: exit.systemMicroseconds)), true
+            )
+        }
+        guard let pid else { return (.zero, true) }
+        // A process that ended takes its time with it: what was seen before still counts.
+        lastUsage = max(lastUsage, ProcessUsage.cpuTime(of: ProcessUsage.processes(ofSession: pid)))
+        return (lastUsage, true)
+    }
+
+    /// Resident memory of all its processes that can be found.
+    func residentBytes() -> Int64 {
+        let processes = group?.processes ?? pid.map(ProcessUsage.processes(ofSession:)) ?? []
+        let resident = ProcessUsage.residentBytes(of: processes)
+        peakResident = max(peakResident, resident)
+        return resident
+    }
+
+    func cancelTimers() {
+        for timer in [newsTimer, monitorTimer, lifeTimer, closingTimer] { timer?.cancel() }
+        newsTimer = nil
+        monitorTimer = nil
+        lifeTimer = nil
+        closingTimer = nil
+    }
+
+    /// The frames before *start*, and it.
+    func startFrames(at now: Moment) throws(WireError) -> [UInt8] {
+        var launch = LaunchMessage(
+            launch: number, request: UInt64(bitPattern: order.request.rawValue),
+            identifier: order.identifier.rawValue, bundle: order.bundle.rawValue, taskKind: order.kind,
+            attempt: UInt64(max(1, order.attempt)), token: UInt64(bitPattern: order.token),
+            dataDirectory: order.dataDirectory, temporaryDirectory: order.temporaryDirectory)
+        launch.lastSuccess = order.lastSuccess?.milliseconds
+        launch.leaseEnd = order.limits.lease.duration.map { (now.boot + $0).wholeNanoseconds }
+        launch.title = order.title.isEmpty ? nil : order.title
+        launch.subtitle = order.subtitle.isEmpty ? nil : order.subtitle
+        launch.debug = order.debug
+        var bytes = try encoder.encode(launch)
+        if let payload = order.payload {
+            bytes += try encoder.encode(PayloadMessage(bytes: Array(payload.utf8)))
+        }
+        if let checkpoint = order.checkpoint {
+            bytes += try encoder.encode(RestoredCheckpointMessage(bytes: checkpoint))
+        }
+        if let program = order.program { bytes += try encoder.encode(ProgramMessage(bytes: program)) }
+        return bytes + (try encoder.encode(StartMessage()))
+    }
+}

@@ -1,0 +1,249 @@
+import LinuxSystem
+import NIOCore
+import NIOPosix
+import RunnerWire
+import Synchronization
+public import TaskModel
+
+/// Starts launches in isolated processes, carries their messages, and ends them.
+///
+/// It owns one event loop thread, one thread that waits for the launcher, and the launcher itself. While nothing
+/// runs it wakes for nothing. All methods may be called from any thread and return at once, unless they are `async`.
+public final class TaskLauncher: Sendable {
+    /// What it needs to know.
+    public struct Configuration: Sendable {
+        /// The `bgtask-runner` program.
+        public var runnerPath: String
+        /// Holds `launcher.lock`; its hash names the host's cgroup.
+        public var stateDirectory: String
+        /// What must end a launch's descendants; `nil` takes the strongest that there is.
+        public var groupKill: GroupKill?
+        /// The clocks.
+        public var moments: any MomentSource
+        /// Called, on any thread, when an earlier launcher still holds its lock; ``start()`` waits for it.
+        public var onWaiting: @Sendable (String) -> Void
+
+        /// Makes a configuration.
+        public init(
+            runnerPath: String, stateDirectory: String, groupKill: GroupKill? = nil,
+            moments: any MomentSource,
+            onWaiting: @escaping @Sendable (String) -> Void = { _ in }
+        ) {
+            self.runnerPath = runnerPath
+            self.stateDirectory = stateDirectory
+            self.groupKill = groupKill
+            self.moments = moments
+            self.onWaiting = onWaiting
+        }
+    }
+
+    /// What happens to launches, in order per launch; one reader. Ends with ``shutDown()``.
+    public let events: AsyncStream<LaunchEvent>
+
+    private let configuration: Configuration
+    private let continuation: AsyncStream<LaunchEvent>.Continuation
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let loop: any EventLoop
+    private let state = Mutex(State())
+
+    private struct State {
+        var core: LauncherCore?
+        var isolation: IsolationReport?
+        var failedStarts = 0
+        var ended: CheckedContinuation<Void, Never>?
+        var hasEnded = false
+    }
+
+    /// How often a launcher that dies before it says hello is tried again.
+    private static let maximumFailedStarts = 5
+
+    /// Makes a launcher that does nothing yet.
+    public init(configuration: Configuration) {
+        self.configuration = configuration
+        (events, continuation) = AsyncStream.makeStream()
+        loop = group.next()
+    }
+
+    /// What isolates launches here, and every layer that was probed; empty before ``start()``.
+    public var isolation: IsolationReport {
+        state.withLock { $0.isolation } ?? IsolationReport(groupKill: .noFork, layers: [])
+    }
+
+    /// Probes the machine, empties what an earlier host left, and starts the launcher.
+    ///
+    /// Waits, without a bound, for an earlier launcher's lock.
+    ///
+    /// - Throws: ``LauncherError`` with what to do, or the system call that failed.
+    public func start() async throws {
+        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+            BlockingThread.start(named: "bgtask-start") { [self] in
+                do {
+                    try prepare()
+                    connect { done.resume(with: $0) }
+                } catch {
+                    done.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    private var lockPath: String { configuration.stateDirectory + "/launcher.lock" }
+
+    private func prepare() throws {
+        let probe = try IsolationProbe(
+            stateDirectory: configuration.stateDirectory, wanted: configuration.groupKill)
+        do throws(FileLock.Failure) {
+            // Taken only to see whether somebody holds it: the launcher takes it for itself.
+            _ = try FileLock(path: lockPath, owner: "")
+        } catch {
+            guard case .held(let path, _) = error else { throw error }
+            configuration.onWaiting(
+                "an earlier launcher still ends its tasks and holds \(path); waiting for it")
+        }
+        let groups = try probe.groups.map(GroupPool.init(base:))
+        let core = LauncherCore(
+            loop: loop, moments: configuration.moments, isolation: probe.report.groupKill, groups: groups,
+            events: continuation)
+        core.replaceLauncher = { [weak self] in self?.replace() }
+        core.onEnd = { [weak self] in self?.finish() }
+        state.withLock {
+            $0.core = core
+            $0.isolation = probe.report
+        }
+    }
+
+    /// Starts a launcher; `done` is called once, when it said hello or failed to.
+    private func connect(_ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+        guard let core = state.withLock({ $0.core }) else { return }
+        let link: LauncherLink
+        do throws(SystemCallError) {
+            link = try LauncherLink(runnerPath: configuration.runnerPath, lockPath: lockPath)
+        } catch {
+            done(
+                .failure(
+                    LauncherError(
+                        code: .launcherUnavailable, subject: configuration.runnerPath,
+                        finding: error.description,
+                        remedy: "bgtaskd needs bgtask-runner beside it, or --runner PATH")))
+            return
+        }
+        let greeting = Greeting()
+        link.receive { [self] input in
+            switch input {
+            case .report(.hello(let hello), _):
+                guard hello.protocolVersion == 1 else {
+                    link.endSending()
+                    return
+                }
+                greeting.wasHeard.withLock { $0 = true }
+                state.withLock { $0.failedStarts = 0 }
+                loop.execute { core.connected(link) }
+                done(.success(()))
+            case .report(let report, let descriptors):
+                loop.execute { core.received(report, descriptors) }
+            case .ended(let message):
+                if greeting.wasHeard.withLock({ $0 }) {
+                    loop.execute { core.disconnected(message) }
+                } else {
+                    done(
+                        .failure(
+                            LauncherError(
+                                code: .launcherUnavailable, subject: configuration.runnerPath,
+                                finding: "it ended before it said hello: \(message)",
+                                remedy: "See its message on standard error")))
+                }
+            }
+        }
+    }
+
+    private final class Greeting: Sendable {
+        let wasHeard = Mutex(false)
+    }
+
+    /// Puts a launcher in the place of one that died.
+    private func replace() {
+        BlockingThread.start(named: "bgtask-start") { [self] in
+            connect { [self] result in
+                guard case .failure(let error) = result, let core = state.withLock({ $0.core }) else {
+                    return
+                }
+                let failures = state.withLock { state in
+                    state.failedStarts += 1
+                    return state.failedStarts
+                }
+                if failures < Self.maximumFailedStarts {
+                    _ = loop.scheduleTask(in: .seconds(1)) { [self] in replace() }
+                } else {
+                    loop.execute { core.giveUp("\(error)") }
+                }
+            }
+        }
+    }
+
+    private func onLoop(_ body: @escaping @Sendable (LauncherCore) -> Void) {
+        guard let core = state.withLock({ $0.core }) else { return }
+        loop.execute { body(core) }
+    }
+
+    // MARK: Orders
+
+    /// Starts a launch; how it goes comes through ``events``. An id must not be used twice.
+    public func launch(_ order: LaunchOrder) {
+        onLoop { $0.launch(order) }
+    }
+
+    /// Tells a launch to stop: expire frame, grace period, kill. Only the first call counts.
+    public func expire(_ id: LaunchID, reason: Reason) {
+        onLoop { $0.expire(id, reason) }
+    }
+
+    /// Kills a launch and everything that it started; one that has completed keeps its outcome.
+    public func kill(_ id: LaunchID, reason: Reason, message: String) {
+        onLoop { $0.kill(id, reason, message) }
+    }
+
+    /// Relaxes (`nil`) or restores a launch's CPU limit; the window starts afresh.
+    public func setCPULimit(_ id: LaunchID, _ limit: CPULimit?) {
+        onLoop { $0.setCPULimit(id, limit) }
+    }
+
+    /// Answers a `submit`, `cancel` or `pending` of a launch; one that has ended gets none.
+    public func reply(_ id: LaunchID, call: UInt64, _ answer: Result<[TaskRequest], SubmissionError>) {
+        onLoop { core in
+            if let launch = core.find(id) { core.reply(launch, call, answer) }
+        }
+    }
+
+    /// Ends the templates of a bundle whose plugin changed or went; running tasks go on.
+    public func retire(bundle: BundleIdentifier) {
+        onLoop { $0.retire(bundle) }
+    }
+
+    private func finish() {
+        let waiting = state.withLock { state in
+            state.hasEnded = true
+            defer { state.ended = nil }
+            return state.ended
+        }
+        waiting?.resume()
+    }
+
+    /// Ends the launcher and waits for it. What still runs gets the grace of a host's end, 2 s at most, then is
+    /// killed and told as lost.
+    public func shutDown() async {
+        guard state.withLock({ $0.core }) != nil else {
+            continuation.finish()
+            try? await group.shutdownGracefully()
+            return
+        }
+        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+            let hasEnded = state.withLock { state in
+                if !state.hasEnded { state.ended = done }
+                return state.hasEnded
+            }
+            if hasEnded { done.resume() }
+            onLoop { $0.shutDown() }
+        }
+        try? await group.shutdownGracefully()
+    }
+}
