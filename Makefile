@@ -40,9 +40,8 @@ fix:
 bench:
 	@.ci/packages build
 	swift build -c release --product bgtask-runner
-	swift build -c release --product TreeHasher
-	swift build -c release --product FeedRefresher
-	swift run -c release --package-path Benchmarks bgtask-benchmarks --runner "$$(swift build -c release --show-bin-path)"
+	swift build -c release --package-path Benchmarks
+	Benchmarks/.build/release/bgtask-benchmarks "$$(swift build -c release --show-bin-path)/bgtask-runner"
 
 install:
 	@.ci/packages build

@@ -6,5 +6,8 @@ try FileManager.default.createDirectory(atPath: folder, withIntermediateDirector
 defer { try? FileManager.default.removeItem(atPath: folder) }
 
 print("bgtask benchmarks; compare ratios, not microseconds: the floors are measured in the same run")
+if CommandLine.arguments.count > 1 {
+    try await LaunchBenchmark(folder: folder, runner: CommandLine.arguments[1]).run()
+}
 try FrameBenchmark().run()
 try await StoreBenchmark(folder: folder).run()

@@ -1,0 +1,106 @@
+import Foundation
+import Launching
+import LinuxSystem
+import TaskModel
+
+/// Launch latency through the host's own `TaskLauncher`, against a bare fork and a posix_spawn, in turn.
+struct LaunchBenchmark {
+    let folder: String
+    let runner: String
+
+    /// One way to launch one plugin.
+    private struct Variant {
+        let name: String
+        let library: String
+        let isFresh: Bool
+        let hash: String
+        var ready = Samples()
+        var ended = Samples()
+    }
+
+    private static let rounds = 5
+    private static let perRound = 40
+
+    func run() async throws {
+        let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
+        var variants = [
+            Variant(name: "C plugin, template", library: "libBenchmarkC.so", isFresh: false, hash: "c"),
+            Variant(
+                name: "Swift plugin, template", library: "libBenchmarkSwift.so", isFresh: false, hash: "s"),
+            Variant(name: "C plugin, spawn", library: "libBenchmarkC.so", isFresh: true, hash: "c"),
+            Variant(name: "Swift plugin, spawn", library: "libBenchmarkSwift.so", isFresh: true, hash: "s"),
+        ]
+        let launcher = TaskLauncher(
+            configuration: .init(runnerPath: runner, stateDirectory: folder, moments: SystemClocks()))
+        try await launcher.start()
+        var events = launcher.events.makeAsyncIterator()
+        var number: Int64 = 0
+        var floor = Floor()
+        for round in 0...Self.rounds {
+            try floor.sample(Self.perRound)
+            for index in variants.indices {
+                // The first round warms up: it loads the templates and is not counted.
+                for _ in 0..<(round == 0 ? 5 : Self.perRound) {
+                    number += 1
+                    let order = try order(number, variants[index], products)
+                    let (ready, ended) = try await measure(order, launcher, &events)
+                    guard round > 0 else { continue }
+                    variants[index].ready.add(ready)
+                    variants[index].ended.add(ended)
+                }
+            }
+        }
+        await launcher.shutDown()
+        show(variants, floor, isolation: "\(launcher.isolation.groupKill)")
+    }
+
+    private func order(_ number: Int64, _ variant: Variant, _ products: String) throws -> LaunchOrder {
+        var order = LaunchOrder(
+            id: LaunchID(rawValue: number), request: RequestID(rawValue: number),
+            identifier: try TaskIdentifier("org.example.bench.\(variant.hash)"),
+            bundle: try BundleIdentifier("org.example.bench-\(variant.hash)"), kind: .processing, attempt: 1,
+            token: number, libraryPath: "\(products)/\(variant.library)", libraryHash: variant.hash,
+            program: nil,
+            limits: .standard(for: .processing), dataDirectory: folder, temporaryDirectory: folder)
+        order.fresh = variant.isFresh
+        return order
+    }
+
+    /// Launches, and waits for the end; the times of *ready* and of the end, from the order on.
+    private func measure(
+        _ order: LaunchOrder, _ launcher: TaskLauncher, _ events: inout AsyncStream<LaunchEvent>.Iterator
+    ) async throws -> (ready: Duration, ended: Duration) {
+        let clock = SystemClocks()
+        let start = clock.now().monotonic
+        var ready: Duration?
+        launcher.launch(order)
+        while let event = await events.next() {
+            switch event {
+            case .ready(order.id, _):
+                ready = clock.now().monotonic - start
+            case .ended(order.id, let end, _, _, _, _):
+                guard end.outcome == .succeeded, let ready else {
+                    throw BenchmarkError("a launch ended \(end.outcome): \(end.message ?? "no message")")
+                }
+                return (ready, clock.now().monotonic - start)
+            default:
+                continue
+            }
+        }
+        throw BenchmarkError("the launcher's events ended")
+    }
+
+    private func show(_ variants: [Variant], _ floor: Floor, isolation: String) {
+        print(
+            "\nLaunches, one at a time, groups ended by \(isolation) (microseconds; x is times the bare fork)"
+        )
+        print(cell("", 44, right: false) + cell("median", 12) + cell("p99", 12) + cell("x", 12))
+        let base = floor.fork.median
+        print(row("bare fork, _exit, wait", floor.fork, floor: base))
+        print(row("posix_spawn of a C program, wait", floor.spawn, floor: base))
+        for variant in variants {
+            print(row("\(variant.name): order to ready seen", variant.ready, floor: base))
+            print(row("\(variant.name): order to end seen", variant.ended, floor: base))
+        }
+    }
+}
