@@ -1,0 +1,154 @@
+import Foundation
+import Glibc
+import RunnerWire
+import TaskModel
+import Testing
+
+/// What the launcher owes the host when plugins, templates and hosts die.
+@Suite(.serialized) struct LauncherTests {
+    @Test(arguments: Mode.grouped)
+    func `a daemon that a task leaves behind is killed and counted`(mode: Mode) throws {
+        let launcher = try TestLauncher()
+        let task = try launcher.run("daemonises", mode.isolation, fresh: mode.fresh, subprocesses: true)
+        let exited = try launcher.exited()
+        #expect(exited.waitStatus == 0 && exited.leftovers == 1)
+        // The daemon held these pipes: their end proves its own.
+        #expect(try task.all().last == .done(DoneMessage(success: true)))
+        #expect(try task.output() == "")
+    }
+
+    @Test(arguments: Mode.all)
+    func `without permission a task can't fork`(mode: Mode) throws {
+        let launcher = try TestLauncher()
+        let task = try launcher.run("daemonises", mode.isolation, fresh: mode.fresh)
+        #expect(try task.all().last == .done(DoneMessage(success: false, message: "Operation not permitted")))
+    }
+
+    @Test func `subprocesses are refused where nothing could kill them`() throws {
+        let launcher = try TestLauncher()
+        let (template, _) = try launcher.template("work")
+        try launcher.send(
+            SpawnMessage(
+                launch: 99, template: template, cgroup: nil, subprocesses: true, fresh: false, memory: nil))
+        guard case .spawnFailed(let failed) = try launcher.next() else { throw HarnessError("not refused") }
+        #expect(failed.launch == 99 && failed.finding.contains("subprocesses"))
+    }
+
+    @Test(arguments: Mode.all)
+    func `a task that ignores everything dies by kill`(mode: Mode) throws {
+        let launcher = try TestLauncher()
+        let task = try launcher.run("stubborn", mode.isolation, fresh: mode.fresh)
+        try task.waitUntilReady()
+        try task.waitForLog()
+        try launcher.send(KillMessage(launch: task.launch))
+        let exited = try launcher.exited()
+        #expect(exited.waitStatus == UInt64(SIGKILL) && exited.leftovers == 0)
+        #expect(try task.all() == [])
+    }
+
+    @Test func `a crash in a constructor is the template's, with its signal`() throws {
+        let launcher = try TestLauncher()
+        guard case .templateFailed(let failed) = try launcher.template("constructor_aborts").1 else {
+            throw HarnessError("loaded")
+        }
+        #expect(failed.waitStatus.map { $0 & 0x7F } == UInt64(SIGABRT))
+    }
+
+    @Test func `a library that is missing is reported in the loader's words`() throws {
+        let launcher = try TestLauncher()
+        try launcher.send(
+            TemplateMessage(template: 1, library: "/nonexistent/a.so", directory: "/", isolation: .noFork))
+        guard case .templateFailed(let failed) = try launcher.next() else { throw HarnessError("loaded") }
+        #expect(failed.finding.contains("/nonexistent/a.so") && failed.waitStatus == nil)
+    }
+
+    @Test(arguments: ["wrong_abi", "no_entry"])
+    func `a library without a usable entry fails to load, in words`(fixture: String) throws {
+        let launcher = try TestLauncher()
+        let task = try launcher.run(fixture)
+        guard case .loadFailed(let failed) = try task.next() else { throw HarnessError("loaded") }
+        #expect(failed.finding.contains(fixture == "no_entry" ? "bgtask_plugin_entry" : "ABI version 2"))
+        #expect(try launcher.exited().waitStatus == 69 << 8)
+    }
+
+    @Test func `a library that starts a thread when loaded is never cloned, and runs`() throws {
+        let launcher = try TestLauncher()
+        let (template, answer) = try launcher.template("constructor_thread")
+        guard case .templateReady(let ready) = answer else { throw HarnessError("\(answer)") }
+        #expect(!ready.isCloneable && ready.finding?.contains("2 threads") == true)
+        for _ in 1...2 {
+            let task = try launcher.launch(template)
+            #expect(try task.all().last == .done(DoneMessage(success: true)))
+            #expect(try launcher.exited().waitStatus == 0)
+        }
+    }
+
+    @Test func `a template that is killed is reported, and its running task goes on`() throws {
+        let launcher = try TestLauncher()
+        let (template, _) = try launcher.template("expires")
+        let task = try launcher.launch(template)
+        try task.waitUntilReady()
+        try task.waitForLog()
+        try launcher.send(KillTemplateMessage(template: template))
+        guard case .templateFailed(let failed) = try launcher.next() else { throw HarnessError("no report") }
+        #expect(failed.template == template && failed.waitStatus == UInt64(SIGKILL))
+        try task.send(ExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
+        #expect(try task.all() == [.done(DoneMessage(success: false, message: "simulated"))])
+        #expect(try launcher.exited().waitStatus == 0)
+        #expect(throws: HarnessError.self) { try launcher.launch(template) }
+    }
+
+    @Test func `a retired template ends in silence, its running task goes on, spawns are refused`() throws {
+        let launcher = try TestLauncher()
+        let (template, _) = try launcher.template("expires")
+        let task = try launcher.launch(template)
+        try task.waitUntilReady()
+        try task.waitForLog()
+        try launcher.send(RetireMessage(template: template))
+        try task.send(ExpireMessage(reason: "simulated", grace: 5000, deadline: .max))
+        #expect(try launcher.exited().waitStatus == 0)
+        #expect(throws: HarnessError.self) { try launcher.launch(template) }
+    }
+
+    @Test(arguments: Mode.all)
+    func `when the host goes no process is left, and then the launcher ends`(mode: Mode) throws {
+        let launcher = try TestLauncher()
+        let task = try launcher.run("stubborn", mode.isolation, fresh: mode.fresh)
+        try task.waitUntilReady()
+        try task.waitForLog()
+        // Only the socket: the task, which does not see its pipe close, has to be killed.
+        launcher.closeSocket()
+        #expect(launcher.waitForEnd() == 0)
+        #expect(try task.all() == [])
+        #expect(try await (task.pidfd))
+    }
+
+    @Test func `when the launcher is killed its tasks die with it`() throws {
+        let launcher = try TestLauncher()
+        let task = try launcher.run("stubborn")
+        try task.waitUntilReady()
+        try task.waitForLog()
+        kill(launcher.pid, SIGKILL)
+        #expect(launcher.waitForEnd() == SIGKILL)
+        #expect(try task.all() == [])
+        #expect(try await (task.pidfd))
+    }
+
+    @Test func `a second launcher says hello when the first has let go of the lock`() throws {
+        let lock = FileManager.default.temporaryDirectory.appending(path: "lock-\(UUID().uuidString)").path
+        defer { unlink(lock) }
+        let first = try TestLauncher(lock: lock)
+        let probe = open(lock, O_RDWR | O_CLOEXEC)
+        defer { close(probe) }
+        #expect(flock(probe, LOCK_EX | LOCK_NB) == -1)
+        first.closeSocket()
+        _ = try TestLauncher(lock: lock)
+        #expect(first.waitForEnd() == 0)
+    }
+
+    @Test func `a host that breaks the protocol is treated as gone`() throws {
+        let launcher = try TestLauncher()
+        try launcher.sendBytes([0xFF, 0xFF, 0xFF, 0xFF])
+        #expect(launcher.waitForEnd() == 0)
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import Glibc
+import RunnerWire
+import TaskHostTestSupport
+import TaskModel
+
+struct HarnessError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// A real launcher on the other end of a socket.
+final class TestLauncher {
+    let pid: pid_t
+    private var socket: CInt
+    private var encoder = FrameEncoder()
+    private var decoder = FrameDecoder()
+    private var reports: [LauncherReport] = []
+    private var descriptors: [CInt] = []
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "runner-\(UUID().uuidString)")
+    private var lastNumber: UInt64 = 0
+    private var groups: [String] = []
+    private var waited: CInt?
+
+    /// The runner beside this test program.
+    static func runnerPath() throws -> String {
+        let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(filePath: test).deletingLastPathComponent().appending(path: "bgtask-runner").path
+    }
+
+    init(lock: String? = nil) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        var pair: [CInt] = [0, 0]
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw HarnessError("socketpair: \(errno)") }
+        socket = pair[0]
+        pid = try spawn(
+            [try Self.runnerPath(), "launcher"] + (lock.map { ["--lock", $0] } ?? []), at3: pair[1])
+        close(pair[1])
+        guard case .hello = try next() else { throw HarnessError("no hello") }
+    }
+
+    deinit {
+        closeSocket()
+        if waited == nil { _ = waitForEnd() }
+        for group in groups { rmdir(group) }
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func closeSocket() {
+        if socket >= 0 { close(socket) }
+        socket = -1
+    }
+
+    /// Waits for the launcher's end; its wait status.
+    func waitForEnd() -> CInt {
+        var status: CInt = 0
+        while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        waited = status
+        return status
+    }
+
+    func send(_ message: some WireMessage) throws { try writeAll(socket, encoder.encode(message)) }
+    func sendBytes(_ bytes: [UInt8]) throws { try writeAll(socket, bytes) }
+
+    /// The launcher's next report; fails after 20 s or at its end.
+    func next() throws -> LauncherReport {
+        while reports.isEmpty {
+            guard try await (socket) else { throw HarnessError("the launcher says nothing") }
+            let (bytes, received) = try receive(socket)
+            descriptors += received
+            guard !bytes.isEmpty else { throw HarnessError("the launcher has gone") }
+            var found: [LauncherReport] = []
+            try decoder.consume(bytes) { (kind, body) throws(WireError) in
+                if let report = try LauncherReport(kind: kind, body: body) { found.append(report) }
+            }
+            reports += found
+        }
+        return reports.removeFirst()
+    }
+
+    func number() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// Asks for a template of a fixture (`nil`: none) and gives its number and the answer.
+    func template(_ fixture: String?, _ isolation: GroupKill = .noFork) throws -> (UInt64, LauncherReport) {
+        let library = try fixture.map { try PluginCompiler.compile($0, into: folder) }
+        let id = number()
+        var message = TemplateMessage(
+            template: id, library: library, directory: folder.path, isolation: isolation)
+        message.environment = ["PATH=/usr/bin:/bin"]
+        try send(message)
+        return (id, try next())
+    }
+
+    /// Asks for a task and starts its launch.
+    func launch(
+        _ template: UInt64, _ isolation: GroupKill = .noFork, fresh: Bool = false, subprocesses: Bool = false,
+        change: (inout LaunchMessage) -> Void = { _ in }
+    ) throws -> TestTask {
+        let id = number()
+        var group: String?
+        if isolation == .cgroup {
+            let path = try Cgroups.make("launch-\(pid)-\(id)")
+            groups.append(path)
+            group = path
+        }
+        try send(
+            SpawnMessage(
+                launch: id, template: template, cgroup: group, subprocesses: subprocesses, fresh: fresh,
+                memory: nil))
+        let report = try next()
+        guard case .spawned(let spawned) = report, descriptors.count == 5 else {
+            throw HarnessError("\(report) with \(descriptors.count) descriptors")
+        }
+        let task = TestTask(launch: id, pid: pid_t(spawned.pid), descriptors: descriptors)
+        descriptors = []
+        var message = LaunchMessage(
+            launch: id, request: 7, identifier: "com.example.test", bundle: "com.example",
+            taskKind: .processing,
+            attempt: 2, token: 9, dataDirectory: folder.path, temporaryDirectory: folder.path)
+        change(&message)
+        try task.send(message)
+        try task.send(PayloadMessage(bytes: Array(#"{"a":1}"#.utf8)))
+        try task.send(RestoredCheckpointMessage(bytes: Array("before".utf8)))
+        try task.send(StartMessage())
+        return task
+    }
+
+    /// A template of a fixture, a launch of it.
+    func run(
+        _ fixture: String, _ isolation: GroupKill = .noFork, fresh: Bool = false, subprocesses: Bool = false
+    ) throws -> TestTask {
+        let (id, answer) = try template(fixture, isolation)
+        guard case .templateReady = answer else { throw HarnessError("\(answer)") }
+        return try launch(id, isolation, fresh: fresh, subprocesses: subprocesses)
+    }
+
+    func exited() throws -> ExitedMessage {
+        let report = try next()
+        guard case .exited(let exited) = report else { throw HarnessError("\(report)") }
+        return exited
+    }
+}
+
+/// The host's ends of one task.
+final class TestTask {
+    let launch: UInt64
+    let pid: pid_t
+    private let descriptors: [CInt]
+    private var control: CInt
+    private var encoder = FrameEncoder()
+    private var decoder = FrameDecoder()
+    private var reports: [ReportMessage] = []
+
+    init(launch: UInt64, pid: pid_t, descriptors: [CInt]) {
+        self.launch = launch
+        self.pid = pid
+        self.descriptors = descriptors
+        control = descriptors[1]
+    }
+
+    deinit {
+        hangUp()
+        for index in [0, 2, 3, 4] { close(descriptors[index]) }
+    }
+
+    var pidfd: CInt { descriptors[0] }
+
+    func send(_ message: some WireMessage) throws { try writeAll(control, encoder.encode(message)) }
+    func sendBytes(_ bytes: [UInt8]) throws { try writeAll(control, bytes) }
+
+    /// Closes the control pipe, as a host that dies does.
+    func hangUp() {
+        if control >= 0 { close(control) }
+        control = -1
+    }
+
+    /// The next report; `nil` when all of the task's processes have closed the pipe.
+    func next() throws -> ReportMessage? {
+        while reports.isEmpty {
+            guard try await (descriptors[2]) else { throw HarnessError("the task says nothing") }
+            let bytes = try readSome(descriptors[2])
+            guard !bytes.isEmpty else { return nil }
+            var found: [ReportMessage] = []
+            try decoder.consume(bytes) { (kind, body) throws(WireError) in
+                if let report = try ReportMessage(kind: kind, body: body) { found.append(report) }
+            }
+            reports += found
+        }
+        return reports.removeFirst()
+    }
+
+    /// All reports until the pipe's end.
+    func all() throws -> [ReportMessage] {
+        var all: [ReportMessage] = []
+        while let report = try next() { all.append(report) }
+        return all
+    }
+
+    func waitUntilReady() throws {
+        guard case .ready = try next() else { throw HarnessError("not ready") }
+    }
+
+    /// Reads a log line: the fixtures that wait say so.
+    func waitForLog() throws {
+        guard case .log = try next() else { throw HarnessError("no log line") }
+    }
+
+    func output() throws -> String { try text(3) }
+    func errors() throws -> String { try text(4) }
+
+    private func text(_ index: Int) throws -> String {
+        var bytes: [UInt8] = []
+        while true {
+            guard try await (descriptors[index]) else { throw HarnessError("the output has no end") }
+            let more = try readSome(descriptors[index])
+            if more.isEmpty { return String(decoding: bytes, as: UTF8.self) }
+            bytes += more
+        }
+    }
+}
