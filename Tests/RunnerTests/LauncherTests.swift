@@ -120,7 +120,7 @@ import Testing
         launcher.closeSocket()
         #expect(launcher.waitForEnd() == 0)
         #expect(try task.all() == [])
-        #expect(try await (task.pidfd))
+        #expect(try waitUntilReadable(task.pidfd))
     }
 
     @Test func `when the launcher is killed its tasks die with it`() throws {
@@ -131,7 +131,7 @@ import Testing
         kill(launcher.pid, SIGKILL)
         #expect(launcher.waitForEnd() == SIGKILL)
         #expect(try task.all() == [])
-        #expect(try await (task.pidfd))
+        #expect(try waitUntilReadable(task.pidfd))
     }
 
     @Test func `a second launcher says hello when the first has let go of the lock`() throws {

@@ -66,7 +66,7 @@ final class TestLauncher {
     /// The launcher's next report; fails after 20 s or at its end.
     func next() throws -> LauncherReport {
         while reports.isEmpty {
-            guard try await (socket) else { throw HarnessError("the launcher says nothing") }
+            guard try waitUntilReadable(socket) else { throw HarnessError("the launcher says nothing") }
             let (bytes, received) = try receive(socket)
             descriptors += received
             guard !bytes.isEmpty else { throw HarnessError("the launcher has gone") }
@@ -181,7 +181,7 @@ final class TestTask {
     /// The next report; `nil` when all of the task's processes have closed the pipe.
     func next() throws -> ReportMessage? {
         while reports.isEmpty {
-            guard try await (descriptors[2]) else { throw HarnessError("the task says nothing") }
+            guard try waitUntilReadable(descriptors[2]) else { throw HarnessError("the task says nothing") }
             let bytes = try readSome(descriptors[2])
             guard !bytes.isEmpty else { return nil }
             var found: [ReportMessage] = []
@@ -215,7 +215,9 @@ final class TestTask {
     private func text(_ index: Int) throws -> String {
         var bytes: [UInt8] = []
         while true {
-            guard try await (descriptors[index]) else { throw HarnessError("the output has no end") }
+            guard try waitUntilReadable(descriptors[index]) else {
+                throw HarnessError("the output has no end")
+            }
             let more = try readSome(descriptors[index])
             if more.isEmpty { return String(decoding: bytes, as: UTF8.self) }
             bytes += more

@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
 import TaskModel
+import Testing
 
 /// Waits until a descriptor can be read; false after 20 s.
-func await(_ descriptor: CInt) throws -> Bool {
+func waitUntilReadable(_ descriptor: CInt) throws -> Bool {
     var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     let count = poll(&source, 1, 20_000)
     if count < 0 { throw HarnessError("poll: \(errno)") }
@@ -46,7 +47,7 @@ func receive(_ socket: CInt) throws -> ([UInt8], [CInt]) {
                 message.msg_iovlen = 1
                 message.msg_control = ancillary.baseAddress
                 message.msg_controllen = controlSize
-                let count = recvmsg(socket, &message, CInt(MSG_CMSG_CLOEXEC.rawValue))
+                let count = recvmsg(socket, &message, CInt(MSG_CMSG_CLOEXEC))
                 received = message.msg_controllen
                 return count
             }
