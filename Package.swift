@@ -126,9 +126,8 @@ let package = Package(
         .target(
             name: "TaskHost",
             dependencies: [
-                "HandlerRegistry", "Launching", "LinuxSystem", "RequestStore", "Scheduling",
-                "SystemConditions",
-                "TaskModel",
+                "ControlWire", "HandlerRegistry", "Launching", "LinuxSystem", "RequestStore", "Scheduling",
+                "SystemConditions", "TaskModel",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -149,7 +148,7 @@ let package = Package(
         .executableTarget(
             name: "bgtaskd",
             dependencies: [
-                "ControlServer", "TaskHost", "TaskModel", "LinuxSystem",
+                "ControlServer", "LinuxSystem", "RequestStore", "TaskHost", "TaskModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

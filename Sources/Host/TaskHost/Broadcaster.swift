@@ -32,6 +32,9 @@ final class Broadcaster<Value: Sendable>: Sendable {
         return stream
     }
 
+    /// Whether anyone listens.
+    var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
+
     /// Hands a value to everyone; any thread.
     func send(_ value: Value) {
         let listeners = state.withLock { Array($0.listeners.values) }

@@ -8,33 +8,35 @@ public struct HostConfiguration: Sendable {
     public var manifestsDirectory: String
     /// The host's own: store, copies of libraries, the bundles' data. Made with mode 0700.
     public var stateDirectory: String
+    /// The control socket, which a second host on the same state is told.
+    public var socketPath: String
     /// The program that is launcher, template and task.
     public var runnerPath: String
     /// Whether conditions come from the machine or begin as a mains-powered, idle, cool one.
     public var simulatesConditions: Bool
     /// Forces a weaker group kill than the machine offers; `nil` takes the strongest.
     public var groupKill: GroupKill?
+    /// `NAME=value` lines that every task gets, besides its temporary directory.
+    public var taskEnvironment: [String]
     /// History: launches kept at least.
     public var keptLaunches: Int
     /// History: launches younger than this are kept besides.
     public var keptAge: Duration
-    /// Pending requests of a bundle, by kind; a kind without an entry has no limit.
-    public var pendingLimits: [TaskKind: Int]
-
-    /// Makes a configuration with standard numbers: 10,000 launches or 30 days of history, 1 refresh and 10
-    /// processing requests pending per bundle (Apple's limits).
+    /// Makes a configuration with standard numbers: 10,000 launches or 30 days of history.
     public init(
-        pluginsDirectory: String, manifestsDirectory: String, stateDirectory: String, runnerPath: String,
-        simulatesConditions: Bool, groupKill: GroupKill? = nil
+        pluginsDirectory: String, manifestsDirectory: String, stateDirectory: String, socketPath: String,
+        runnerPath: String,
+        simulatesConditions: Bool, taskEnvironment: [String], groupKill: GroupKill? = nil
     ) {
         self.pluginsDirectory = pluginsDirectory
         self.manifestsDirectory = manifestsDirectory
         self.stateDirectory = stateDirectory
+        self.socketPath = socketPath
         self.runnerPath = runnerPath
         self.simulatesConditions = simulatesConditions
         self.groupKill = groupKill
+        self.taskEnvironment = taskEnvironment
         keptLaunches = 10_000
         keptAge = .seconds(30 * 86_400)
-        pendingLimits = [.appRefresh: 1, .processing: 10]
     }
 }

@@ -75,3 +75,7 @@ static int remove_entry(const char *path, const struct stat *status, int flag, s
 int lx_remove_tree(const char *path) {
     return nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
+
+int lx_forbid_inspection(void) {
+    return prctl(PR_SET_DUMPABLE, 0);
+}

@@ -25,6 +25,9 @@ int lx_eventfd(void);
 /** Adds 1 to an eventfd. */
 int lx_eventfd_signal(int event);
 
+/** prctl(2), PR_SET_DUMPABLE 0: no core dump, no ptrace and no reading of the memory by the same user. */
+int lx_forbid_inspection(void);
+
 /** Names the calling thread for `ps -L`; at most 15 bytes. */
 int lx_name_thread(const char *name);
 

@@ -1,0 +1,59 @@
+import LinuxSystem
+import RequestStore
+import TaskModel
+
+/// The directories that a launch gets: its bundle's data, kept, and a temporary one, emptied after the launch.
+///
+/// They are numbered by the store, so that no identifier ever becomes a path.
+struct BundleDirectories: Sendable {
+    /// The host's state directory, absolute.
+    let stateDirectory: String
+    let store: any RequestStore
+
+    /// The bundle's own directory, made on first use.
+    ///
+    /// - Throws: What the store or the file system said.
+    func data(of bundle: BundleIdentifier) async throws -> String {
+        let key = "directory of \(bundle)"
+        if let number = try await store.setting(key) {
+            let path = "\(stateDirectory)/data/\(number)"
+            try DirectoryTree.make(path)
+            return path
+        }
+        let next = (try await store.setting(Self.counterKey)).flatMap(Int.init) ?? 1
+        // The counter first: a crash in between skips a number, and no two bundles share one.
+        try await store.setSetting(Self.counterKey, String(next + 1))
+        try await store.setSetting(key, String(next))
+        let path = "\(stateDirectory)/data/\(next)"
+        try DirectoryTree.make(path)
+        return path
+    }
+
+    /// A new, empty directory for one launch.
+    ///
+    /// - Throws: What the file system said.
+    func makeTemporary(for launch: LaunchID) throws(SystemCallError) -> String {
+        let path = temporary(of: launch)
+        try DirectoryTree.remove(path)
+        try DirectoryTree.make(path)
+        return path
+    }
+
+    /// Removes a launch's temporary directory with all that it left in it.
+    ///
+    /// - Throws: What the file system said.
+    func removeTemporary(of launch: LaunchID) throws(SystemCallError) {
+        try DirectoryTree.remove(temporary(of: launch))
+    }
+
+    /// Removes every temporary directory that an earlier host left.
+    ///
+    /// - Throws: What the file system said.
+    func sweepTemporary() throws(SystemCallError) {
+        try DirectoryTree.remove("\(stateDirectory)/tmp")
+    }
+
+    private func temporary(of launch: LaunchID) -> String { "\(stateDirectory)/tmp/\(launch)" }
+
+    private static let counterKey = "next bundle directory"
+}

@@ -1,0 +1,44 @@
+import Launching
+import TaskModel
+
+/// A launch with all that it needs but its number.
+struct PreparedLaunch: Sendable {
+    let request: TaskRequest
+    let handler: PermittedHandler
+    let declaration: TaskDeclaration
+    /// The encoded `call:`; `nil` where a library's handler runs.
+    let program: [UInt8]?
+    let checkpoint: [UInt8]?
+    let lastSuccess: WallTime?
+    let dataDirectory: String
+    let environment: [String]
+
+    /// The grace of a launch under a debugger: as long as somebody may look at it.
+    private static let debuggedGrace = Duration.seconds(3600)
+
+    /// The order for the launcher.
+    func order(for record: LaunchRecord, in temporaryDirectory: String, isDebugged: Bool) -> LaunchOrder {
+        var limits = declaration.limits
+        if isDebugged {
+            limits.lease = Lease(duration: nil, gracePeriod: Self.debuggedGrace)
+            limits.cpu = nil
+        }
+        var order = LaunchOrder(
+            id: record.id, request: record.request, identifier: record.identifier, bundle: record.bundle,
+            kind: record.kind, attempt: record.attempt, token: record.token,
+            libraryPath: program == nil ? handler.libraryPath : nil, libraryHash: handler.libraryHash,
+            program: program, limits: limits, dataDirectory: dataDirectory,
+            temporaryDirectory: temporaryDirectory)
+        order.payload = request.submission.payload
+        order.checkpoint = checkpoint
+        order.lastSuccess = lastSuccess
+        order.title = request.submission.title
+        order.subtitle = request.submission.subtitle
+        order.subprocesses = handler.manifest.sandbox.subprocesses
+        order.network = handler.manifest.sandbox.network ?? false
+        order.environment = environment
+        order.debug = isDebugged
+        order.niceness = record.kind.isDiscretionary ? 10 : 5
+        return order
+    }
+}

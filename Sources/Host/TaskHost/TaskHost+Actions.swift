@@ -1,0 +1,150 @@
+import HandlerRegistry
+import Launching
+import LinuxSystem
+import RequestStore
+import Scheduling
+import TaskModel
+
+/// How the scheduler's actions are done.
+extension TaskHost {
+    func perform(_ action: SchedulerAction) async {
+        switch action {
+        case .launch(let id, let isSimulated, let verdicts):
+            await startLaunch(of: id, isSimulated: isSimulated, because: verdicts)
+        case .expire(let id, let reason):
+            launcher.expire(id, reason: reason)
+        case .setCPULimitRelaxed(let id, let isRelaxed):
+            guard let launch = running[id] else { return }
+            log.append(
+                .info, isRelaxed ? "CPU limit lifted on external power" : "CPU limit in force",
+                launch: id, identifier: launch.record.identifier)
+            launcher.setCPULimit(id, isRelaxed ? nil : limits(of: launch.request).cpu)
+        case .submitScheduled(let identifier, let bundle, let earliest, let deadline):
+            await submitScheduled(identifier, bundle: bundle, earliest: earliest, deadline: deadline)
+        case .cancelRequest(let id, let reason):
+            await cancelRequest(id, reason: reason)
+        case .wake(let wake):
+            self.wake = wake
+            armTimer()
+        }
+    }
+
+    /// Sets the alarms: the scheduler's, and a retry of what the store could not take.
+    func armTimer() {
+        let retry = unsavedEnds.isEmpty ? nil : moments.now().boot + .seconds(5)
+        let boot = [wake.boot, retry].compactMap(\.self).min()
+        timer.set(bootAt: boot, wallAt: wake.wall)
+    }
+
+    /// Records a launch, then asks the launcher for it: what the launcher knows, the store knows.
+    private func startLaunch(of id: RequestID, isSimulated: Bool, because verdicts: [Verdict]) async {
+        let now = moments.now()
+        guard let request = pending[id], phase == .serving else {
+            await schedule(.launchNotStarted(id, retry: now.wall + .seconds(60)))
+            return
+        }
+        var prepared: Result<PreparedLaunch, SubmissionError>
+        let record: LaunchRecord
+        do {
+            prepared = try await prepare(request)
+            record = try await store.beginLaunch(
+                of: id, at: now.wall, isolation: launcher.isolation.groupKill.rawValue,
+                libraryHash: handler(for: request)?.libraryHash, isSimulated: isSimulated,
+                explanation: explanationText(verdicts))
+        } catch {
+            log.append(.error, "not launched: \(error)", identifier: request.identifier)
+            await schedule(.launchNotStarted(id, retry: now.wall + .seconds(10)))
+            return
+        }
+        pending[id] = nil
+        toldVetoes[id] = nil
+        let isDebugged = debugged.remove(id) != nil
+        let declaration = handler(for: request)?.manifest.declaration(for: request.identifier)
+        running[record.id] = RunningLaunch(
+            record: record, request: request, isAtMostOnce: declaration?.isAtMostOnce ?? false,
+            isDebugged: isDebugged)
+        happenings.send(.launchStarted(record))
+        log.append(
+            .info, "launching, attempt \(record.attempt)\(isSimulated ? ", simulated" : "")",
+            launch: record.id, identifier: record.identifier)
+        if case .success = prepared {
+            do {
+                let directory = try directories.makeTemporary(for: record.id)
+                let order = try prepared.get().order(for: record, in: directory, isDebugged: isDebugged)
+                launcher.launch(order)
+            } catch let error as SubmissionError {
+                prepared = .failure(error)
+            } catch {
+                prepared = .failure(
+                    SubmissionError(
+                        code: .unavailable, subject: "\(record.id)", finding: "\(error)",
+                        remedy: "Make room in \(configuration.stateDirectory)"))
+            }
+        }
+        await schedule(.launchStarted(record.id, id))
+        if case .failure(let error) = prepared {
+            let end = LaunchEnd(outcome: .failed, reason: .loadFailed, message: "\(error)")
+            await handle(
+                .ended(
+                    record.id, end, cpuTime: .zero, cpuIsLowerBound: false, peakMemory: nil, at: moments.now()))
+        }
+    }
+
+    /// Everything of a launch that does not need its number.
+    private func prepare(_ request: TaskRequest) async throws -> Result<PreparedLaunch, SubmissionError> {
+        guard let handler = handler(for: request),
+            let declaration = handler.manifest.declaration(for: request.identifier)
+        else {
+            return .failure(notPermitted(request.identifier))
+        }
+        let program: [UInt8]?
+        do {
+            program = try declaration.call.map { call throws(SubmissionError) in
+                try registry.encodeProgram(call, for: request.submission, of: handler)
+            }
+        } catch {
+            return .failure(error)
+        }
+        return .success(
+            PreparedLaunch(
+                request: request, handler: handler, declaration: declaration, program: program,
+                checkpoint: try await store.checkpoint(of: request.id),
+                lastSuccess: try await store.lastSuccess(of: request.identifier),
+                dataDirectory: try await directories.data(of: request.bundle),
+                environment: configuration.taskEnvironment))
+    }
+
+    private func submitScheduled(
+        _ identifier: TaskIdentifier, bundle: BundleIdentifier, earliest: WallTime, deadline: WallTime
+    ) async {
+        guard let declaration = declaration(for: identifier) else { return }
+        var submission = TaskSubmission(identifier: identifier, origin: .schedule)
+        submission.earliestBeginDate = earliest
+        do {
+            let acceptance = try await store.accept(
+                submission, bundle: bundle, kind: declaration.kind, at: moments.now().wall,
+                deadline: deadline, pendingLimit: nil)
+            if acceptance.state == .pending { await take(acceptance) }
+        } catch {
+            log.append(.error, "its schedule's request was not stored: \(error)", identifier: identifier)
+            await schedule(.scheduleNotStored(identifier))
+        }
+    }
+
+    private func cancelRequest(_ id: RequestID, reason: Reason) async {
+        guard let request = pending.removeValue(forKey: id) else { return }
+        toldVetoes[id] = nil
+        do {
+            _ = try await store.cancelPending(id, at: moments.now().wall, reason: reason)
+            happenings.send(.requestCancelled(id, request.identifier, reason))
+        } catch {
+            log.append(.error, "not cancelled in the store: \(error)", identifier: request.identifier)
+        }
+    }
+
+    /// The limits that a request's launches get: its manifest's, or its kind's where no manifest has it any more.
+    func limits(of request: TaskRequest) -> LaunchLimits {
+        handler(for: request)?.manifest.declaration(for: request.identifier)?.limits
+            ?? .standard(for: request.kind)
+    }
+}

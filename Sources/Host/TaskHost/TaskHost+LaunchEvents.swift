@@ -1,0 +1,196 @@
+import Launching
+import LinuxSystem
+import RequestStore
+import Scheduling
+import TaskModel
+
+/// A launch's end that the store could not take when it came.
+struct UnsavedEnd: Sendable {
+    var launch: RunningLaunch
+    var end: LaunchEnd
+    var at: WallTime
+}
+
+/// What launches tell.
+extension TaskHost {
+    func handle(_ event: LaunchEvent) async {
+        switch event {
+        case .started(let id, let processIdentifier):
+            running[id]?.processIdentifier = processIdentifier
+        case .ready(let id, let moment):
+            await ready(id, at: moment)
+        case .progress(let id, let progress):
+            guard let launch = running[id] else { return }
+            running[id]?.record.progress = progress
+            store.recordProgress(id, progress, at: moments.now())
+            happenings.send(.progress(id, launch.record.request, progress))
+            await schedule(.progressed(id, progress))
+        case .log(let id, let level, let message, let subsystem, let category):
+            log.append(
+                LogLine(
+                    at: moments.now().wall, level: level, source: .handler, launch: id,
+                    identifier: running[id]?.record.identifier, message: message, subsystem: subsystem,
+                    category: category))
+        case .output(let id, let stream, let line):
+            log.append(
+                LogLine(
+                    at: moments.now().wall, level: .info,
+                    source: stream == .stdout ? .standardOutput : .standardError, launch: id,
+                    identifier: running[id]?.record.identifier, message: line))
+        case .checkpoint(let id, let bytes):
+            await saveCheckpoint(id, bytes)
+        case .submit(let id, let call, let submission):
+            launcher.reply(id, call: call, await answerSubmit(submission, from: id))
+        case .cancel(let id, let call, let identifier):
+            launcher.reply(id, call: call, await answerCancel(identifier, from: id))
+        case .pending(let id, let call):
+            launcher.reply(id, call: call, answerPending(from: id))
+        case .assertionBegan(let id, let assertion, let name):
+            note(.info, "assertion \(assertion) begins: \(name)", of: id)
+        case .assertionEnded(let id, let assertion):
+            note(.info, "assertion \(assertion) ends", of: id)
+        case .expiring(let id, let reason, _):
+            await expiring(id, reason)
+        case .cpuWarning(let id, let message):
+            note(.warning, message, of: id)
+        case .ended(let id, let end, let cpuTime, let cpuIsLowerBound, let peakMemory, let moment):
+            guard var launch = running[id] else { return }
+            launch.record.cpuTime = cpuTime
+            launch.record.cpuIsLowerBound = cpuIsLowerBound
+            launch.record.peakMemory = peakMemory
+            await ended(launch, end, at: moment.wall)
+        case .unkillable(let id):
+            note(.error, "the kernel can't kill it yet; its slot stays taken", of: id)
+        case .launcherUnavailable(let message):
+            log.append(.error, "the launcher can't be started: \(message)")
+        case .launcherDied(let message):
+            log.append(.error, "the launcher died and is started again: \(message)")
+        }
+    }
+
+    private func note(_ level: LogLine.Level, _ message: String, of id: LaunchID) {
+        log.append(level, message, launch: id, identifier: running[id]?.record.identifier)
+    }
+
+    private func ready(_ id: LaunchID, at moment: Moment) async {
+        guard let launch = running[id] else { return }
+        running[id]?.record.state = .running
+        running[id]?.record.readyAt = moment.wall
+        happenings.send(.launchReady(id, launch.record.request, at: moment.wall))
+        await schedule(.launchReady(id))
+        if launch.isDebugged { await schedule(.tracingChanged(id, isTraced: true)) }
+        resumeReadyWaiters(of: id)
+        do {
+            try await store.markReady(id, at: moment.wall)
+        } catch {
+            note(.error, "its begin was not stored: \(error)", of: id)
+        }
+    }
+
+    private func resumeReadyWaiters(of id: LaunchID) {
+        for waiter in readyWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
+    }
+
+    private func saveCheckpoint(_ id: LaunchID, _ bytes: [UInt8]) async {
+        do {
+            try await store.saveCheckpoint(id, bytes)
+            await schedule(.launchActive(id))
+        } catch {
+            note(.error, "its checkpoint was not stored: \(error)", of: id)
+        }
+    }
+
+    private func expiring(_ id: LaunchID, _ reason: Reason) async {
+        guard let launch = running[id] else { return }
+        running[id]?.record.state = .expiring
+        running[id]?.record.expiration = reason
+        happenings.send(.launchExpiring(id, launch.record.request, reason))
+        note(.info, "expiring: \(reason.rawValue)", of: id)
+        await schedule(.launchExpiring(id))
+        do {
+            try await store.markExpiring(id, reason: reason)
+        } catch {
+            note(.error, "its expiration was not stored: \(error)", of: id)
+        }
+    }
+
+    private func ended(_ launch: RunningLaunch, _ end: LaunchEnd, at time: WallTime) async {
+        let id = launch.record.id
+        do {
+            try directories.removeTemporary(of: id)
+        } catch {
+            note(.warning, "its temporary directory stays: \(error)", of: id)
+        }
+        let unsaved = UnsavedEnd(launch: launch, end: end, at: time)
+        do {
+            let putBack = try await save(unsaved)
+            await finish(unsaved, putBack: putBack)
+        } catch {
+            // The launch is over; its result stays in memory until the store can take it. Its slot is free, its
+            // request is not: the store still has it as launched.
+            note(.error, "its end was not stored yet: \(error)", of: id)
+            unsavedEnds.append(unsaved)
+            await finish(unsaved, putBack: nil)
+            armTimer()
+        }
+    }
+
+    /// Stores an end and, by the rule, puts its request back.
+    private func save(_ unsaved: UnsavedEnd) async throws -> TaskRequest? {
+        let record = unsaved.launch.record
+        let applies = PutBackRule.applies(
+            outcome: unsaved.end.outcome, completed: unsaved.end.completion != nil,
+            expiration: record.expiration, isAtMostOnce: unsaved.launch.isAtMostOnce)
+        // An expiration is no failure of the handler: its next attempt waits for conditions, not for a back-off.
+        let delay: Duration = unsaved.end.outcome == .lost ? settings.backOff(afterAttempt: record.attempt) : .zero
+        return try await store.endLaunch(
+            record.id, unsaved.end, at: unsaved.at, cpuTime: record.cpuTime,
+            cpuIsLowerBound: record.cpuIsLowerBound, peakMemory: record.peakMemory,
+            progress: record.progress,
+            putBack: applies ? PutBack(notBefore: delay > .zero ? unsaved.at + delay : nil) : nil)
+    }
+
+    private func finish(_ unsaved: UnsavedEnd, putBack: TaskRequest?) async {
+        var record = unsaved.launch.record
+        record.state = .ended
+        record.endedAt = unsaved.at
+        record.end = unsaved.end
+        running[record.id] = nil
+        if let putBack { pending[putBack.id] = putBack }
+        log.append(
+            unsaved.end.outcome == .succeeded ? .info : .notice, unsaved.end.summary(putBack: putBack),
+            launch: record.id, identifier: record.identifier)
+        happenings.send(.launchEnded(record, putBack: putBack))
+        await schedule(.launchEnded(record.id, putBack: putBack))
+        resumeReadyWaiters(of: record.id)
+        finishIfDrained()
+    }
+
+    /// Tries again to store the ends that it could not take.
+    func saveEnds() async {
+        while let unsaved = unsavedEnds.first {
+            do {
+                if let putBack = try await save(unsaved) {
+                    pending[putBack.id] = putBack
+                    await schedule(.submitted(putBack))
+                }
+                unsavedEnds.removeFirst()
+            } catch {
+                break
+            }
+        }
+        armTimer()
+    }
+}
+
+extension LaunchEnd {
+    /// One line: `expired, leaseEnded; put back as attempt 2`.
+    func summary(putBack: TaskRequest?) -> String {
+        var text = outcome.rawValue
+        if let reason { text += ", \(reason.rawValue)" }
+        if let message { text += ": \(message)" }
+        if leftovers > 0 { text += "; \(leftovers) processes outlived it and were killed" }
+        if let putBack { text += "; put back as attempt \(putBack.attempt)" }
+        return text
+    }
+}

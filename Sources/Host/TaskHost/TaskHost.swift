@@ -1,0 +1,227 @@
+import HandlerRegistry
+import Launching
+public import LinuxSystem
+public import Logging
+import RequestStore
+import Scheduling
+public import ServiceLifecycle
+import SystemConditions
+public import TaskModel
+
+/// The host: the one actor, and the only one who knows all peers.
+///
+/// It decides nothing. Events of the peers become events of the scheduler, and the scheduler's actions become calls of
+/// the peers; what must survive is stored before anyone hears of it.
+public actor TaskHost: Service {
+    /// Where the host is in its life.
+    enum Phase {
+        case starting
+        case serving
+        /// Told to stop; nothing starts.
+        case draining
+    }
+
+    nonisolated let configuration: HostConfiguration
+    nonisolated let moments: any MomentSource
+    nonisolated let log: HostLog
+    nonisolated let happenings = Broadcaster<HostEvent>(capacity: 4096)
+    let store: SQLiteRequestStore
+    let registry: HandlerRegistry
+    let sensors: ConditionSensors
+    let launcher: TaskLauncher
+    let timer: WakeTimer
+    let directories: BundleDirectories
+    /// Requests that a simulated launch with a debugger was asked for.
+    var debugged: Set<RequestID> = []
+    var scheduler: Scheduler
+    let settings = SchedulerSettings()
+    var registered = RegistrySnapshot(handlers: [], problems: [])
+    var pending: [RequestID: TaskRequest] = [:]
+    var running: [LaunchID: RunningLaunch] = [:]
+    /// What was last said to keep each pending request from starting.
+    var toldVetoes: [RequestID: [Verdict]] = [:]
+    /// Ends that the store could not take yet, oldest first.
+    var unsavedEnds: [UnsavedEnd] = []
+    var wake = Wake()
+    var phase = Phase.starting
+    /// Resumed when a debugged launch has stopped before its handler, or ended.
+    var readyWaiters: [LaunchID: [CheckedContinuation<Void, Never>]] = [:]
+    private let (drained, drainedContinuation) = AsyncStream.makeStream(of: Void.self)
+
+    /// Opens the store and makes the peers; nothing runs yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where things are.
+    ///   - logger: The process's own log.
+    ///   - moments: The clocks.
+    /// - Throws: What keeps the host from starting, as a sentence: a second host, a damaged store, a directory.
+    public init(
+        configuration: HostConfiguration, logger: Logger, moments: any MomentSource = SystemClocks()
+    ) async throws {
+        var configuration = configuration
+        for directory in [
+            configuration.stateDirectory, configuration.pluginsDirectory, configuration.manifestsDirectory,
+        ] {
+            try DirectoryTree.make(directory)
+        }
+        configuration.stateDirectory = try DirectoryTree.realPath(of: configuration.stateDirectory)
+        configuration.pluginsDirectory = try DirectoryTree.realPath(of: configuration.pluginsDirectory)
+        configuration.manifestsDirectory = try DirectoryTree.realPath(of: configuration.manifestsDirectory)
+        self.configuration = configuration
+        self.moments = moments
+        let log = HostLog(logger: logger, moments: moments)
+        self.log = log
+        store = try SQLiteRequestStore.open(
+            directory: configuration.stateDirectory, socket: configuration.socketPath, at: moments.now().wall)
+        registry = HandlerRegistry(
+            manifestsDirectory: configuration.manifestsDirectory,
+            pluginsDirectory: configuration.pluginsDirectory,
+            libraryCacheDirectory: configuration.stateDirectory + "/libraries")
+        sensors = ConditionSensors(
+            mode: configuration.simulatesConditions ? .simulated : .system, moments: moments)
+        launcher = TaskLauncher(
+            configuration: LauncherConfiguration(
+                runnerPath: configuration.runnerPath, stateDirectory: configuration.stateDirectory,
+                groupKill: configuration.groupKill), moments: moments,
+            onWaiting: { log.append(.notice, $0) })
+        timer = try WakeTimer()
+        directories = BundleDirectories(stateDirectory: configuration.stateDirectory, store: store)
+        scheduler = Scheduler(settings: settings)
+    }
+
+    /// Serves until the service group asks for a graceful shutdown and every launch has ended.
+    ///
+    /// - Throws: What kept the host from starting.
+    public func run() async throws {
+        try await begin()
+        let changes = try registry.changes()
+        await withGracefulShutdownHandler {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await event in self.launcher.events { await self.handle(event) } }
+                group.addTask { for await snapshot in changes { await self.take(snapshot) } }
+                group.addTask {
+                    for await conditions in self.sensors.changes() {
+                        await self.schedule(.conditionsChanged(conditions))
+                    }
+                }
+                group.addTask { for await _ in self.timer.wakes { await self.timePassed() } }
+                for await _ in drained { break }
+                group.cancelAll()
+                timer.cancel()
+                await launcher.shutDown()
+            }
+        } onGracefulShutdown: {
+            Task { await self.stop() }
+        }
+        await saveEnds()
+        happenings.finish()
+        log.finish()
+        do {
+            try await store.close(at: moments.now().wall)
+        } catch {
+            log.append(.error, "the store was not closed: \(error)")
+        }
+    }
+
+    /// Reads what was stored, ends what a dead host left, and lets the scheduler begin.
+    private func begin() async throws {
+        try await launcher.start()
+        log.append(.info, "launches are isolated by \(launcher.isolation.groupKill.rawValue)")
+        try directories.sweepTemporary()
+        registered = registry.scan()
+        for problem in registered.problems { log.append(problem.logLevel, "\(problem)") }
+        try await recover()
+        let now = moments.now()
+        _ = scheduler.handle(.handlersChanged(registered.handlers.map(\.manifest)), at: now)
+        _ = scheduler.handle(.conditionsChanged(sensors.snapshot()), at: now)
+        for request in try await store.pendingRequests() {
+            pending[request.id] = request
+            _ = scheduler.handle(.submitted(request), at: now)
+        }
+        for identifier in registered.handlers.flatMap({ $0.manifest.tasks }).filter({ $0.schedule != nil })
+            .map(\.pattern.base)
+        {
+            if let newest = try await store.launches(identifier: identifier, limit: 1, before: nil).first {
+                _ = scheduler.handle(.lastLaunched(identifier, newest.startedAt), at: now)
+            }
+        }
+        try await store.prune(
+            keepingNewest: configuration.keptLaunches,
+            olderThan: WallTime(sinceEpoch: now.wall.sinceEpoch - configuration.keptAge))
+        phase = .serving
+        log.append(.notice, "\(registered.handlers.count) handlers, \(pending.count) pending requests")
+        await schedule(.started)
+    }
+
+    private func recover() async throws {
+        let manifests = registered.handlers.map(\.manifest)
+        let settings = settings
+        let now = moments.now().wall
+        let recovery = try await store.recover(
+            at: now,
+            isAtMostOnce: { bundle, identifier in
+                manifests.first { $0.bundle == bundle }?.declaration(for: identifier)?.isAtMostOnce ?? false
+            },
+            backOff: { now + settings.backOff(afterAttempt: $0.attempt) })
+        for launch in recovery.lost {
+            log.append(
+                .warning, "lost with the host that started it", launch: launch.id,
+                identifier: launch.identifier)
+        }
+    }
+
+    /// Tells the scheduler, and does what it says.
+    func schedule(_ event: SchedulerEvent) async {
+        let actions = scheduler.handle(event, at: moments.now())
+        for action in actions { await perform(action) }
+        tellVetoes()
+    }
+
+    /// Begins to stop: nothing starts any more, everything that runs expires with `hostShutdown`.
+    public func stop() async {
+        guard phase != .draining else { return }
+        phase = .draining
+        log.append(
+            .notice, running.isEmpty ? "stopping" : "stopping; waiting for \(running.count) launches")
+        happenings.send(.hostStopping)
+        await schedule(.shutdown)
+        finishIfDrained()
+    }
+
+    /// Kills everything that still runs; for a user who does not want to wait for ``stop()``.
+    public func killAll() {
+        for id in running.keys.sorted() {
+            launcher.kill(id, reason: .hostShutdown, message: "the host was stopped twice")
+        }
+    }
+
+    func finishIfDrained() {
+        if phase == .draining && running.isEmpty { drainedContinuation.finish() }
+    }
+
+    private func take(_ snapshot: RegistrySnapshot) async {
+        let before = registered
+        registered = snapshot
+        for problem in snapshot.problems where !before.problems.contains(problem) {
+            log.append(problem.logLevel, "\(problem)")
+        }
+        for handler in snapshot.handlers where !before.handlers.contains(handler) {
+            log.append(.notice, "installed \(handler.manifest.bundle)")
+        }
+        for handler in before.handlers where !snapshot.handlers.contains(handler) {
+            let isGone = !snapshot.handlers.contains { $0.manifest.bundle == handler.manifest.bundle }
+            if isGone { log.append(.notice, "removed \(handler.manifest.bundle)") }
+            launcher.retire(handler.manifest.bundle)
+        }
+        await schedule(.handlersChanged(snapshot.handlers.map(\.manifest)))
+    }
+
+    private func timePassed() async {
+        await saveEnds()
+        await schedule(.timePassed)
+    }
+}
+
+extension ManifestProblem {
+    var logLevel: LogLine.Level { severity == .error ? .error : .warning }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Testing
+
+/// What a user sees of a whole host: real processes, a real store, a real socket.
+@Suite struct EndToEndTests {
+    static let counting = """
+        #include <bgtask.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <unistd.h>
+
+        static void run(bgtask_task *task, const bgtask_host *host) {
+            const bgtask_launch *launch = host->launch(task);
+            long position = 0;
+            if (launch->checkpoint) sscanf(launch->checkpoint, "%ld", &position);
+            printf("from %ld\\n", position);
+            fflush(stdout);
+            for (long i = position + 1; i <= 3; i++) {
+                char text[32];
+                snprintf(text, sizeof text, "%ld", i);
+                host->checkpoint(task, text, strlen(text) + 1);
+                host->progress(task, i, 3, "counting");
+                if (launch->payload && strstr(launch->payload, "wait")) {
+                    while (!host->expired(task, NULL)) usleep(10000);
+                    return;
+                }
+            }
+            host->complete(task, 1, "counted");
+        }
+
+        static const bgtask_plugin plugin = {BGTASK_ABI_VERSION, sizeof(bgtask_plugin), run};
+        const bgtask_plugin *bgtask_plugin_entry(void) { return &plugin; }
+        static void stop(bgtask_task *task, const bgtask_expiration *why, void *context) {}
+        __attribute__((unused)) static bgtask_expiration_handler keep = stop;
+        """
+
+    static let manifest = """
+        apiVersion: bgtask/v1
+        bundle: com.example.counting
+        library: libcounting.so
+        modes: [fetch, processing]
+        tasks:
+          - identifier: com.example.counting.count
+            kind: processing
+          - identifier: com.example.counting.refresh
+            kind: appRefresh
+        """
+
+    /// The counting plugin, with its expiration seen by polling: it asked for the descriptor, so it is not ended.
+    static func install(in host: HostProcess) throws {
+        let source = counting.replacingOccurrences(
+            of: "long position = 0;", with: "long position = 0; host->expiration_descriptor(task);")
+        try host.install(source, library: "libcounting.so", manifest: manifest, named: "counting")
+    }
+
+    @Test func `two dropped files become a job that runs without a restart`() throws {
+        let host = try HostProcess()
+        try host.start()
+        try Self.install(in: host)
+        try host.wait("the manifest is read") { host.run("plugins").output.contains("com.example.counting") }
+        let answer = host.run("submit", "com.example.counting.count", "--wait")
+        #expect(answer.status == 0, "\(answer)")
+        let row = try #require(try host.launches().first)
+        #expect(row["outcome"] as? String == "succeeded")
+        #expect(row["identifier"] as? String == "com.example.counting.count")
+        #expect((row["progress"] as? [String: Any])?["completed"] as? Int == 3)
+        #expect(row["attempt"] as? Int == 1)
+        #expect(host.stop() == 0)
+        #expect(host.leftovers() == [])
+    }
+
+    @Test func `an expired launch resumes from its checkpoint`() throws {
+        let host = try HostProcess()
+        try Self.install(in: host)
+        try host.start()
+        host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
+        try host.wait("it has saved a checkpoint") {
+            (try host.launches().first?["progress"] as? [String: Any])?["completed"] as? Int == 1
+        }
+        #expect(host.run("expire", "com.example.counting.count", "--reason", "simulated").status == 0)
+        try host.wait("the second attempt has made progress") {
+            let newest = try host.launches().first
+            return newest?["attempt"] as? Int == 2
+                && (newest?["progress"] as? [String: Any])?["completed"] as? Int == 2
+        }
+        let first = try #require(try host.launches().last)
+        #expect(first["outcome"] as? String == "expired")
+        #expect(first["reason"] as? String == "simulated")
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `killed with SIGKILL, the host leaves no process and loses no request`() throws {
+        let host = try HostProcess()
+        try Self.install(in: host)
+        try host.start()
+        host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
+        host.run("submit", "com.example.counting.refresh", "--earliest", "1h")
+        try host.wait("the first one runs") { try host.launches().first?["state"] as? String == "running" }
+        host.kill()
+        try host.wait("the launcher has emptied its groups and gone") { host.leftovers().isEmpty }
+        try host.start()
+        let rows = try host.launches(of: "com.example.counting.count")
+        #expect(rows.last?["outcome"] as? String == "lost")
+        #expect(rows.last?["reason"] as? String == "hostDied")
+        #expect(host.run("pending").output.contains("com.example.counting.refresh"))
+        try host.wait("the lost one is attempted again") {
+            try host.launches(of: "com.example.counting.count").first?["attempt"] as? Int == 2
+        }
+        #expect(host.stop() == 0)
+        #expect(host.leftovers() == [])
+    }
+
+    @Test func `a second host on the same state is refused with the owner named`() throws {
+        let host = try HostProcess()
+        try host.start()
+        let second = Process()
+        second.executableURL = HostProcess.products.appendingPathComponent("bgtaskd")
+        second.arguments = [
+            "--plugins", host.plugins.path, "--manifests", host.manifests.path, "--state", host.state.path,
+            "--socket", host.directory.appendingPathComponent("run/second.sock").path,
+        ]
+        let errors = Pipe()
+        second.standardError = errors
+        second.standardOutput = errors
+        try second.run()
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        second.waitUntilExit()
+        #expect(second.terminationStatus != 0)
+        #expect(text.contains("\(host.processIdentifier)"), "\(text)")
+        #expect(host.run("version").status == 0)
+    }
+
+    @Test func `a removed manifest expires its launch, and its request does not vanish silently`() throws {
+        let host = try HostProcess()
+        try Self.install(in: host)
+        try host.start()
+        host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
+        try host.wait("it runs") { try host.launches().first?["state"] as? String == "running" }
+        try FileManager.default.removeItem(at: host.manifests.appendingPathComponent("counting.yaml"))
+        try host.wait("it has ended") { try host.launches().first?["state"] as? String == "ended" }
+        #expect(try host.launches().first?["reason"] as? String == "manifestRemoved")
+        let refused = host.run("submit", "com.example.counting.count", "--json")
+        #expect(refused.status == 4)
+        #expect(refused.output.contains("notPermitted") || refused.errors.contains("notPermitted"))
+    }
+
+    @Test func `a plugged-out task expires with externalPowerLost and waits for the plug`() throws {
+        let host = try HostProcess()
+        try Self.install(in: host)
+        try host.start()
+        host.run("submit", "com.example.counting.count", "--external-power", "--payload", #"{"mode":"wait"}"#)
+        try host.wait("it runs") { try host.launches().first?["state"] as? String == "running" }
+        #expect(host.run("conditions", "set", "power=battery:80%").status == 0)
+        try host.wait("it has ended") { try host.launches().first?["state"] as? String == "ended" }
+        #expect(try host.launches().first?["reason"] as? String == "externalPowerLost")
+        #expect(host.run("pending").output.contains("com.example.counting.count"))
+        host.run("conditions", "set", "power=external")
+        try host.wait("it runs again") { try host.launches().first?["attempt"] as? Int == 2 }
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import Testing
+
+/// A real `bgtaskd` in a directory of its own, driven by the real `bgtask`.
+///
+/// Every test has its own; nothing but its directory and its processes exists afterwards.
+final class HostProcess {
+    let directory: URL
+    private(set) var process: Process?
+    private let extraArguments: [String]
+
+    var plugins: URL { directory.appendingPathComponent("plugins") }
+    var manifests: URL { directory.appendingPathComponent("manifests") }
+    var state: URL { directory.appendingPathComponent("state") }
+    var socket: URL { directory.appendingPathComponent("run/control.sock") }
+    var logFile: URL { directory.appendingPathComponent("host.log") }
+
+    /// The directory of the built products: the test bundle's own.
+    static let products: URL = {
+        let executable = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+        return executable.deletingLastPathComponent()
+    }()
+
+    init(_ extraArguments: String...) throws {
+        self.extraArguments = extraArguments
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("bgtask-\(UUID().uuidString)")
+        for folder in [plugins, manifests] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+        // Plugins that others may write are refused for root.
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: plugins.path)
+    }
+
+    deinit {
+        kill()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// The host's process number; 0 before it runs.
+    var processIdentifier: Int32 { process?.processIdentifier ?? 0 }
+
+    /// Starts the host and waits until it answers.
+    func start() throws {
+        let host = Process()
+        host.executableURL = Self.products.appendingPathComponent("bgtaskd")
+        host.arguments =
+            [
+                "--plugins", plugins.path, "--manifests", manifests.path, "--state", state.path,
+                "--socket", socket.path, "--conditions", "simulated", "--log-level", "debug",
+            ] + extraArguments
+        if !FileManager.default.fileExists(atPath: logFile.path) {
+            FileManager.default.createFile(atPath: logFile.path, contents: nil)
+        }
+        let log = try FileHandle(forWritingTo: logFile)
+        log.seekToEndOfFile()
+        host.standardError = log
+        host.standardOutput = log
+        try host.run()
+        process = host
+        try wait("the host answers") { run("version", "--json").status == 0 || !host.isRunning }
+        if !host.isRunning { throw HostFailure("bgtaskd ended at its start:\n\(log(last: 20))") }
+    }
+
+    /// Ends the host at once, as the kernel does to it under memory pressure.
+    func kill() {
+        guard let process, process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Asks the host to stop and waits for it.
+    func stop() -> Int32 {
+        guard let process else { return -1 }
+        process.terminate()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    struct Answer {
+        var status: Int32
+        var output: String
+        var errors: String
+    }
+
+    /// Runs `bgtask` against this host.
+    @discardableResult
+    func run(_ arguments: String...) -> Answer { run(arguments) }
+
+    func run(_ arguments: [String]) -> Answer {
+        let command = Process()
+        command.executableURL = Self.products.appendingPathComponent("bgtask")
+        command.arguments = arguments
+        var environment = ProcessInfo.processInfo.environment
+        environment["BGTASK_SOCKET"] = socket.path
+        environment["NO_COLOR"] = "1"
+        command.environment = environment
+        let files = ["out", "err"].map { directory.appendingPathComponent("\(UUID().uuidString).\($0)") }
+        for file in files { FileManager.default.createFile(atPath: file.path, contents: nil) }
+        defer { for file in files { try? FileManager.default.removeItem(at: file) } }
+        do {
+            command.standardOutput = try FileHandle(forWritingTo: files[0])
+            command.standardError = try FileHandle(forWritingTo: files[1])
+            try command.run()
+        } catch {
+            return Answer(status: -1, output: "", errors: "\(error)")
+        }
+        command.waitUntilExit()
+        return Answer(
+            status: command.terminationStatus, output: (try? String(contentsOf: files[0], encoding: .utf8)) ?? "",
+            errors: (try? String(contentsOf: files[1], encoding: .utf8)) ?? "")
+    }
+
+    /// The answer's JSON; fails the test if it is none.
+    func json(_ arguments: String...) throws -> Any {
+        let answer = run(arguments + ["--json"])
+        guard let value = try? JSONSerialization.jsonObject(with: Data(answer.output.utf8)) else {
+            throw HostFailure("bgtask \(arguments) gave \(answer.status): \(answer.output) \(answer.errors)")
+        }
+        return value
+    }
+
+    /// The rows of `bgtask launches`, newest first.
+    func launches(of identifier: String? = nil) throws -> [[String: Any]] {
+        let arguments = ["launches", "--json"] + (identifier.map { ["--identifier", $0] } ?? [])
+        let answer = run(arguments)
+        guard let rows = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [[String: Any]] else {
+            throw HostFailure("no rows: \(answer)")
+        }
+        return rows
+    }
+
+    /// Installs a C plugin and its manifest: two files are dropped, as a user does.
+    func install(_ source: String, library: String, manifest: String, named name: String) throws {
+        let file = directory.appendingPathComponent("\(name).c")
+        try source.write(to: file, atomically: true, encoding: .utf8)
+        let built = directory.appendingPathComponent(library)
+        try Self.compile(file, into: built)
+        // Renaming is how a library is installed: no half-written file is ever seen.
+        try FileManager.default.moveItem(at: built, to: plugins.appendingPathComponent(library))
+        try manifest.write(
+            to: manifests.appendingPathComponent("\(name).yaml"), atomically: true, encoding: .utf8)
+    }
+
+    /// Compiles a plugin with the system's compiler.
+    static func compile(_ source: URL, into library: URL) throws {
+        let include = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources/SDK/CHandlerABI/include")
+        let compiler = Process()
+        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        compiler.arguments = [
+            "cc", "-shared", "-fPIC", "-Wall", "-Werror", "-D_GNU_SOURCE", "-pthread", "-I", include.path, "-o",
+            library.path, source.path,
+        ]
+        try compiler.run()
+        compiler.waitUntilExit()
+        if compiler.terminationStatus != 0 { throw HostFailure("cc failed for \(source.lastPathComponent)") }
+    }
+
+    /// Waits until something holds, looking 50 times a second; fails the test after the limit.
+    ///
+    /// The limit is a stop for a host that hangs, not an assertion about time.
+    func wait(_ what: String, seconds: Int = 30, until holds: () throws -> Bool) throws {
+        for _ in 0..<(seconds * 50) {
+            if try holds() { return }
+            usleep(20_000)
+        }
+        throw HostFailure("waited \(seconds) s and it never held: \(what)\n\(log(last: 30))")
+    }
+
+    /// The end of the host's log.
+    func log(last count: Int) -> String {
+        let text = (try? String(contentsOf: logFile, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").suffix(count).joined(separator: "\n")
+    }
+
+    /// Processes whose command line or working directory names this host's directory, the host itself left out.
+    func leftovers() -> [String] {
+        let listing = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return listing.compactMap { name -> String? in
+            guard let number = Int32(name), number != processIdentifier else { return nil }
+            let command = FileManager.default.contents(atPath: "/proc/\(name)/cmdline") ?? Data()
+            let text = String(decoding: command, as: UTF8.self).replacingOccurrences(of: "\0", with: " ")
+            let place = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(name)/cwd")) ?? ""
+            let isOurs = text.contains(directory.path) || place.hasPrefix(directory.path)
+            return isOurs ? "\(name) \(text) in \(place)" : nil
+        }
+    }
+}
+
+/// Why a test's host did not do what the test needs.
+struct HostFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
