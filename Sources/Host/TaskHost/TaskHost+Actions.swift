@@ -99,9 +99,8 @@ extension TaskHost {
         }
         let program: [UInt8]?
         do {
-            program = try declaration.call.map { call throws(SubmissionError) in
-                try registry.encodeProgram(call, for: request.submission, of: handler)
-            }
+            program = try declaration.encodeProgram(
+                payload: request.submission.payload, for: request.identifier)
         } catch {
             return .failure(error)
         }

@@ -25,7 +25,7 @@ extension TaskHost {
         guard let declaration = declaration(for: submission.identifier) else {
             throw notPermitted(submission.identifier)
         }
-        try registry.checkPayload(submission, against: declaration)
+        try declaration.checkPayload(submission.payload, for: submission.identifier)
         let now = moments.now()
         let admission = try scheduler.admit(submission, at: now)
         let acceptance = try await store.accept(
