@@ -14,7 +14,11 @@ public final class SignalWatch: Sendable {
     public init(_ numbers: [Int32]) throws(SystemCallError) {
         var set = sigset_t()
         sigemptyset(&set)
-        for number in numbers { sigaddset(&set, number) }
+        for number in numbers {
+            // A shell starts background jobs with Ctrl-C ignored, and an ignored signal is never seen.
+            signal(number, SIG_DFL)
+            sigaddset(&set, number)
+        }
         let blocked = set
         pthread_sigmask(SIG_BLOCK, &set, nil)
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)

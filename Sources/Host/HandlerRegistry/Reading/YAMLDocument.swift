@@ -40,7 +40,7 @@ enum YAMLDocument {
         return nil
     }
 
-    private static func convert(_ node: Node, problems: ProblemList) -> ManifestNode {
+    private static func convert(_ node: Node, isKey: Bool = false, problems: ProblemList) -> ManifestNode {
         let place = Place(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
         if let anchor = node.anchor {
             problems.error(
@@ -53,8 +53,10 @@ enum YAMLDocument {
             return ManifestNode(value: .scalar("", isPlain: true), place: place)
         case .scalar(let scalar):
             let isPlain = scalar.style == .plain
+            // Yams gives quoted scalars and all keys the tag of strings, written or not.
             refuse(
-                tag: scalar.tag.rawValue, unless: isPlain ? "" : Tag.Name.str.rawValue, at: place, problems)
+                tag: scalar.tag.rawValue, unless: isPlain && !isKey ? "" : Tag.Name.str.rawValue, at: place,
+                problems)
             return ManifestNode(value: .scalar(scalar.string, isPlain: isPlain), place: place)
         case .sequence(let sequence):
             refuse(tag: sequence.tag.rawValue, unless: "", at: place, problems)
@@ -63,7 +65,7 @@ enum YAMLDocument {
         case .mapping(let mapping):
             refuse(tag: mapping.tag.rawValue, unless: "", at: place, problems)
             let pairs = mapping.map {
-                (key: convert($0.key, problems: problems), value: convert($0.value, problems: problems))
+                (key: convert($0.key, isKey: true, problems: problems), value: convert($0.value, problems: problems))
             }
             return ManifestNode(value: .mapping(pairs), place: place)
         }
