@@ -6,10 +6,13 @@ public import TaskHost
 import TaskModel
 
 extension HostCommand {
+    /// What asks the host to stop; a second one kills the launches.
+    static let stopSignals = [SignalWatch.interrupt, SignalWatch.terminate, SignalWatch.hangUp]
+
     /// Joins the host and its control channel, and runs them until a signal.
     func serve() async throws {
         SignalWatch.ignorePipeAndFileSizeSignals()
-        let signals = try SignalWatch([SignalWatch.interrupt, SignalWatch.terminate, SignalWatch.hangUp])
+        let signals = SignalWatch(Self.stopSignals)
         ProcessFacts.forbidInspection()
         let isColored = ProcessFacts.hasTerminal && ProcessFacts.environment("NO_COLOR") == nil
         let level = Logger.Level(rawValue: logLevel.rawValue) ?? .info

@@ -8,7 +8,6 @@ import TaskHost
 import TaskModel
 
 /// The host, in the foreground.
-@main
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgtaskd",

@@ -34,6 +34,11 @@ public enum BlockingThread {
         }
     }
 
+    /// Keeps the calling thread asleep until the process ends; its blocked signals stay blocked.
+    public static func park() -> Never {
+        while true { pause() }
+    }
+
     private final class Start: Sendable {
         let name: String
         let body: @Sendable () -> Void

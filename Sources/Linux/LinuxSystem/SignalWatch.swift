@@ -6,12 +6,11 @@ public final class SignalWatch: Sendable {
     /// The signals that came, in order.
     public let signals: AsyncStream<Int32>
 
-    /// Blocks the signals for the calling thread and all that it starts later, and reads them from now on.
+    /// Blocks signals for the calling thread and all that it starts later.
     ///
-    /// Call it on the main thread before anything starts another.
-    ///
-    /// - Throws: The system call that failed.
-    public init(_ numbers: [Int32]) throws(SystemCallError) {
+    /// Call it on the main thread before anything has started another: a thread that does not block a signal is
+    /// where the kernel delivers it, and its default action ends the process.
+    public static func block(_ numbers: [Int32]) {
         var set = sigset_t()
         sigemptyset(&set)
         for number in numbers {
@@ -19,8 +18,15 @@ public final class SignalWatch: Sendable {
             signal(number, SIG_DFL)
             sigaddset(&set, number)
         }
-        let blocked = set
         pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    /// Reads signals that ``block(_:)`` blocked, on a thread of its own.
+    public init(_ numbers: [Int32]) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in numbers { sigaddset(&set, number) }
+        let blocked = set
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         signals = stream
         BlockingThread.start(named: "bgtask-signals") {

@@ -1,0 +1,16 @@
+import ArgumentParser
+import LinuxSystem
+
+/// Where the process begins: not `async`, because signals must be blocked before Swift starts its threads.
+@main
+enum Main {
+    static func main() {
+        SignalWatch.block(HostCommand.stopSignals)
+        Task {
+            await HostCommand.main()
+            HostCommand.exit()
+        }
+        // Not dispatchMain: it waits with every signal unblocked, and the first Ctrl-C would end the host.
+        BlockingThread.park()
+    }
+}
