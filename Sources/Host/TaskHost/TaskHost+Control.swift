@@ -43,9 +43,7 @@ extension TaskHost {
     }
 
     private func current(_ stored: LaunchRecord) -> LaunchRecord {
-        guard var record = running[stored.id]?.record else { return stored }
-        record.cpuTime = launcher.cpuTime(of: stored.id) ?? record.cpuTime
-        return record
+        running[stored.id]?.record ?? stored
     }
 
     /// Takes back what is pending and tells what runs to stop.

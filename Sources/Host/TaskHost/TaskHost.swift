@@ -80,10 +80,10 @@ public actor TaskHost: Service {
         sensors = ConditionSensors(
             mode: configuration.simulatesConditions ? .simulated : .system, moments: moments)
         launcher = TaskLauncher(
-            configuration: LauncherConfiguration(
+            configuration: TaskLauncher.Configuration(
                 runnerPath: configuration.runnerPath, stateDirectory: configuration.stateDirectory,
-                groupKill: configuration.groupKill), moments: moments,
-            onWaiting: { log.append(.notice, $0) })
+                groupKill: configuration.groupKill, moments: moments,
+                onWaiting: { log.append(.notice, $0) }))
         timer = try WakeTimer()
         directories = BundleDirectories(stateDirectory: configuration.stateDirectory, store: store)
         scheduler = Scheduler(settings: settings)
@@ -211,7 +211,7 @@ public actor TaskHost: Service {
         for handler in before.handlers where !snapshot.handlers.contains(handler) {
             let isGone = !snapshot.handlers.contains { $0.manifest.bundle == handler.manifest.bundle }
             if isGone { log.append(.notice, "removed \(handler.manifest.bundle)") }
-            launcher.retire(handler.manifest.bundle)
+            launcher.retire(bundle: handler.manifest.bundle)
         }
         await schedule(.handlersChanged(snapshot.handlers.map(\.manifest)))
     }
