@@ -24,7 +24,9 @@ struct ExitStatus: Equatable, Sendable {
     /// A death by signal.
     static func signal(_ signal: Int32) -> Self { Self(waitStatus: UInt64(signal & 0x7F)) }
 
-    /// `SIGSEGV`; `signal 42` where it has no name here. The numbers are those of x86-64 and arm64.
+    /// The name, `SIGSEGV`, or `signal 42` where it has none here.
+    ///
+    /// The numbers are those of x86-64 and arm64.
     static func name(ofSignal signal: Int32) -> String {
         let names: [Int32: String] = [
             1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS",

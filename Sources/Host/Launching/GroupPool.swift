@@ -1,16 +1,16 @@
 import LinuxSystem
 import TaskModel
 
-/// The cgroups of one host: one for its templates, and pooled ones that launches use in turn.
+/// The cgroups of one host: one for each template, and pooled ones that launches use in turn.
 ///
 /// Making and removing a group costs 88 µs a launch, taking one from the pool nothing
-/// (Documentation/Performance.md).
+/// (Documentation/Performance.md). A group in which something was killed is never used again: Linux 6.18 kills what
+/// is cloned into one (Documentation/RunnerProtocol.md, *Groups*).
 struct GroupPool: Sendable {
     /// Holds everything of this host.
     let base: ControlGroup
-    /// The templates' group.
-    let templates: ControlGroup
     private var free: [ControlGroup] = []
+    private var discarded: [ControlGroup] = []
     private var made = 0
 
     /// Empties what an earlier host left, and starts a pool.
@@ -19,19 +19,34 @@ struct GroupPool: Sendable {
     init(base: ControlGroup) throws {
         self.base = base
         try Self.empty(base)
-        templates = try base.child("templates")
     }
 
     /// An empty group for a launch.
     mutating func acquire() throws(SystemCallError) -> ControlGroup {
         if let group = free.popLast() { return group }
-        made += 1
-        return try base.child("launch-\(made)")
+        return try make("launch")
     }
 
-    /// Takes a group back; it is empty.
+    /// A group for a template.
+    mutating func makeForTemplate() throws(SystemCallError) -> ControlGroup {
+        try make("template")
+    }
+
+    private mutating func make(_ name: String) throws(SystemCallError) -> ControlGroup {
+        // What could not be removed when it was given back, because it was not empty yet, can be by now.
+        discarded.removeAll { (try? $0.remove()) != nil }
+        made += 1
+        return try base.child("\(name)-\(made)")
+    }
+
+    /// Takes back a group in which nothing was killed; it is empty.
     mutating func release(_ group: ControlGroup) {
         free.append(group)
+    }
+
+    /// Removes a group, now or as soon as it is empty.
+    mutating func discard(_ group: ControlGroup) {
+        if (try? group.remove()) == nil { discarded.append(group) }
     }
 
     /// Kills everything in a base and removes the groups inside; blocks until it is empty.

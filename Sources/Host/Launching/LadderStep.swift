@@ -9,7 +9,9 @@ enum LadderStep: Equatable, Sendable {
     /// Kill everything that it started.
     case kill
 
-    /// The ladder of an expiration: told once, waited for, then killed. Always ends in a kill.
+    /// The ladder of an expiration: told once, waited for, then killed.
+    ///
+    /// Always ends in a kill.
     static func expiration(_ reason: Reason, grace: Duration) -> [LadderStep] {
         [.expire(reason), .wait(grace), .kill]
     }

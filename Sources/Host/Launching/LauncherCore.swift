@@ -3,7 +3,9 @@ import NIOCore
 import RunnerWire
 import TaskModel
 
-/// Performs what ``LaunchLife``, ``TemplateBook`` and ``CPUMonitor`` decide. Confined to one event loop.
+/// Performs what ``LaunchLife``, ``TemplateBook`` and ``CPUMonitor`` decide.
+///
+/// Confined to one event loop.
 final class LauncherCore: @unchecked Sendable {
     // Unchecked: everything is touched on `loop` only.
     let loop: any EventLoop
@@ -21,6 +23,7 @@ final class LauncherCore: @unchecked Sendable {
     var launches: [UInt64: RunningLaunch] = [:]
     var book = TemplateBook()
     private var templateTimers: [UInt64: Scheduled<Void>] = [:]
+    private var templateGroups: [UInt64: ControlGroup] = [:]
     private var isRetryingSend = false
     private(set) var isShuttingDown = false
 
@@ -91,6 +94,7 @@ final class LauncherCore: @unchecked Sendable {
             setLifeTimer(Self.tidyingTime, launch) { .tidyingEnded }
         case .kill:
             launch.lifeTimer?.cancel()
+            launch.wasKilled = true
             try? send(KillMessage(launch: launch.number))
         case .end(let end): finish(launch, end)
         }
@@ -149,9 +153,12 @@ final class LauncherCore: @unchecked Sendable {
             template: id, library: order.libraryPath, directory: order.dataDirectory, isolation: isolation)
         message.environment = order.environment
         message.niceness = order.niceness == 0 ? nil : Int64(order.niceness)
-        message.cgroup = groups?.templates.path
         message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096)]
         do {
+            if let group = try groups?.makeForTemplate() {
+                templateGroups[id] = group
+                message.cgroup = group.path
+            }
             try send(message)
         } catch {
             templateFailed(id, "its settings can't be sent: \(error)", nil)
@@ -160,7 +167,7 @@ final class LauncherCore: @unchecked Sendable {
         templateTimers[id] = after(LaunchLife.loadDeadline) { [self] in
             templateTimers[id] = nil
             try? send(KillTemplateMessage(template: id))
-            for launch in waiting(book.remove(id)) { handle(.loadDeadlinePassed, launch) }
+            for launch in removeTemplate(id) { handle(.loadDeadlinePassed, launch) }
         }
     }
 
@@ -174,9 +181,15 @@ final class LauncherCore: @unchecked Sendable {
     private func templateFailed(_ id: UInt64, _ finding: String, _ status: ExitStatus?) {
         templateTimers.removeValue(forKey: id)?.cancel()
         let text = OutputLines.harmless(finding)
-        for launch in waiting(book.remove(id)) {
+        for launch in removeTemplate(id) {
             handle(.templateFailed(finding: text, status: status), launch)
         }
+    }
+
+    /// Forgets a template; returns the launches that waited for it.
+    private func removeTemplate(_ id: UInt64) -> [RunningLaunch] {
+        if let group = templateGroups.removeValue(forKey: id) { groups?.discard(group) }
+        return waiting(book.remove(id))
     }
 
     /// Ends the templates of a bundle, or all; their running tasks go on.
@@ -185,8 +198,9 @@ final class LauncherCore: @unchecked Sendable {
     }
 
     private func retireTemplate(_ id: UInt64) {
-        _ = book.remove(id)
         try? send(RetireMessage(template: id))
+        // Who waits for it can't be: only loaded ones are retired.
+        for launch in removeTemplate(id) { handle(.spawnFailed(finding: "its template was retired"), launch) }
     }
 
     // MARK: Processes
@@ -235,7 +249,7 @@ final class LauncherCore: @unchecked Sendable {
         case .spawnFailed(let message):
             guard let launch = launches[message.launch] else { return }
             // A template that can't clone any more is of no use to the next launch either.
-            if let id = launch.template { retireTemplate(id) }
+            if let id = launch.template, book.templates[id]?.isReady == true { retireTemplate(id) }
             handle(.spawnFailed(finding: OutputLines.harmless(message.finding)), launch)
         case .unkillable(let message):
             guard let launch = launches[message.launch] else { return }
@@ -308,7 +322,10 @@ final class LauncherCore: @unchecked Sendable {
         book.forget(launch.id)
         launches[launch.number] = nil
         let (cpuTime, isLowerBound) = launch.cpuTime()
-        if let group = launch.group { groups?.release(group) }
+        if let group = launch.group {
+            let wasKilled = launch.wasKilled || (launch.exit.map { $0.leftovers > 0 } ?? true)
+            if wasKilled { groups?.discard(group) } else { groups?.release(group) }
+        }
         let peak = max(launch.peakResident, Int64(clamping: launch.exit?.maximumResident ?? 0))
         tell(
             .ended(
@@ -337,6 +354,7 @@ final class LauncherCore: @unchecked Sendable {
         book.removeAll()
         templateTimers.values.forEach { $0.cancel() }
         templateTimers = [:]
+        templateGroups = [:]
         let base = groups?.base
         let running = launches.values.filter {
             $0.life.stage != .waiting || isShuttingDown || $0.template != nil

@@ -10,7 +10,9 @@ enum LauncherInput: Sendable {
     case ended(message: String)
 }
 
-/// One launcher process and its socket. Its thread sleeps in the kernel while the launcher has nothing to say.
+/// One launcher process and its socket.
+///
+/// Its thread sleeps in the kernel while the launcher has nothing to say.
 ///
 /// Sending is confined to the event loop; receiving to the thread.
 final class LauncherLink: @unchecked Sendable {

@@ -3,7 +3,9 @@ import NIOCore
 import RunnerWire
 import TaskModel
 
-/// What the host holds of one launch from its order to its end. Confined to the event loop.
+/// What the host holds of one launch from its order to its end.
+///
+/// Confined to the event loop.
 final class RunningLaunch: @unchecked Sendable {
     // Unchecked: confined to the event loop of its TaskLauncher.
     let order: LaunchOrder
@@ -15,6 +17,8 @@ final class RunningLaunch: @unchecked Sendable {
     var process: ProcessHandle?
     var pid: Int32?
     var exit: ExitedMessage?
+    /// Whether a kill was asked for, after which its group can't be used again.
+    var wasKilled = false
 
     // MARK: Pipes
     var control: ControlPipe?

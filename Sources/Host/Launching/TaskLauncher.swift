@@ -37,7 +37,9 @@ public final class TaskLauncher: Sendable {
         }
     }
 
-    /// What happens to launches, in order per launch; one reader. Ends with ``shutDown()``.
+    /// What happens to launches, in order per launch, for one reader.
+    ///
+    /// Ends with ``shutDown()``.
     public let events: AsyncStream<LaunchEvent>
 
     private let configuration: Configuration
@@ -187,12 +189,16 @@ public final class TaskLauncher: Sendable {
 
     // MARK: Orders
 
-    /// Starts a launch; how it goes comes through ``events``. An id must not be used twice.
+    /// Starts a launch.
+    ///
+    /// How it goes comes through ``events``. An id must not be used twice.
     public func launch(_ order: LaunchOrder) {
         onLoop { $0.launch(order) }
     }
 
-    /// Tells a launch to stop: expire frame, grace period, kill. Only the first call counts.
+    /// Tells a launch to stop: expire frame, grace period, kill.
+    ///
+    /// Only the first call counts.
     public func expire(_ id: LaunchID, reason: Reason) {
         onLoop { $0.expire(id, reason) }
     }
@@ -228,7 +234,9 @@ public final class TaskLauncher: Sendable {
         waiting?.resume()
     }
 
-    /// Ends the launcher and waits for it. What still runs gets the grace of a host's end, 2 s at most, then is
+    /// Ends the launcher and waits for it.
+    ///
+    /// What still runs gets the grace of a host's end, 2 s at most, then is
     /// killed and told as lost.
     public func shutDown() async {
         guard state.withLock({ $0.core }) != nil else {

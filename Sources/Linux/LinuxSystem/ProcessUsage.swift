@@ -2,7 +2,9 @@ import Glibc
 
 /// What processes use, read from /proc where no cgroup says it.
 public enum ProcessUsage {
-    /// Resident memory of processes, in bytes; those that are gone count nothing. Shared pages count once each.
+    /// Resident memory of processes, in bytes.
+    ///
+    /// Those that are gone count nothing. Pages that they share with others or with files do not count.
     public static func residentBytes(of processes: [Int32]) -> Int64 {
         let page = Int64(sysconf(CInt(_SC_PAGESIZE)))
         return processes.reduce(0) { sum, pid in

@@ -1,0 +1,182 @@
+import TaskModel
+import Testing
+
+@testable import Launching
+
+@Suite struct LaunchLifeTests {
+    typealias Event = LaunchLife.Event
+
+    /// Runs events through a machine; returns how it ended, and everything that it asked for.
+    private static func run(_ events: [Event]) -> (end: LaunchEnd?, actions: [LaunchLife.Action]) {
+        var life = LaunchLife(grace: .seconds(5))
+        let actions = events.flatMap { life.handle($0) }
+        for case .end(let end) in actions { return (end, actions) }
+        return (nil, actions)
+    }
+
+    private static let up: [Event] = [.templateReady, .spawned, .ready]
+    private static let exit = Event.exited(.exit(0), leftovers: 0)
+    private static let segfault = Event.exited(.signal(11), leftovers: 0)
+    private static let killed = Event.exited(.signal(9), leftovers: 0)
+
+    struct Row: Sendable {
+        let what: String
+        let events: [Event]
+        let outcome: Outcome
+        let reason: Reason?
+    }
+
+    static let table: [Row] = [
+        Row(what: "completed true", events: up + [yes, exit], outcome: .succeeded, reason: nil),
+        Row(what: "completed false", events: up + [no, exit], outcome: .failed, reason: .handlerFailed),
+        Row(
+            what: "expired, then false", events: up + [lease, no, exit], outcome: .expired,
+            reason: .leaseEnded),
+        Row(
+            what: "expired, then true", events: up + [lease, yes, exit], outcome: .succeeded,
+            reason: .leaseEnded),
+        Row(
+            what: "nothing to run", events: up + [lease, nothing, exit], outcome: .expired,
+            reason: .leaseEnded),
+        Row(
+            what: "deadline passed", events: up + [lease, .graceEnded, killed], outcome: .killed,
+            reason: .leaseEnded),
+        Row(
+            what: "completion just before the deadline", events: up + [lease, yes, .graceEnded, exit],
+            outcome: .succeeded, reason: .leaseEnded),
+        Row(
+            what: "completion just after the deadline", events: up + [lease, .graceEnded, yes, killed],
+            outcome: .killed, reason: .leaseEnded),
+        Row(what: "silent exit", events: up + [exit], outcome: .failed, reason: .exitedWithoutCompleting),
+        Row(
+            what: "exit when told to stop", events: up + [lease, exit], outcome: .expired, reason: .leaseEnded
+        ),
+        Row(what: "signal", events: up + [segfault], outcome: .crashed, reason: .signal),
+        Row(
+            what: "signal before ready", events: [.templateReady, .spawned, segfault], outcome: .crashed,
+            reason: .signal),
+        Row(what: "crash after completion", events: up + [yes, segfault], outcome: .succeeded, reason: nil),
+        Row(
+            what: "no library", events: [.templateFailed(finding: "no such file", status: nil)],
+            outcome: .failed,
+            reason: .loadFailed),
+        Row(
+            what: "crash in a constructor", events: [.templateFailed(finding: "died", status: .signal(11))],
+            outcome: .crashed, reason: .signal),
+        Row(what: "slow constructor", events: [.loadDeadlinePassed], outcome: .failed, reason: .loadFailed),
+        Row(
+            what: "slow entry", events: [.templateReady, .spawned, .loadDeadlinePassed, killed],
+            outcome: .failed,
+            reason: .loadFailed),
+        Row(
+            what: "no entry", events: [.templateReady, .spawned, .loadFailed(finding: "NULL"), exit],
+            outcome: .failed, reason: .loadFailed),
+        Row(
+            what: "bad frame", events: up + [.violation(finding: "x", code: nil), killed], outcome: .killed,
+            reason: .protocolError),
+        Row(
+            what: "launcher died", events: up + [.launcherDied(message: "x")], outcome: .lost,
+            reason: .launcherDied),
+        Row(
+            what: "launcher died after completion", events: up + [yes, .launcherDied(message: "x")],
+            outcome: .succeeded, reason: nil),
+        Row(
+            what: "cancelled before it started", events: [.expire(.cancelledByUser)], outcome: .cancelled,
+            reason: .cancelledByUser),
+        Row(
+            what: "cancelled while running", events: up + [.expire(.cancelledByUser), no, exit],
+            outcome: .cancelled, reason: .cancelledByUser),
+        Row(
+            what: "unkillable", events: up + [lease, .graceEnded, .unkillable, killed], outcome: .killed,
+            reason: .unkillable),
+        Row(what: "completed twice", events: up + [yes, no, exit], outcome: .succeeded, reason: nil),
+        Row(
+            what: "completed before ready", events: [.templateReady, .spawned, yes, killed], outcome: .killed,
+            reason: .protocolError),
+        Row(
+            what: "expired while it was spawned", events: [.templateReady, lease, .spawned, killed],
+            outcome: .expired, reason: .leaseEnded),
+    ]
+
+    static let yes = Event.done(success: true, message: nil, isUnstarted: false)
+    static let no = Event.done(success: false, message: nil, isUnstarted: false)
+    static let nothing = Event.done(success: false, message: nil, isUnstarted: true)
+    static let lease = Event.expire(.leaseEnded)
+
+    @Test(arguments: table.indices) func `each row of the outcome table holds`(_ index: Int) throws {
+        let row = Self.table[index]
+        let end = try #require(Self.run(row.events).end, "\(row.what) has not ended")
+        #expect(end.outcome == row.outcome, "\(row.what)")
+        #expect(end.reason == row.reason, "\(row.what)")
+    }
+
+    @Test func `a kill at the deadline carries Apple's code, one for a violation does not`() {
+        #expect(Self.run(Self.up + [Self.lease, .graceEnded, Self.killed]).end?.code == 0x8bad_f00d)
+        let broken = Self.run(Self.up + [.violation(finding: "x", code: nil), Self.killed]).end
+        #expect(broken?.code == nil && broken?.message == "x")
+    }
+
+    @Test func `a crash says its phase and signal`() {
+        let load = Self.run([.templateFailed(finding: "died", status: .signal(6))]).end
+        #expect(load?.phase == .load && load?.signal == 6)
+        let run = Self.run(Self.up + [Self.segfault]).end
+        #expect(run?.phase == .run && run?.signal == 11)
+    }
+
+    @Test func `leftovers are counted whatever the outcome`() {
+        #expect(Self.run(Self.up + [Self.yes, .exited(.exit(0), leftovers: 3)]).end?.leftovers == 3)
+    }
+
+    @Test func `a spawn that fails is tried once more with a new template`() {
+        let failure = Event.spawnFailed(finding: "gone")
+        #expect(Self.run([.templateReady, failure]).actions == [.spawn, .prepare])
+        let end = Self.run([.templateReady, failure, .templateReady, failure]).end
+        #expect(end?.outcome == .failed && end?.message == "gone")
+    }
+
+    @Test func `the ladder tells, waits for the grace and kills`() {
+        let actions = Self.run(Self.up + [Self.lease]).actions
+        #expect(actions.last == .climb([.expire(.leaseEnded), .wait(.seconds(5)), .kill]))
+    }
+
+    @Test func `only the first expiration counts`() {
+        let (end, actions) = Self.run(Self.up + [Self.lease, .expire(.thermal), Self.no, Self.exit])
+        #expect(end?.reason == .leaseEnded)
+        #expect(actions.filter { if case .climb = $0 { true } else { false } }.count == 1)
+    }
+
+    /// Every event, for walks through all orders.
+    private static let everyEvent: [Event] = [
+        .templateReady, .templateFailed(finding: "f", status: nil), .loadDeadlinePassed, .spawned,
+        .spawnFailed(finding: "f"), .ready, .loadFailed(finding: "f"), yes, no, nothing, lease, .graceEnded,
+        .tidyingEnded, .kill(.simulated, message: "k"), .violation(finding: "v", code: nil), exit, segfault,
+        .unkillable, .launcherDied(message: "l"),
+    ]
+
+    @Test func `after any three events in any order it ends once, and by its exit at the latest`() {
+        for first in Self.everyEvent {
+            for second in Self.everyEvent {
+                for third in Self.everyEvent {
+                    for prefix in [[], [.templateReady], [.templateReady, .spawned], Self.up] as [[Event]] {
+                        let events = prefix + [first, second, third]
+                        let sealed =
+                            events + [.launcherDied(message: "l"), Self.exit, .launcherDied(message: "l")]
+                        let ends = Self.run(sealed).actions.filter {
+                            if case .end = $0 { true } else { false }
+                        }
+                        #expect(ends.count == 1, "\(events)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `whatever was killed was killed by the host, and nothing is killed twice but after spawned`() {
+        for first in Self.everyEvent {
+            for second in Self.everyEvent {
+                let (end, actions) = Self.run(Self.up + [first, second, Self.exit])
+                if end?.outcome == .killed { #expect(actions.contains(.kill), "\(first), \(second)") }
+            }
+        }
+    }
+}
