@@ -1,0 +1,48 @@
+import ArgumentParser
+import Foundation
+import LinuxSystem
+import TaskModel
+
+/// The command line of bgtask: `Documentation/CommandLine.md`.
+@main
+struct Bgtask: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bgtask",
+        abstract: "Submits background tasks, watches them run, and says why they wait.",
+        discussion: """
+            Examples:
+              bgtask submit com.example.photos.cleanup --external-power --wait
+              bgtask pending
+              bgtask launches --identifier com.example.photos.cleanup --json
+              bgtask conditions set power=battery:15% network=metered
+
+            The host is asked on the socket of --socket, $BGTASK_SOCKET,
+            $XDG_RUNTIME_DIR/bgtask/control.sock or /run/bgtask/control.sock.
+
+            Exit codes: 0 done; 1 an outcome other than succeeded, or a manifest with
+            errors; 2 usage; 3 the host can't be reached; 4 the host refused.
+            """,
+        version: ProductVersion.current,
+        subcommands: [
+            SubmitCommand.self, PendingCommand.self, LaunchesCommand.self, ShowCommand.self, CancelCommand.self,
+            LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, LogsCommand.self, ConditionsCommand.self,
+            LintCommand.self, DoctorCommand.self, VersionCommand.self,
+        ])
+
+    /// Runs the command; usage errors exit 2, where ArgumentParser by itself would say 64.
+    static func main() async {
+        Terminal.ignoreBrokenPipes()
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            FileHandle.standardError.write(Data((fullMessage(for: error) + "\n").utf8))
+            Foundation.exit(2)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import ControlWire
+import TaskModel
+
+/// What `--earliest` says: a time from now, or a date.
+enum BeginDate: Equatable, Sendable, ExpressibleByArgument {
+    case after(Duration)
+    case date(WallTime)
+
+    /// Takes `30s`, `500ms`, `5m`, `2h`, `1d` or an RFC 3339 date.
+    init?(argument: String) {
+        if let duration = Self.duration(argument) {
+            self = .after(duration)
+        } else if let date = Timestamp(argument) {
+            self = .date(date.time)
+        } else {
+            return nil
+        }
+    }
+
+    /// The date.
+    func time(from now: WallTime) -> WallTime {
+        switch self {
+        case .after(let duration): now + duration
+        case .date(let date): date
+        }
+    }
+
+    /// A whole number and a unit; `nil` for anything else and for more than a hundred years.
+    private static func duration(_ text: String) -> Duration? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard let number = Int64(digits) else { return nil }
+        let milliseconds: Int64
+        switch text.dropFirst(digits.count) {
+        case "ms": milliseconds = 1
+        case "s": milliseconds = 1000
+        case "m", "min": milliseconds = 60_000
+        case "h": milliseconds = 3_600_000
+        case "d": milliseconds = 86_400_000
+        default: return nil
+        }
+        let (product, overflow) = number.multipliedReportingOverflow(by: milliseconds)
+        guard !overflow, product <= 36_500 * 86_400_000 else { return nil }
+        return .milliseconds(product)
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import LinuxSystem
+
+struct ConditionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "conditions", abstract: "Shows what the machine is like, or simulates it.",
+        discussion: """
+            Examples:
+              bgtask conditions
+              bgtask conditions set power=battery:15% lowPower=on network=metered
+              bgtask conditions set thermal=serious user=active
+              bgtask conditions clear
+            """,
+        subcommands: [Show.self, Set.self, Clear.self], defaultSubcommand: Show.self)
+
+    struct Show: HostCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Shows each condition with its source and its age.")
+
+        @OptionGroup var common: CommonOptions
+
+        func run(asking client: ControlClient, console: Console) async throws {
+            try console.print(conditions: await client.conditions())
+        }
+    }
+
+    struct Set: HostCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set", abstract: "Simulates conditions over the real ones; all are taken or none.",
+            discussion: """
+                power=external | power=charging:60% | power=battery:15%
+                lowPower=on|off   network=none|constrained|metered|unmetered
+                thermal=nominal|fair|serious|critical   user=active|idle   gpu=on|off
+
+                Examples:
+                  bgtask conditions set power=battery:15%
+                  bgtask conditions set network=none thermal=fair
+                """)
+
+        @Argument(help: ArgumentHelp("Settings, each as KEY=VALUE.", valueName: "key=value"))
+        var settings: [String]
+
+        @OptionGroup var common: CommonOptions
+
+        func run(asking client: ControlClient, console: Console) async throws {
+            try console.print(conditions: await client.setConditions(settings))
+        }
+    }
+
+    struct Clear: HostCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "clear", abstract: "Returns to the real conditions.")
+
+        @OptionGroup var common: CommonOptions
+
+        func run(asking client: ControlClient, console: Console) async throws {
+            try console.print(conditions: await client.clearConditions())
+        }
+    }
+}
+
+extension Console {
+    /// Writes conditions with source and age.
+    func print(conditions: [ConditionMessage]) throws {
+        if json { return try print(json: conditions) }
+        let now = SystemClocks().now().wall
+        var table = Table("CONDITION", "VALUE", "SOURCE", "SINCE")
+        for row in conditions { table.add(row.key, row.value, row.source, Wording.relative(row.since, to: now)) }
+        try print(table, ifEmpty: "The host knows no condition.")
+    }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import LinuxSystem
+import TaskModel
+
+struct LaunchesCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "launches", abstract: "Lists launches, newest first.",
+        discussion: """
+            Examples:
+              bgtask launches
+              bgtask launches --identifier com.example.feed.refresh --limit 5
+              bgtask launches --json
+            """)
+
+    @Option(help: "Only this task's.")
+    var identifier: TaskIdentifier?
+
+    @Option(help: "At most so many; 1 through 1000.")
+    var limit = ControlProtocol.standardLaunchLimit
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard (1...ControlProtocol.maximumLaunchLimit).contains(limit) else {
+            throw ValidationError("--limit must be 1 through \(ControlProtocol.maximumLaunchLimit)")
+        }
+    }
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let launches = try await client.launches(identifier: identifier, limit: limit)
+        if console.json { return try console.print(json: launches) }
+        let now = SystemClocks().now().wall
+        var table = Table(
+            "LAUNCH", "IDENTIFIER", "STATE", "OUTCOME", "REASON", "ATTEMPT", "STARTED", "TIME", "CPU", "PROGRESS")
+        for launch in launches {
+            table.add(
+                launch.launch.description, launch.identifier.rawValue, launch.state.rawValue,
+                launch.outcome?.rawValue ?? "", launch.reason?.rawValue ?? "", String(launch.attempt),
+                Wording.relative(launch.startedAt, to: now), launch.elapsed(at: now), launch.cpu,
+                Wording.progress(launch.progress))
+        }
+        try console.print(table, ifEmpty: "Nothing was launched yet.")
+    }
+}
+
+extension LaunchMessage {
+    /// How long it took, or has taken.
+    func elapsed(at now: WallTime) -> String {
+        Wording.duration((endedAt?.time ?? now) - startedAt.time)
+    }
+
+    /// Its CPU time; `at least` where that may be too low.
+    var cpu: String {
+        (cpuIsLowerBound ? "at least " : "") + Wording.seconds(cpuSeconds)
+    }
+}

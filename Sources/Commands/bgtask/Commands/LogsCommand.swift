@@ -1,0 +1,76 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import Foundation
+import TaskModel
+
+struct LogsCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logs", abstract: "Shows the host's log and what handlers print.",
+        discussion: """
+            With --json every line is one JSON object on a line of its own.
+
+            Examples:
+              bgtask logs
+              bgtask logs -f --identifier com.example.feed.refresh
+            """)
+
+    @Flag(name: [.customShort("f"), .long], help: "Go on with new lines until the host stops.")
+    var follow = false
+
+    @Option(help: "Only lines about this task.")
+    var identifier: TaskIdentifier?
+
+    @Option(help: "Only lines about this launch.")
+    var launch: LaunchID?
+
+    @OptionGroup var common: CommonOptions
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        for try await line in try await client.log(following: follow) {
+            if let identifier, line.identifier != identifier { continue }
+            if let launch, line.launch != launch { continue }
+            if console.json {
+                try console.print(jsonLine: line)
+            } else {
+                try console.line(LogText.line(line, style: console.style, inLaunch: false))
+            }
+        }
+    }
+}
+
+/// One line of the log for people.
+enum LogText {
+    /// `02:45:08.123 notice L42 com.example.feed.refresh: text`; without the launch's names inside of one.
+    static func line(_ line: LogLineMessage, style: Style, inLaunch: Bool) -> String {
+        var parts = [style.dim(clock(line.at)), level(line, style)]
+        if !inLaunch {
+            if let launch = line.launch { parts.append(launch.description) }
+            if let identifier = line.identifier { parts.append(identifier.rawValue) }
+        }
+        let scope = [line.subsystem, line.category].compactMap { $0 }.filter { !$0.isEmpty }
+        if !scope.isEmpty { parts.append("[\(Printable.text(scope.joined(separator: "/")))]") }
+        parts.append(Printable.text(line.message))
+        return parts.joined(separator: " ")
+    }
+
+    /// The time of day in UTC, as in every JSON text.
+    private static func clock(_ at: Timestamp) -> String {
+        String(at.description.dropFirst(11).prefix(12))
+    }
+
+    private static func level(_ line: LogLineMessage, _ style: Style) -> String {
+        let source =
+            switch line.source {
+            case .host, .handler: line.level.rawValue
+            case .standardOutput: "stdout"
+            case .standardError: "stderr"
+            }
+        let padded = source + String(repeating: " ", count: max(0, 7 - source.count))
+        return switch line.level {
+        case .error: style.red(padded)
+        case .warning: style.yellow(padded)
+        case .notice, .info, .debug: padded
+        }
+    }
+}

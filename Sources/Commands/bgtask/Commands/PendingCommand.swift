@@ -1,0 +1,34 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import LinuxSystem
+
+struct PendingCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pending", abstract: "Lists the requests that wait, and what each waits for.",
+        discussion: """
+            Examples:
+              bgtask pending
+              bgtask pending --json
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let pending = try await client.pending()
+        if console.json { return try console.print(json: pending) }
+        let now = SystemClocks().now().wall
+        var table = Table("REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "WAITS FOR")
+        for row in pending {
+            let request = row.request
+            let blocking = Wording.blocking(row.verdicts, now: now)
+            let others = blocking.count > 1 ? " (and \(blocking.count - 1) more)" : ""
+            let earliest = [request.earliestBeginDate, request.notBefore].compactMap { $0 }.max { $0.time < $1.time }
+            table.add(
+                request.request.description, request.identifier.rawValue, request.kind.rawValue,
+                String(request.attempt), Wording.relative(request.submittedAt, to: now),
+                earliest.map { Wording.relative($0, to: now) } ?? "", (blocking.first ?? "") + others)
+        }
+        try console.print(table, ifEmpty: "Nothing is pending.")
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+
+struct PluginsCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plugins", abstract: "Lists the plugins with their tasks, and what is wrong with manifests.",
+        discussion: """
+            Examples:
+              bgtask plugins
+              bgtask plugins --json
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let listing = try await client.plugins()
+        if console.json { return try console.print(json: listing) }
+        var table = Table("BUNDLE", "IDENTIFIER", "KIND", "RUNS", "LEASE", "SCHEDULE", "NEEDS", "MANIFEST")
+        for plugin in listing.plugins {
+            for task in plugin.tasks {
+                let needs = [
+                    task.requiresExternalPower ? "power" : nil, task.requiresNetworkConnectivity ? "network" : nil,
+                ]
+                table.add(
+                    plugin.bundle.rawValue, task.identifier.description, task.kind.rawValue,
+                    task.runs == "call" ? "call" : plugin.library ?? "",
+                    task.leaseSeconds.map(Wording.seconds) ?? "none",
+                    task.everySeconds.map { "every \(Wording.seconds($0))" } ?? "",
+                    needs.compactMap { $0 }.joined(separator: ", "), plugin.manifest)
+            }
+        }
+        try console.print(table, ifEmpty: "No plugin is installed.")
+        if !listing.problems.isEmpty {
+            try console.line()
+            try console.print(problems: listing.problems)
+        }
+    }
+}
+
+extension Console {
+    /// Writes problems as compilers do: `file:line:column: error: finding`.
+    func print(problems: [ProblemMessage]) throws {
+        for problem in problems {
+            let text = Printable.text(problem.problem.description)
+            try line(problem.severity == .error ? style.red(text) : style.yellow(text))
+        }
+    }
+}

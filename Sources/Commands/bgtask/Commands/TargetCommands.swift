@@ -1,0 +1,73 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import TaskModel
+
+struct CancelCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "Takes back a request, and tells a running launch to stop.",
+        discussion: """
+            A running launch gets the reason cancelledByUser and its grace period to finish.
+
+            Examples:
+              bgtask cancel R17
+              bgtask cancel L42
+              bgtask cancel com.example.photos.cleanup
+            """)
+
+    @Argument(help: ArgumentHelp("A request (R17), a launch (L42) or an identifier.", valueName: "target"))
+    var target: ControlTarget
+
+    @OptionGroup var common: CommonOptions
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let cancellation = try await client.cancel(target)
+        if console.json { return try console.print(json: cancellation) }
+        for request in cancellation.requests { try console.line("\(request) is cancelled") }
+        for launch in cancellation.launches { try console.line("\(launch) was told to stop: cancelledByUser") }
+    }
+}
+
+struct ExpireCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "expire", abstract: "Tells a running launch to stop, as its lease's end would.",
+        discussion: """
+            The handler gets the reason and its grace period; then it is killed.
+
+            Examples:
+              bgtask expire L42
+              bgtask expire com.example.photos.cleanup --reason externalPowerLost
+            """)
+
+    @Argument(help: ArgumentHelp("A launch (L42), or the identifier of what runs.", valueName: "target"))
+    var target: ControlTarget
+
+    @Option(help: ArgumentHelp("The reason that the handler is told.", valueName: "reason"))
+    var reason = Reason.simulated
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard reason.isExpiration else {
+            throw ValidationError("--reason \(reason.rawValue) is the reason of an end; use \(Reason.expirations)")
+        }
+    }
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let expiration = try await client.expire(target, reason: reason)
+        if console.json { return try console.print(json: expiration) }
+        for launch in expiration.launches {
+            try console.line("\(launch) was told to stop: \(expiration.reason.rawValue)")
+        }
+    }
+}
+
+extension Reason: @retroactive ExpressibleByArgument {
+    /// The reasons that an expiration may give, for help and errors.
+    static var expirations: String {
+        allCases.filter(\.isExpiration).map(\.rawValue).joined(separator: ", ")
+    }
+
+    /// Only those that an expiration may give are offered to completion.
+    public static var allValueStrings: [String] { allCases.filter(\.isExpiration).map(\.rawValue) }
+}

@@ -1,0 +1,95 @@
+import ControlClient
+import ControlWire
+import Foundation
+import LinuxSystem
+import TaskModel
+
+/// Where a command writes: text for people or JSON for programs on standard output, complaints on standard error.
+struct Console: Sendable {
+    /// Standard output's reader is gone.
+    struct Closed: Error {}
+
+    /// Whether JSON was asked for.
+    let json: Bool
+    /// Whether standard output is a terminal that takes control sequences, and nobody asked for JSON.
+    let isLive: Bool
+    /// Columns of the terminal; `nil` elsewhere, where nothing is cut off.
+    let width: Int?
+    /// Colours, or none.
+    let style: Style
+
+    init(json: Bool) {
+        let environment = ProcessInfo.processInfo.environment
+        let isTerminal = Terminal.isStandardOutput && environment["TERM"] != "dumb"
+        self.json = json
+        isLive = isTerminal && !json
+        width = isTerminal ? Terminal.width : nil
+        style = Style(isColored: isLive && (environment["NO_COLOR"] ?? "").isEmpty)
+    }
+
+    /// Writes one line.
+    func line(_ text: String = "") throws {
+        try write(text + "\n")
+    }
+
+    /// Writes text as it is.
+    func write(_ text: String) throws {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        } catch {
+            throw Closed()
+        }
+    }
+
+    /// Writes a message as indented JSON.
+    func print(json message: some Encodable) throws {
+        try write(String(decoding: try ControlJSON.pretty(message), as: UTF8.self) + "\n")
+    }
+
+    /// Writes a message as one line of JSON, for streams.
+    func print(jsonLine message: some Encodable) throws {
+        try write(String(decoding: try ControlJSON.line(message), as: UTF8.self) + "\n")
+    }
+
+    /// Writes a complaint.
+    func complain(_ text: String) {
+        FileHandle.standardError.write(Data((text + "\n").utf8))
+    }
+
+    /// Says why there is no answer: as JSON on standard output where that was asked for, else on standard error.
+    func report(_ error: ControlClientError, tried candidates: [String]) throws {
+        let message = Self.message(for: error, tried: candidates)
+        if json {
+            try print(json: message)
+            return
+        }
+        switch error {
+        case .unreachable, .broken:
+            complain("bgtask: \(Printable.text(message.subject)): \(Printable.text(message.finding)). \(message.remedy)")
+        case .refused:
+            complain("bgtask: refused: \(Printable.text(message.description))")
+        }
+    }
+
+    /// The refusal, or one that says that no host answers: code `unavailable`, as in Apple's API.
+    static func message(for error: ControlClientError, tried candidates: [String]) -> ErrorMessage {
+        let finding: String
+        let subject: String
+        switch error {
+        case .refused(let message):
+            return message
+        case .unreachable(let socket, let cause):
+            subject = socket
+            let others = candidates.filter { $0 != socket }
+            let besides = others.isEmpty ? "" : "; also tried \(others.joined(separator: ", "))"
+            finding = "no host answers there (\(cause))\(besides)"
+        case .broken(let socket, let cause):
+            subject = socket
+            finding = "the host gave no proper answer (\(cause))"
+        }
+        return ErrorMessage(
+            SubmissionError(
+                code: .unavailable, subject: subject, finding: finding,
+                remedy: "Start a host: bgtaskd --plugins DIR --manifests DIR --state DIR --socket \(subject)"))
+    }
+}

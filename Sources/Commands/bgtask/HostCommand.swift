@@ -1,0 +1,78 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import Foundation
+import TaskModel
+
+/// Options of every command that asks the host.
+struct CommonOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The host's control socket.", valueName: "path"))
+    var socket: String?
+
+    @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+    var json = false
+
+    /// The places that are looked at, best first.
+    var candidates: [String] {
+        ControlSocketSearch.candidates(option: socket, environment: ProcessInfo.processInfo.environment)
+    }
+
+    /// The socket that is asked: the first that exists, else the first.
+    var socketPath: String {
+        let paths = candidates
+        return paths.first { FileManager.default.fileExists(atPath: $0) } ?? paths[0]
+    }
+}
+
+/// A command that asks the host, with the project's exit codes.
+protocol HostCommand: AsyncParsableCommand {
+    var common: CommonOptions { get }
+    /// Does the work; what it throws is shown and becomes the exit code.
+    func run(asking client: ControlClient, console: Console) async throws
+}
+
+extension HostCommand {
+    mutating func run() async throws {
+        let console = Console(json: common.json)
+        do {
+            try await run(asking: ControlClient(socketPath: common.socketPath), console: console)
+        } catch let error as ControlClientError {
+            try console.report(error, tried: common.candidates)
+            throw ExitCode(error.exitCode)
+        } catch is Console.Closed {
+            // The reader went, as `head` does: it has what it wanted.
+            throw ExitCode.success
+        }
+    }
+}
+
+extension ControlClientError {
+    /// 3: no host, or one that broke off. 4: it refused.
+    var exitCode: Int32 {
+        switch self {
+        case .unreachable, .broken: 3
+        case .refused: 4
+        }
+    }
+}
+
+extension TaskIdentifier: @retroactive ExpressibleByArgument {
+    /// Takes an identifier; ArgumentParser names the argument if it is none.
+    public init?(argument: String) {
+        try? self.init(argument)
+    }
+}
+
+extension LaunchID: @retroactive ExpressibleByArgument {
+    /// Takes `L42`.
+    public init?(argument: String) {
+        self.init(argument)
+    }
+}
+
+extension ControlTarget: @retroactive ExpressibleByArgument {
+    /// Takes `R17`, `L42` or an identifier.
+    public init?(argument: String) {
+        try? self.init(argument)
+    }
+}
