@@ -90,7 +90,7 @@ let package = Package(
         .target(
             name: "ControlClient",
             dependencies: [
-                "ControlWire", "TaskModel",
+                "ControlWire", "LinuxSystem", "TaskModel",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

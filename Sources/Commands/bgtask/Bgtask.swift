@@ -24,9 +24,11 @@ struct Bgtask: AsyncParsableCommand {
             """,
         version: ProductVersion.current,
         subcommands: [
-            SubmitCommand.self, PendingCommand.self, LaunchesCommand.self, ShowCommand.self, CancelCommand.self,
-            LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, LogsCommand.self, ConditionsCommand.self,
-            LintCommand.self, DoctorCommand.self, VersionCommand.self,
+            SubmitCommand.self, PendingCommand.self, LaunchesCommand.self, ShowCommand.self,
+            CancelCommand.self,
+            LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, LogsCommand.self,
+            ConditionsCommand.self,
+            DoctorCommand.self, VersionCommand.self,
         ])
 
     /// Runs the command; usage errors exit 2, where ArgumentParser by itself would say 64.

@@ -55,24 +55,3 @@ extension ControlClientError {
         }
     }
 }
-
-extension TaskIdentifier: @retroactive ExpressibleByArgument {
-    /// Takes an identifier; ArgumentParser names the argument if it is none.
-    public init?(argument: String) {
-        try? self.init(argument)
-    }
-}
-
-extension LaunchID: @retroactive ExpressibleByArgument {
-    /// Takes `L42`.
-    public init?(argument: String) {
-        self.init(argument)
-    }
-}
-
-extension ControlTarget: @retroactive ExpressibleByArgument {
-    /// Takes `R17`, `L42` or an identifier.
-    public init?(argument: String) {
-        try? self.init(argument)
-    }
-}

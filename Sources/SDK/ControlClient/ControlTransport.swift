@@ -1,5 +1,6 @@
 import ControlWire
 import FoundationEssentials
+import LinuxSystem
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -35,7 +36,9 @@ struct ControlTransport: Sendable {
                     status = try await readHead(&parts)
                 } catch let failure {
                     // A host that refuses a body before its end stops reading; what it said still waits here.
-                    guard !(failure is ControlClientError), let said = try? await readHead(&parts) else { throw failure }
+                    guard !(failure is ControlClientError), let said = try? await readHead(&parts) else {
+                        throw failure
+                    }
                     status = said
                 }
                 let data = try await readBody(&parts)
@@ -179,7 +182,7 @@ struct ControlTransport: Sendable {
 
     private static func cause(of error: any Error) -> String {
         switch error {
-        case let error as IOError: error.description
+        case let error as IOError: SystemCallError.text(of: error.errnoCode)
         case is SocketAddressError: "the path is too long for a socket"
         default: "\(error)"
         }

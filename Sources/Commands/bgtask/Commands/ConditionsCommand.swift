@@ -2,6 +2,7 @@ import ArgumentParser
 import ControlClient
 import ControlWire
 import LinuxSystem
+import TaskModel
 
 struct ConditionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -67,7 +68,9 @@ extension Console {
         if json { return try print(json: conditions) }
         let now = SystemClocks().now().wall
         var table = Table("CONDITION", "VALUE", "SOURCE", "SINCE")
-        for row in conditions { table.add(row.key, row.value, row.source, Wording.relative(row.since, to: now)) }
+        for row in conditions {
+            table.add(row.key, row.value, row.source, Wording.relative(row.since, to: now))
+        }
         try print(table, ifEmpty: "The host knows no condition.")
     }
 }

@@ -34,7 +34,8 @@ struct LaunchCommand: HostCommand {
         if !console.json {
             try console.line("\(simulated.launch.launch) \(identifier) is started (simulated)")
             if let process = simulated.processIdentifier {
-                try console.line("It stopped before its handler. Attach a debugger, and let it go on from there:")
+                try console.line(
+                    "It stopped before its handler. Attach a debugger, and let it go on from there:")
                 try console.line("  gdb -p \(process)")
                 try console.line("  lldb -p \(process)")
             }
@@ -42,7 +43,9 @@ struct LaunchCommand: HostCommand {
             try console.print(json: simulated)
         }
         guard let events else { return }
-        let watch = LaunchWatch(console: console, events: events, request: simulated.launch.request)
+        let watch = RequestWatch(
+            client: client, console: console, events: events, request: simulated.launch.request,
+            identifier: identifier)
         try await watch.follow(from: simulated.launch)
     }
 }

@@ -33,7 +33,8 @@ struct LaunchesCommand: HostCommand {
         if console.json { return try console.print(json: launches) }
         let now = SystemClocks().now().wall
         var table = Table(
-            "LAUNCH", "IDENTIFIER", "STATE", "OUTCOME", "REASON", "ATTEMPT", "STARTED", "TIME", "CPU", "PROGRESS")
+            "LAUNCH", "IDENTIFIER", "STATE", "OUTCOME", "REASON", "ATTEMPT", "STARTED", "TIME", "CPU",
+            "PROGRESS")
         for launch in launches {
             table.add(
                 launch.launch.description, launch.identifier.rawValue, launch.state.rawValue,

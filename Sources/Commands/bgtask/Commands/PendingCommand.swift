@@ -2,6 +2,7 @@ import ArgumentParser
 import ControlClient
 import ControlWire
 import LinuxSystem
+import TaskModel
 
 struct PendingCommand: HostCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +24,9 @@ struct PendingCommand: HostCommand {
             let request = row.request
             let blocking = Wording.blocking(row.verdicts, now: now)
             let others = blocking.count > 1 ? " (and \(blocking.count - 1) more)" : ""
-            let earliest = [request.earliestBeginDate, request.notBefore].compactMap { $0 }.max { $0.time < $1.time }
+            let earliest = [request.earliestBeginDate, request.notBefore].compactMap { $0 }.max {
+                $0.time < $1.time
+            }
             table.add(
                 request.request.description, request.identifier.rawValue, request.kind.rawValue,
                 String(request.attempt), Wording.relative(request.submittedAt, to: now),

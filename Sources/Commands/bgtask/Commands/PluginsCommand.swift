@@ -1,10 +1,12 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
+import TaskModel
 
 struct PluginsCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "plugins", abstract: "Lists the plugins with their tasks, and what is wrong with manifests.",
+        commandName: "plugins",
+        abstract: "Lists the plugins with their tasks, and what is wrong with manifests.",
         discussion: """
             Examples:
               bgtask plugins
@@ -20,7 +22,8 @@ struct PluginsCommand: HostCommand {
         for plugin in listing.plugins {
             for task in plugin.tasks {
                 let needs = [
-                    task.requiresExternalPower ? "power" : nil, task.requiresNetworkConnectivity ? "network" : nil,
+                    task.requiresExternalPower ? "power" : nil,
+                    task.requiresNetworkConnectivity ? "network" : nil,
                 ]
                 table.add(
                     plugin.bundle.rawValue, task.identifier.description, task.kind.rawValue,

@@ -31,7 +31,8 @@ struct ShowCommand: HostCommand {
             ("state", launch.state.rawValue),
         ]
         rows += [
-            ("outcome", launch.outcome?.rawValue), ("reason", launch.reason?.rawValue), ("message", launch.message),
+            ("outcome", launch.outcome?.rawValue), ("reason", launch.reason?.rawValue),
+            ("message", launch.message),
             ("signal", launch.signal.map(String.init)), ("exit status", launch.exitStatus.map(String.init)),
             ("phase", launch.phase?.rawValue), ("code", launch.code),
             ("leftovers", launch.leftovers > 0 ? "\(launch.leftovers) processes were killed" : nil),
@@ -51,7 +52,9 @@ struct ShowCommand: HostCommand {
         }
         if !detail.log.isEmpty {
             try console.line()
-            for line in detail.log { try console.line(LogText.line(line, style: console.style, inLaunch: true)) }
+            for line in detail.log {
+                try console.line(LogText.line(line, style: console.style, inLaunch: true))
+            }
         }
     }
 }

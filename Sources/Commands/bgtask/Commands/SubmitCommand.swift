@@ -23,7 +23,10 @@ struct SubmitCommand: HostCommand {
     @Argument(help: "The task's identifier; a manifest must permit it.")
     var identifier: TaskIdentifier
 
-    @Option(help: ArgumentHelp("Not before: a time from now (30s, 5m, 2h, 1d) or a date (2026-11-21T08:00Z).", valueName: "when"))
+    @Option(
+        help: ArgumentHelp(
+            "Not before: a time from now (30s, 5m, 2h, 1d) or a date (2026-11-21T08:00Z).", valueName: "when")
+    )
     var earliest: BeginDate?
 
     @Flag(help: "Start only while external power is connected.")
@@ -32,7 +35,10 @@ struct SubmitCommand: HostCommand {
     @Flag(help: "Start only while there is a network.")
     var network = false
 
-    @Option(help: ArgumentHelp("A JSON object for the handler, or @FILE to read it from; @- is standard input.", valueName: "json"))
+    @Option(
+        help: ArgumentHelp(
+            "A JSON object for the handler, or @FILE to read it from; @- is standard input.",
+            valueName: "json"))
     var payload: String?
 
     @Option(help: "What the user sees of a continued task.")
@@ -62,14 +68,21 @@ struct SubmitCommand: HostCommand {
             if console.json {
                 try console.print(json: request)
             } else {
-                try console.line("\(request.request) \(request.identifier) is pending (\(request.kind.rawValue))")
+                try console.line(Self.sentence(of: request))
             }
             return
         }
         let events = try await client.events()
         let request = try await client.submit(message)
-        let watch = RequestWatch(client: client, console: console, events: events, request: request)
+        if !console.json { try console.line(Self.sentence(of: request)) }
+        let watch = RequestWatch(
+            client: client, console: console, events: events, request: request.request, identifier: identifier
+        )
         try await watch.follow(mayHaveBegun: key != nil)
+    }
+
+    private static func sentence(of request: RequestMessage) -> String {
+        "\(request.request) \(request.identifier) is pending (\(request.kind.rawValue))"
     }
 
     /// The message that the options make.
@@ -87,8 +100,6 @@ struct SubmitCommand: HostCommand {
         return message
     }
 }
-
-extension SubmissionStrategy: @retroactive ExpressibleByArgument {}
 
 /// Reads what `--payload` says.
 enum PayloadText {

@@ -24,7 +24,9 @@ struct CancelCommand: HostCommand {
         let cancellation = try await client.cancel(target)
         if console.json { return try console.print(json: cancellation) }
         for request in cancellation.requests { try console.line("\(request) is cancelled") }
-        for launch in cancellation.launches { try console.line("\(launch) was told to stop: cancelledByUser") }
+        for launch in cancellation.launches {
+            try console.line("\(launch) was told to stop: cancelledByUser")
+        }
     }
 }
 
@@ -49,7 +51,9 @@ struct ExpireCommand: HostCommand {
 
     func validate() throws {
         guard reason.isExpiration else {
-            throw ValidationError("--reason \(reason.rawValue) is the reason of an end; use \(Reason.expirations)")
+            throw ValidationError(
+                "--reason \(reason.rawValue) is the reason of an end; use \(Reason.allValueStrings.joined(separator: ", "))"
+            )
         }
     }
 
@@ -60,14 +64,4 @@ struct ExpireCommand: HostCommand {
             try console.line("\(launch) was told to stop: \(expiration.reason.rawValue)")
         }
     }
-}
-
-extension Reason: @retroactive ExpressibleByArgument {
-    /// The reasons that an expiration may give, for help and errors.
-    static var expirations: String {
-        allCases.filter(\.isExpiration).map(\.rawValue).joined(separator: ", ")
-    }
-
-    /// Only those that an expiration may give are offered to completion.
-    public static var allValueStrings: [String] { allCases.filter(\.isExpiration).map(\.rawValue) }
 }

@@ -65,7 +65,9 @@ struct Console: Sendable {
         }
         switch error {
         case .unreachable, .broken:
-            complain("bgtask: \(Printable.text(message.subject)): \(Printable.text(message.finding)). \(message.remedy)")
+            complain(
+                "bgtask: \(Printable.text(message.subject)): \(Printable.text(message.finding)). \(message.remedy)"
+            )
         case .refused:
             complain("bgtask: refused: \(Printable.text(message.description))")
         }
@@ -90,6 +92,7 @@ struct Console: Sendable {
         return ErrorMessage(
             SubmissionError(
                 code: .unavailable, subject: subject, finding: finding,
-                remedy: "Start a host: bgtaskd --plugins DIR --manifests DIR --state DIR --socket \(subject)"))
+                remedy: "Start a host: bgtaskd --plugins DIR --manifests DIR --state DIR --socket \(subject)")
+        )
     }
 }

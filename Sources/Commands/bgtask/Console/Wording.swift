@@ -36,7 +36,8 @@ enum Wording {
         for unit in ["B", "KiB", "MiB", "GiB"] {
             if value < 1024 || unit == "GiB" {
                 let tenths = Int64((value * 10).rounded())
-                return unit == "B" || tenths % 10 == 0 ? "\(tenths / 10) \(unit)" : "\(tenths / 10).\(tenths % 10) \(unit)"
+                return unit == "B" || tenths % 10 == 0
+                    ? "\(tenths / 10) \(unit)" : "\(tenths / 10).\(tenths % 10) \(unit)"
             }
             value /= 1024
         }
@@ -62,15 +63,20 @@ enum Wording {
         verdicts.filter { $0.decision != .proceed }.flatMap { verdict -> [String] in
             if verdict.rationale.isEmpty { return [verdict.policy] }
             return verdict.rationale.map { rationale in
-                var text = "\(verdict.policy): \(rationale.quantity) is \(rationale.observed), required is \(rationale.required)"
-                if let change = rationale.earliestChange { text += "; can change \(relative(change, to: now))" }
+                var text =
+                    "\(verdict.policy): \(rationale.quantity) is \(rationale.observed), required is \(rationale.required)"
+                if let change = rationale.earliestChange {
+                    text += "; can change \(relative(change, to: now))"
+                }
                 if let remedy = rationale.remedy { text += "; \(remedy)" }
                 return text
             }
         }
     }
 
-    private static func pair(_ large: Int64, _ largeUnit: String, _ small: Int64, _ smallUnit: String) -> String {
+    private static func pair(_ large: Int64, _ largeUnit: String, _ small: Int64, _ smallUnit: String)
+        -> String
+    {
         small == 0 ? "\(large) \(largeUnit)" : "\(large) \(largeUnit) \(small) \(smallUnit)"
     }
 }

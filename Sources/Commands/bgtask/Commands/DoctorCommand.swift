@@ -1,0 +1,130 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import Foundation
+import TaskModel
+
+struct DoctorCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Says what this machine and the host offer, and what to do about what is missing.",
+        discussion: """
+            Without a host it shows what the kernel offers; with one also what the host uses.
+
+            Examples:
+              bgtask doctor
+              bgtask doctor --json
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    private struct Answer: Encodable {
+        var version: String
+        var socket: String
+        var machine: [MachineCheck]
+        @Explicit var host: ReportMessage?
+        @Explicit var hostProblem: String?
+    }
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let machine = MachineCheck.all()
+        var report: ReportMessage?
+        var problem: String?
+        do throws(ControlClientError) {
+            report = try await client.report()
+        } catch {
+            problem = Console.message(for: error, tried: common.candidates).description
+        }
+        if console.json {
+            var answer = Answer(version: ProductVersion.current, socket: client.socketPath, machine: machine)
+            answer.host = report
+            answer.hostProblem = problem
+            return try console.print(json: answer)
+        }
+        try console.line(console.style.bold("Machine"))
+        for check in machine { try console.print(mark: check.isAvailable, check.name, check.finding) }
+        try console.line()
+        try console.line(console.style.bold("Host"))
+        guard let report else { return try console.line("  " + Printable.text(problem ?? "")) }
+        try console.line("  a launch and all it started is killed by: \(report.groupKill.rawValue)")
+        for layer in report.layers { try console.print(mark: layer.isAvailable, layer.name, layer.finding) }
+        for fact in report.facts { try console.print(mark: nil, fact.name, fact.value) }
+    }
+}
+
+extension Console {
+    /// Writes one finding: `  yes  name: finding`.
+    fileprivate func print(mark: Bool?, _ name: String, _ finding: String) throws {
+        let word = mark.map { $0 ? style.green("yes") : style.yellow("no ") } ?? "   "
+        try line("  \(word)  \(Printable.text(name)): \(Printable.text(finding))")
+    }
+}
+
+/// One thing that the kernel offers to isolation or to scheduling, found without any privilege.
+struct MachineCheck: Codable, Equatable {
+    var name: String
+    var isAvailable: Bool
+    /// What was seen, and what to do where it is missing.
+    var finding: String
+
+    static func all() -> [MachineCheck] {
+        [cgroup(), userNamespaces(), seccomp(), landlock(), pressure()]
+    }
+
+    private static func cgroup() -> MachineCheck {
+        guard text("/sys/fs/cgroup/cgroup.controllers") != nil else {
+            return MachineCheck(
+                name: "cgroup v2", isAvailable: false,
+                finding:
+                    "/sys/fs/cgroup is not a cgroup v2 tree; a PID namespace or a no-fork filter takes its place"
+            )
+        }
+        let line = text("/proc/self/cgroup")?.split(separator: "\n").first { $0.hasPrefix("0::") }
+        let path = "/sys/fs/cgroup" + (line.map { String($0.dropFirst(3)) } ?? "/")
+        let isOurs = FileManager.default.isWritableFile(atPath: path)
+        return MachineCheck(
+            name: "cgroup v2", isAvailable: isOurs,
+            finding: isOurs
+                ? "\(path) may be written"
+                : "\(path) may not be written; start the host by systemd-run --user --scope -p Delegate=yes bgtaskd ..."
+        )
+    }
+
+    private static func userNamespaces() -> MachineCheck {
+        let most = text("/proc/sys/user/max_user_namespaces").flatMap(Int.init) ?? 0
+        let isOff = text("/proc/sys/kernel/unprivileged_userns_clone") == "0"
+        return MachineCheck(
+            name: "user namespaces", isAvailable: most > 0 && !isOff,
+            finding: isOff
+                ? "kernel.unprivileged_userns_clone is 0; set it to 1 by sysctl"
+                : "user.max_user_namespaces is \(most)")
+    }
+
+    private static func seccomp() -> MachineCheck {
+        let actions = text("/proc/sys/kernel/seccomp/actions_avail")
+        return MachineCheck(
+            name: "seccomp", isAvailable: actions != nil,
+            finding: actions.map { "the kernel knows \($0)" } ?? "the kernel was built without it")
+    }
+
+    private static func landlock() -> MachineCheck {
+        // Readable only where securityfs is mounted; the host's own report is the better source.
+        let modules = text("/sys/kernel/security/lsm")
+        let isThere = modules?.split(separator: ",").contains("landlock") ?? false
+        return MachineCheck(
+            name: "landlock", isAvailable: isThere,
+            finding: modules.map { "security modules: \($0)" } ?? "/sys/kernel/security/lsm can't be read")
+    }
+
+    private static func pressure() -> MachineCheck {
+        let isThere = text("/proc/pressure/cpu") != nil
+        return MachineCheck(
+            name: "pressure", isAvailable: isThere,
+            finding: isThere
+                ? "/proc/pressure is there" : "the kernel has no /proc/pressure; start it with psi=1")
+    }
+
+    private static func text(_ path: String) -> String? {
+        (try? String(contentsOfFile: path, encoding: .utf8))?.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

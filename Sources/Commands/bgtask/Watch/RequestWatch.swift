@@ -1,0 +1,157 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import LinuxSystem
+import TaskModel
+
+/// Follows one request for `--wait`: a live line on a terminal, plain lines elsewhere, one JSON object with `--json`.
+struct RequestWatch {
+    let client: ControlClient
+    let console: Console
+    let events: AsyncThrowingStream<HostEventMessage, any Error>
+    let request: RequestID
+    let identifier: TaskIdentifier
+
+    private enum Input: Sendable {
+        case event(HostEventMessage)
+        case failed(any Error)
+        case ended
+        case shouldHaveStarted
+        case redraw
+    }
+
+    /// The answer of `--wait --json`.
+    private struct Answer: Encodable {
+        var request: RequestID
+        var identifier: TaskIdentifier
+        @Explicit var launch: LaunchMessage?
+        @Explicit var outcome: Outcome?
+        @Explicit var reason: Reason?
+    }
+
+    /// Follows to the end of the last attempt.
+    ///
+    /// - Parameters:
+    ///   - begun: The launch that runs already.
+    ///   - mayHaveBegun: Whether the host may have known the request before, so that its events may be over.
+    /// - Throws: `ExitCode(1)` for any outcome but `succeeded`, ``ControlClientError`` if the host goes.
+    func follow(from begun: LaunchMessage? = nil, mayHaveBegun: Bool = false) async throws {
+        var story = RequestStory(request: request)
+        if let begun { _ = story.begin(begun) }
+        if mayHaveBegun { try await catchUp(&story) }
+        let (inputs, sink) = AsyncStream.makeStream(of: Input.self)
+        let feeders = feed(sink)
+        defer { for feeder in feeders { feeder.cancel() } }
+        var tick = 0
+        var isLate = false
+        for await input in inputs where story.end == nil {
+            let now = SystemClocks().now().wall
+            switch input {
+            case .event(.requestBlocked(let blocked, let verdicts)) where blocked.request == request:
+                // Within the first second it is the ordinary course that nothing has started yet.
+                guard isLate else { continue }
+                try show(story.block(verdicts, identifier: identifier, now: now), story)
+            case .event(let event):
+                let isProgress = if case .progress = event { true } else { false }
+                let lines = story.take(event, now: now)
+                try show(isProgress && console.isLive ? [] : lines, story)
+            case .shouldHaveStarted:
+                isLate = true
+                guard story.launch == nil else { continue }
+                let verdicts = try await client.pending().first { $0.request.request == request }?.verdicts
+                try show(story.block(verdicts ?? [], identifier: identifier, now: now), story)
+            case .redraw:
+                tick += 1
+                try draw(story, tick: tick)
+            case .failed(let error):
+                try clear()
+                throw error
+            case .ended:
+                try clear()
+                throw ControlClientError.broken(
+                    socket: client.socketPath,
+                    finding: "it ended the events before \(request) had ended; the request stays stored")
+            }
+            if story.end != nil { break }
+        }
+        try clear()
+        try conclude(story)
+    }
+
+    /// Looks for launches from before the events: the key may have named a request that has run already.
+    private func catchUp(_ story: inout RequestStory) async throws {
+        let launches = try await client.launches(identifier: identifier)
+        guard let newest = launches.first(where: { $0.request == request }) else { return }
+        if newest.endedAt == nil {
+            try show(story.begin(newest), story)
+        } else if try await !client.pending().contains(where: { $0.request.request == request }) {
+            try show(story.finish(newest, putBack: nil), story)
+        }
+    }
+
+    /// Everything that is waited for, in one stream: events, the first second, and redrawing on a terminal.
+    private func feed(_ sink: AsyncStream<Input>.Continuation) -> [Task<Void, Never>] {
+        var feeders = [
+            Task { [events] in
+                do {
+                    for try await event in events { sink.yield(.event(event)) }
+                    sink.yield(.ended)
+                } catch {
+                    sink.yield(.failed(error))
+                }
+            },
+            Task {
+                guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+                sink.yield(.shouldHaveStarted)
+            },
+        ]
+        if console.isLive {
+            feeders.append(
+                Task {
+                    while (try? await Task.sleep(for: .milliseconds(250))) != nil { sink.yield(.redraw) }
+                })
+        }
+        return feeders
+    }
+
+    private func show(_ lines: [String], _ story: RequestStory) throws {
+        guard !console.json, !lines.isEmpty else { return }
+        try clear()
+        for line in lines { try console.line(Printable.text(line)) }
+        try draw(story, tick: 0)
+    }
+
+    private func draw(_ story: RequestStory, tick: Int) throws {
+        guard console.isLive else { return }
+        let now = SystemClocks().now().wall
+        guard let bar = ProgressBar.line(story, now: now, tick: tick, width: console.width ?? 80) else {
+            return
+        }
+        try console.write("\r\u{1B}[K" + bar)
+    }
+
+    private func clear() throws {
+        if console.isLive { try console.write("\r\u{1B}[K") }
+    }
+
+    private func conclude(_ story: RequestStory) throws {
+        let outcome: Outcome?
+        let reason: Reason?
+        switch story.end {
+        case .ended(let launch): (outcome, reason) = (launch.outcome, launch.reason)
+        case .cancelled(let why): (outcome, reason) = (.cancelled, why)
+        case .hostStopping, nil:
+            throw ControlClientError.broken(
+                socket: client.socketPath,
+                finding: "it stops; \(request) stays stored and runs when it is back")
+        }
+        if console.json {
+            var answer = Answer(request: request, identifier: identifier)
+            answer.launch = story.launch
+            answer.outcome = outcome
+            answer.reason = reason
+            try console.print(json: answer)
+        }
+        if outcome != .succeeded { throw ExitCode(1) }
+    }
+}
