@@ -214,6 +214,8 @@ let package = Package(
             dependencies: [
                 "ControlClient", "ControlServer", "ControlWire", "LinuxSystem", "TaskHostTestSupport",
                 "TaskModel", "bgtask",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(name: "LinkageTests", swiftSettings: swiftSettings),

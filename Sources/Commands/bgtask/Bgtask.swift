@@ -28,7 +28,7 @@ struct Bgtask: AsyncParsableCommand {
             CancelCommand.self,
             LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, LogsCommand.self,
             ConditionsCommand.self,
-            DoctorCommand.self, VersionCommand.self,
+            LintCommand.self, DoctorCommand.self, VersionCommand.self,
         ])
 
     /// Runs the command; usage errors exit 2, where ArgumentParser by itself would say 64.

@@ -47,7 +47,7 @@ extension HostCommand {
 }
 
 extension ControlClientError {
-    /// 3: no host, or one that broke off. 4: it refused.
+    /// 3 for no host, or one that broke off; 4 for a refusal.
     var exitCode: Int32 {
         switch self {
         case .unreachable, .broken: 3

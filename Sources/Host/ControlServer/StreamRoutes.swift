@@ -2,6 +2,7 @@ import ControlWire
 import FoundationEssentials
 import Hummingbird
 import NIOCore
+import ServiceLifecycle
 import TaskModel
 
 /// Server-sent events: what happens in the host, and its log.
@@ -54,8 +55,13 @@ struct StreamRoutes {
             }
             defer { forwarding.cancel() }
             try await request.body.consumeWithInboundCloseHandler { _ in
-                for await frame in frames {
-                    try await writer.write(frame)
+                // What waits already is still written at a shutdown: the host's last event is among it.
+                try await withGracefulShutdownHandler {
+                    for await frame in frames {
+                        try await writer.write(frame)
+                    }
+                } onGracefulShutdown: {
+                    continuation.finish()
                 }
             } onInboundClosed: {
                 continuation.finish()

@@ -5,7 +5,9 @@ import Glibc
 /// Stored as `struct ucred` is laid out (unix(7): pid, uid, gid), so that a network library that reads socket options
 /// by size can fill it in.
 public struct PeerCredentials: Equatable, Sendable, CustomStringConvertible {
-    /// The process; 0 if it is in no PID namespace of ours. For messages only: the number may have a new owner.
+    /// The process, for messages only.
+    ///
+    /// The number may have a new owner by now; 0 is a process in no PID namespace of ours.
     public let processIdentifier: Int32
     /// The effective user.
     public let user: UInt32
@@ -43,7 +45,8 @@ public struct PeerCredentials: Equatable, Sendable, CustomStringConvertible {
         // 16 KiB is what glibc suggests where sysconf(_SC_GETPW_R_SIZE_MAX) has no limit of its own.
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer -> String? in
             guard let start = buffer.baseAddress,
-                getpwuid_r(user, &entry, start, buffer.count, &found) == 0, found != nil, let name = entry.pw_name
+                getpwuid_r(user, &entry, start, buffer.count, &found) == 0, found != nil,
+                let name = entry.pw_name
             else { return nil }
             return String(cString: name)
         }

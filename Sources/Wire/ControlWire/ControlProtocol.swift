@@ -1,6 +1,8 @@
 /// Constants that both ends of the control channel share.
 public enum ControlProtocol {
-    /// The version in every path: `/v1/...`. A field may be added within it, never removed or given another meaning.
+    /// The version in every path.
+    ///
+    /// A field may be added within it, never removed or given another meaning.
     public static let version = 1
     /// The prefix of every path.
     public static let pathPrefix = "/v1"

@@ -8,6 +8,7 @@ public enum Printable {
     /// - Parameters:
     ///   - text: Anything.
     ///   - maximumLength: More scalars than this are cut off, with an ellipsis.
+    /// - Returns: Text that moves nothing but the cursor, to the right.
     public static func text(_ text: String, maximumLength: Int = 4096) -> String {
         var result = ""
         var count = 0

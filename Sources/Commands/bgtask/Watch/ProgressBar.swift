@@ -5,8 +5,7 @@ import TaskModel
 enum ProgressBar {
     /// `L42 [#####-----]  50 % 5/10 hashing  1.2 s`, cut to the width.
     ///
-    /// - Parameters:
-    ///   - tick: Grows with every drawing; moves the mark where no total is known.
+    /// `tick` grows with every drawing and moves the mark where no total is known. `nil` while nothing runs.
     static func line(_ story: RequestStory, now: WallTime, tick: Int, width: Int) -> String? {
         guard story.isRunning, let launch = story.launch else { return nil }
         let elapsed = launch.elapsed(at: now)

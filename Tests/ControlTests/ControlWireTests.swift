@@ -1,0 +1,113 @@
+import ControlWire
+import Foundation
+import TaskModel
+import Testing
+
+@Suite struct ControlWireTests {
+    @Test(arguments: [
+        (Int64(0), "1970-01-01T00:00:00.000Z"), (1_800_000_000_123, "2027-01-15T08:00:00.123Z"),
+        (951_782_400_000, "2000-02-29T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
+    ])
+    func `a timestamp is written in UTC with milliseconds and read back the same`(
+        milliseconds: Int64, text: String
+    ) {
+        let time = WallTime(milliseconds: milliseconds)
+        #expect(Timestamp(time).description == text)
+        #expect(Timestamp(text)?.time == time)
+    }
+
+    @Test(arguments: [
+        ("2027-01-15T09:00+01:00", Int64(1_800_000_000_000)), ("2027-01-15T08:00:00Z", 1_800_000_000_000),
+        ("2027-01-15T08:00:00.1239Z", 1_800_000_000_123), ("1970-01-02", 86_400_000),
+    ])
+    func `a date may have an offset, no seconds, more digits or no time`(text: String, milliseconds: Int64) {
+        #expect(Timestamp(text)?.time.milliseconds == milliseconds)
+    }
+
+    @Test(arguments: [
+        "", "2027-02-30", "2027-13-01", "2027-01-15T25:00Z", "2027-01-15T08:00", "2027-01-15T08:00Zx", "x",
+    ])
+    func `a text that is no date is refused`(text: String) {
+        #expect(Timestamp(text) == nil)
+    }
+
+    @Test func `control characters and direction marks become visible`() {
+        #expect(
+            Printable.text("a\u{1B}[31mb\n\u{7}c\u{202E}d\u{9B}")
+                == "a\\u{1b}[31mb\\n\\u{7}c\\u{202e}d\\u{9b}")
+        #expect(Printable.text("Grüße ✓") == "Grüße ✓")
+        #expect(Printable.text("abcdef", maximumLength: 3) == "abc…")
+    }
+
+    @Test func `events are found wherever the bytes are cut`() throws {
+        let text = ": hello\n\nevent: a\ndata: {\"x\":1}\n\ndata: 1\r\ndata: 2\r\n\r\n"
+        for size in 1...text.utf8.count {
+            var decoder = EventStreamDecoder()
+            var events: [EventStreamDecoder.Event] = []
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                events += try decoder.decode(rest.prefix(size))
+                rest = rest.dropFirst(size)
+            }
+            #expect(events.map(\.name) == ["a", "message"])
+            #expect(events.map { String(decoding: $0.data, as: UTF8.self) } == ["{\"x\":1}", "1\n2"])
+        }
+    }
+
+    @Test func `an event without end is an error and not a growing buffer`() {
+        var decoder = EventStreamDecoder()
+        let block = [UInt8](repeating: 0x61, count: 1 << 20)
+        #expect(throws: EventStreamDecoder.TooLong.self) {
+            for _ in 0...8 { _ = try decoder.decode(block) }
+        }
+    }
+
+    @Test func `the socket's places come in the order that the documentation gives`() {
+        let environment = ["BGTASK_SOCKET": "/b", "XDG_RUNTIME_DIR": "/x"]
+        #expect(ControlSocketSearch.candidates(option: "/o", environment: environment) == ["/o"])
+        #expect(ControlSocketSearch.candidates(option: nil, environment: environment) == ["/b"])
+        #expect(
+            ControlSocketSearch.candidates(option: nil, environment: ["XDG_RUNTIME_DIR": "/x"])
+                == ["/x/bgtask/control.sock", "/run/bgtask/control.sock"])
+        #expect(ControlSocketSearch.candidates(option: nil, environment: [:]) == ["/run/bgtask/control.sock"])
+    }
+
+    @Test func `every event survives its JSON`() throws {
+        let identifier = try TaskIdentifier("org.example.a")
+        let request = ScriptedHost.request(TaskSubmission(identifier: identifier, origin: .client))
+        let launch = ScriptedHost.ended(request, .expired, .leaseEnded)
+        let verdict = Verdict(
+            policy: "ExternalPower", decision: .mustNotProceed, score: 0, weight: 1,
+            rationale: [
+                Rationale(quantity: "externalPower", required: "connected", observed: "on battery 15 %")
+            ])
+        let events: [HostEvent] = [
+            .requestAccepted(request), .requestBlocked(request, [verdict]),
+            .requestCancelled(request.id, identifier, .cancelledByUser), .launchStarted(launch),
+            .launchReady(launch.id, request.id, at: ScriptedHost.start),
+            .progress(launch.id, request.id, TaskProgress(completed: 1, total: 2, message: "half")),
+            .launchExpiring(launch.id, request.id, .thermal), .launchEnded(launch, putBack: request),
+            .launchEnded(launch, putBack: nil), .hostStopping,
+        ]
+        for event in events {
+            let message = HostEventMessage(event)
+            let line = try ControlJSON.line(message)
+            #expect(try ControlJSON.decode(HostEventMessage.self, from: line) == message)
+        }
+    }
+
+    @Test func `an event of a newer host is known to be unknown`() throws {
+        let message = try ControlJSON.decode(
+            HostEventMessage.self, from: Data(#"{"event":"hibernated"}"#.utf8))
+        #expect(message == .unknown("hibernated"))
+    }
+
+    @Test func `a reason that no version knows is an error with its place`() {
+        let body = Data(#"{"target":"L1","reason":"boredom"}"#.utf8)
+        #expect {
+            try ControlJSON.decode(ExpireMessage.self, from: body)
+        } throws: {
+            ControlJSON.sentence(of: $0).contains("'reason'")
+        }
+    }
+}

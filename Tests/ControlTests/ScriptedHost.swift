@@ -1,0 +1,220 @@
+import ControlServer
+import Synchronization
+import TaskModel
+
+/// A host that answers from a script and notes what it was asked.
+final class ScriptedHost: HostControl {
+    struct Script {
+        var asked: [String] = []
+        var submissions: [TaskSubmission] = []
+        var refusal: SubmissionError?
+        var pending: [PendingRequest] = []
+        var launches: [LaunchRecord] = []
+        var log: [LogLine] = []
+        var attempt = 1
+        var listeners: [AsyncStream<HostEvent>.Continuation] = []
+        var readers: [AsyncStream<LogLine>.Continuation] = []
+        var waiters: [(word: String, continuation: CheckedContinuation<Void, Never>)] = []
+        /// Runs after a submission was accepted.
+        var onSubmit: @Sendable (ScriptedHost, TaskRequest) -> Void = { _, _ in }
+        /// Runs after pending requests were listed.
+        var onPending: @Sendable (ScriptedHost) -> Void = { _ in }
+        /// Runs after a simulated launch was asked for.
+        var onSimulate: @Sendable (ScriptedHost, LaunchRecord) -> Void = { _, _ in }
+    }
+
+    let script = Mutex(Script())
+    let version = "9.8.7"
+
+    static let start = WallTime(milliseconds: 1_800_000_000_123)
+
+    func edit(_ change: (inout Script) -> Void) {
+        script.withLock { change(&$0) }
+    }
+
+    /// What was asked, in order: `submit org.example.a`.
+    var asked: [String] { script.withLock { $0.asked } }
+
+    /// Returns when something was asked that begins so.
+    func waitUntilAsked(_ word: String) async {
+        await withCheckedContinuation { continuation in
+            let isThere = script.withLock { script in
+                if script.asked.contains(where: { $0.hasPrefix(word) }) { return true }
+                script.waiters.append((word, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    func send(_ event: HostEvent) {
+        for listener in script.withLock({ $0.listeners }) { listener.yield(event) }
+    }
+
+    func endEvents() {
+        for listener in script.withLock({ $0.listeners }) { listener.finish() }
+    }
+
+    func write(_ line: LogLine) {
+        for reader in script.withLock({ $0.readers }) { reader.yield(line) }
+    }
+
+    private func note(_ text: String) throws(SubmissionError) {
+        let (refusal, ready) = script.withLock { script in
+            script.asked.append(text)
+            let ready = script.waiters.filter { text.hasPrefix($0.word) }
+            script.waiters.removeAll { text.hasPrefix($0.word) }
+            return (script.refusal, ready.map(\.continuation))
+        }
+        for continuation in ready { continuation.resume() }
+        if let refusal { throw refusal }
+    }
+
+    static func request(_ submission: TaskSubmission, id: Int64 = 17, attempt: Int = 1) -> TaskRequest {
+        let bundle = (try? BundleIdentifier("org.example")).unsafelyUnwrapped
+        return TaskRequest(
+            id: RequestID(rawValue: id), submission: submission, bundle: bundle, kind: .processing,
+            submittedAt: start, attempt: attempt, notBefore: nil, deadline: start + .seconds(172_800))
+    }
+
+    static func record(_ request: TaskRequest, id: Int64 = 42) -> LaunchRecord {
+        LaunchRecord(
+            id: LaunchID(rawValue: id), request: request, token: id, startedAt: start, isolation: "cgroup",
+            libraryHash: nil, isSimulated: false)
+    }
+
+    /// A record that ended, with every field filled in.
+    static func ended(_ request: TaskRequest, id: Int64 = 42, _ outcome: Outcome, _ reason: Reason?)
+        -> LaunchRecord
+    {
+        var record = record(request, id: id)
+        record.state = .ended
+        record.readyAt = start + .milliseconds(100)
+        record.endedAt = start + .milliseconds(1200)
+        record.end = LaunchEnd(outcome: outcome, reason: reason)
+        record.progress = TaskProgress(completed: 9, total: 20, message: "nine")
+        record.cpuTime = .milliseconds(812)
+        record.peakMemory = .mebibytes(12)
+        return record
+    }
+
+    func submit(_ submission: TaskSubmission) async throws(SubmissionError) -> TaskRequest {
+        try note("submit \(submission.identifier)")
+        let request = Self.request(submission)
+        let then = script.withLock { script in
+            script.submissions.append(submission)
+            return script.onSubmit
+        }
+        then(self, request)
+        return request
+    }
+
+    func pending() async throws(SubmissionError) -> [PendingRequest] {
+        try note("pending")
+        let (pending, then) = script.withLock { ($0.pending, $0.onPending) }
+        then(self)
+        return pending
+    }
+
+    func launches(identifier: TaskIdentifier?, limit: Int) async throws(SubmissionError) -> [LaunchRecord] {
+        try note("launches \(identifier?.rawValue ?? "all") \(limit)")
+        return script.withLock { $0.launches }
+    }
+
+    func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail {
+        try note("show \(id)")
+        let (records, log) = script.withLock { ($0.launches, $0.log) }
+        guard let record = records.first(where: { $0.id == id }) else {
+            throw SubmissionError(
+                code: .notFound, subject: "\(id)", finding: "there is no such launch", remedy: "List them")
+        }
+        return LaunchDetail(record: record, log: log)
+    }
+
+    func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation {
+        try note("cancel \(target)")
+        return Cancellation(requests: [RequestID(rawValue: 17)], launches: [LaunchID(rawValue: 42)])
+    }
+
+    func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
+        -> SimulatedLaunch
+    {
+        try note("simulate \(identifier) \(debug)")
+        let record = Self.record(Self.request(TaskSubmission(identifier: identifier, origin: .simulated)))
+        script.withLock { $0.onSimulate }(self, record)
+        return SimulatedLaunch(record: record, processIdentifier: debug ? 4711 : nil)
+    }
+
+    func expire(_ target: ControlTarget, reason: Reason) async throws(SubmissionError) -> [LaunchID] {
+        try note("expire \(target) \(reason.rawValue)")
+        return [LaunchID(rawValue: 42)]
+    }
+
+    func plugins() async throws(SubmissionError) -> PluginListing {
+        try note("plugins")
+        guard let bundle = try? BundleIdentifier("org.example"),
+            let pattern = try? IdentifierPattern("org.example.*")
+        else { return PluginListing(handlers: [], problems: []) }
+        var task = TaskDeclaration(pattern: pattern, kind: .processing)
+        task.requiresExternalPower = true
+        task.schedule = Schedule(every: .seconds(900), tolerance: .seconds(60))
+        let manifest = Manifest(
+            bundle: bundle, library: "libexample.so", modes: [.processing], tasks: [task],
+            sandbox: SandboxDeclaration())
+        let problem = ManifestProblem(file: "bad.yaml", line: 4, column: 7, finding: "unknown key 'kindd'")
+        return PluginListing(
+            handlers: [
+                PermittedHandler(
+                    manifestPath: "/m/example.yaml", manifest: manifest, libraryPath: "/l/libexample.so",
+                    libraryHash: "abc")
+            ], problems: [problem])
+    }
+
+    func log(following: Bool) async -> AsyncStream<LogLine> {
+        try? note("log \(following)")
+        let (stream, continuation) = AsyncStream.makeStream(of: LogLine.self)
+        for line in script.withLock({ $0.log }) { continuation.yield(line) }
+        if following {
+            script.withLock { $0.readers.append(continuation) }
+        } else {
+            continuation.finish()
+        }
+        return stream
+    }
+
+    func events() async -> AsyncStream<HostEvent> {
+        try? note("events")
+        let (stream, continuation) = AsyncStream.makeStream(of: HostEvent.self)
+        continuation.onTermination = { [weak self] _ in try? self?.note("eventsEnded") }
+        script.withLock { $0.listeners.append(continuation) }
+        return stream
+    }
+
+    private var rows: [ConditionRow] {
+        [ConditionRow(key: "power", value: "battery:15%", source: "simulated", since: Self.start)]
+    }
+
+    func conditions() async throws(SubmissionError) -> [ConditionRow] {
+        try note("conditions")
+        return rows
+    }
+
+    func setConditions(_ settings: [String]) async throws(SubmissionError) -> [ConditionRow] {
+        try note("set \(settings.joined(separator: " "))")
+        return rows
+    }
+
+    func clearConditions() async throws(SubmissionError) -> [ConditionRow] {
+        try note("clear")
+        return rows
+    }
+
+    func report() async throws(SubmissionError) -> HostReport {
+        try note("report")
+        return HostReport(
+            isolation: IsolationReport(
+                groupKill: .pidNamespace,
+                layers: [.init(name: "cgroup v2", isAvailable: false, finding: "not writable")]),
+            facts: [.init(name: "state directory", value: "/s")])
+    }
+}

@@ -1,0 +1,112 @@
+import ControlClient
+import ControlServer
+import Foundation
+import LinuxSystem
+import Logging
+import ServiceLifecycle
+import TaskModel
+
+/// A folder of a test's own, short enough for a socket's path.
+struct TemporaryFolder: ~Copyable {
+    let path: String
+
+    init() throws {
+        path = "/tmp/bgc-\(UUID().uuidString.prefix(8))"
+        try DirectoryTree.make(path, mode: 0o700)
+    }
+
+    deinit { try? DirectoryTree.remove(path) }
+}
+
+/// Serves a scripted host on a real socket while the body runs, then shuts down in order.
+func serving(
+    _ host: ScriptedHost = ScriptedHost(), limits: ControlServer.Limits = ControlServer.Limits(),
+    _ body: @Sendable (ScriptedHost, String) async throws -> Void
+) async throws {
+    let folder = try TemporaryFolder()
+    let socket = folder.path + "/run/control.sock"
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let (served, sign) = AsyncStream.makeStream(of: Void.self)
+    let server = try ControlServer(host: host, socketPath: socket, limits: limits, logger: logger) {
+        sign.finish()
+    }
+    let group = ServiceGroup(services: [server], logger: logger)
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+        tasks.addTask {
+            defer { sign.finish() }
+            try await group.run()
+        }
+        for await _ in served {}
+        do {
+            try await body(host, socket)
+        } catch {
+            await group.triggerGracefulShutdown()
+            throw error
+        }
+        host.endEvents()
+        await group.triggerGracefulShutdown()
+        try await tasks.waitForAll()
+    }
+}
+
+/// What a command printed and how it ended.
+struct CommandResult {
+    var status: Int32
+    var output: String
+    var errors: String
+
+    /// The output as one JSON object or array.
+    var json: Any? {
+        try? JSONSerialization.jsonObject(with: Data(output.utf8), options: [.fragmentsAllowed])
+    }
+    /// The output as a JSON object.
+    var object: [String: Any] { json as? [String: Any] ?? [:] }
+    /// The output as a JSON array of objects.
+    var rows: [[String: Any]] { json as? [[String: Any]] ?? [] }
+}
+
+/// The folder that holds the built programs, next to this test's own.
+var builtPrograms: String {
+    let own = URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0])
+    return own.deletingLastPathComponent().path
+}
+
+/// Runs the real `bgtask` against a socket.
+func bgtask(
+    _ arguments: String..., socket: String?, environment: [String: String] = [:], input: String? = nil
+) async throws -> CommandResult {
+    try await run(
+        builtPrograms + "/bgtask", arguments + (socket.map { ["--socket", $0] } ?? []),
+        environment: environment,
+        input: input)
+}
+
+/// Runs a program to its end, its output in files so that no pipe can fill up.
+func run(
+    _ program: String, _ arguments: [String], environment: [String: String] = [:], input: String? = nil
+) async throws -> CommandResult {
+    let folder = try TemporaryFolder()
+    let (output, errors, given) = (folder.path + "/out", folder.path + "/err", folder.path + "/in")
+    for file in [output, errors] { _ = FileManager.default.createFile(atPath: file, contents: nil) }
+    _ = FileManager.default.createFile(atPath: given, contents: Data((input ?? "").utf8))
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    var variables = ProcessInfo.processInfo.environment
+    for name in ["BGTASK_SOCKET", "XDG_RUNTIME_DIR", "NO_COLOR"] { variables[name] = nil }
+    process.environment = variables.merging(environment) { $1 }
+    process.standardInput = FileHandle(forReadingAtPath: given)
+    process.standardOutput = FileHandle(forWritingAtPath: output)
+    process.standardError = FileHandle(forWritingAtPath: errors)
+    let status = try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Int32, any Error>) in
+        process.terminationHandler = { ended.resume(returning: $0.terminationStatus) }
+        do {
+            try process.run()
+        } catch {
+            ended.resume(throwing: error)
+        }
+    }
+    return CommandResult(
+        status: status, output: try String(contentsOfFile: output, encoding: .utf8),
+        errors: try String(contentsOfFile: errors, encoding: .utf8))
+}
