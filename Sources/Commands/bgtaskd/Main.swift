@@ -6,7 +6,8 @@ import LinuxSystem
 enum Main {
     static func main() {
         SignalWatch.block(HostCommand.stopSignals)
-        Task {
+        // Detached: the main thread, which `main` is bound to, only sleeps from here on.
+        Task.detached {
             await HostCommand.main()
             HostCommand.exit()
         }
