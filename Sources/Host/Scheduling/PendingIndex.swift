@@ -139,6 +139,13 @@ struct PendingIndex: Sendable {
         }
     }
 
+    /// Everything dated is looked at again, after the wall clock was set.
+    mutating func releaseAllDates(_ occupancy: inout Occupancy) {
+        let all = dates.unordered.filter { key in isCurrent(key, .dated) }
+        dates = []
+        for key in all { makeCandidate(key.id, &occupancy) }
+    }
+
     /// The next date that a request waits for.
     mutating func firstDate() -> WallTime? {
         while let key = dates.min {

@@ -53,7 +53,9 @@ public struct Scheduler: Sendable {
 
     private mutating func apply(_ event: SchedulerEvent, at now: Moment, _ actions: inout [SchedulerAction]) {
         switch event {
-        case .started: isStarted = true
+        case .started:
+            isStarted = true
+            cancelOrphans(&actions)
         case .handlersChanged(let manifests): replaceHandlers(manifests, &actions)
         case .conditionsChanged(let conditions): replaceConditions(conditions)
         case .lastLaunched(let identifier, let time): schedules.learned(identifier, lastBegin: time)
@@ -84,12 +86,19 @@ public struct Scheduler: Sendable {
             return
         }
         schedules.touchAll()
+        pending.releaseAllDates(&situation.occupancy)
     }
 
     private mutating func replaceHandlers(_ manifests: [Manifest], _ actions: inout [SchedulerAction]) {
         situation.permits = Permits(manifests)
         schedules.replacePlans(situation.permits.schedules)
-        // A schedule that is gone takes its request with it; one whose whole manifest is gone is held.
+        if isStarted { cancelOrphans(&actions) }
+        // Constraints may have changed with the manifests, so every request is looked at once.
+        for request in Array(pending.requests) { pending.makeCandidate(request.id, &situation.occupancy) }
+    }
+
+    /// A schedule that is gone takes its request with it; one whose whole manifest is gone is held.
+    private mutating func cancelOrphans(_ actions: inout [SchedulerAction]) {
         let orphans = pending.requests.filter { request in
             request.submission.origin == .schedule && !schedules.hasPlan(request.identifier)
                 && situation.permits.declaration(for: request.identifier, of: request.bundle) != nil
@@ -98,8 +107,6 @@ public struct Scheduler: Sendable {
             pending.remove(orphan.id, &situation.occupancy)
             actions.append(.cancelRequest(orphan.id, .manifestRemoved))
         }
-        // Constraints may have changed with the manifests, so every request is looked at once.
-        for request in Array(pending.requests) { pending.makeCandidate(request.id, &situation.occupancy) }
     }
 
     private mutating func replaceConditions(_ conditions: Conditions) {

@@ -7,24 +7,19 @@ struct EarliestBeginDate: Policy {
     func awaits(_ request: TaskRequest) -> Fact { .time }
 
     func verdict(for request: TaskRequest, in situation: Situation, at now: Moment) -> Verdict {
-        let waits = [("earliestBeginDate", request.effectiveBeginDate), ("backOff", request.notBefore)]
-            .compactMap {
-                (quantity, date) in
-                date.flatMap { date in
-                    date > now.wall
-                        ? Rationale(
-                            quantity: quantity, required: "not before \(date.text)",
-                            observed: "\(now.wall.text), \((date - now.wall).text) early",
-                            earliestChange: date)
-                        : nil
-                }
-            }
-        // The later one decides when a look is worth while.
-        guard let last = waits.max(by: { ($0.earliestChange ?? now.wall) < ($1.earliestChange ?? now.wall) })
-        else {
-            return proceed()
+        // A back-off that lies further off than any can was made before the wall clock was set back.
+        let longest = now.wall + situation.settings.backOffLimit
+        let backOff = request.notBefore.flatMap { $0 <= longest ? $0 : nil }
+        let dates = [("earliestBeginDate", request.effectiveBeginDate), ("backOff", backOff)]
+        let waits = dates.compactMap { quantity, date in
+            date.flatMap { $0 > now.wall ? (quantity, $0) : nil }
         }
-        return veto(last)
+        // The later one decides when a look is worth while.
+        guard let (quantity, date) = waits.max(by: { $0.1 < $1.1 }) else { return proceed() }
+        return veto(
+            Rationale(
+                quantity: quantity, required: "not before \(date.text)",
+                observed: "\(now.wall.text), \((date - now.wall).text) early", earliestChange: date))
     }
 }
 

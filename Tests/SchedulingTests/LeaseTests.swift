@@ -1,0 +1,164 @@
+import TaskModel
+import Testing
+
+@testable import Scheduling
+
+@Suite struct LeaseTests {
+    static let battery = Reading.known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 80))
+
+    @Test func `a refresh launch expires 30 s after it is ready, not after it was started`() {
+        let rig = SchedulerRig()
+        let launch = rig.begin(rig.submit("refresh"), ready: false)
+        _ = rig.take()
+        rig.advance(.seconds(4))
+        rig.send(.launchReady(launch))
+        #expect(rig.wake == Wake(boot: rig.now.boot + .seconds(30)))
+        rig.advance(.milliseconds(29_999))
+        #expect(rig.take() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+        rig.advance(.seconds(60))
+        #expect(rig.take() == [])
+        #expect(rig.wake == Wake())
+    }
+
+    @Test func `sleep of the machine uses a lease up, a wall clock that is set does not`() {
+        let rig = SchedulerRig()
+        let launch = rig.run("refresh")
+        _ = rig.take()
+        rig.moments.jumpWallClock(by: .seconds(86_400 * 365))
+        rig.send(.timePassed)
+        rig.moments.jumpWallClock(by: .seconds(-86_400 * 700))
+        rig.send(.timePassed)
+        #expect(rig.take() == [])
+        rig.moments.sleepMachine(for: .seconds(30))
+        rig.send(.timePassed)
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+    }
+
+    @Test func `on battery a processing lease ends after 10 min`() {
+        let rig = SchedulerRig()
+        rig.change { $0.power = Self.battery }
+        let launch = rig.run("p1")
+        rig.send(.launchActive(launch))
+        _ = rig.take()
+        rig.advance(.milliseconds(599_999))
+        #expect(rig.take() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+    }
+
+    @Test func `on external power it renews every 10 min in which something was seen, else it is noProgress`() {
+        let rig = SchedulerRig()
+        let launch = rig.run("p1")
+        _ = rig.take()
+        rig.send(.launchActive(launch))
+        rig.advance(.seconds(600))
+        rig.send(.progressed(launch, TaskProgress(completed: 1, total: 2)))
+        rig.advance(.seconds(600))
+        #expect(rig.take() == [])
+        // The same report again is no progress.
+        rig.send(.progressed(launch, TaskProgress(completed: 1, total: 2)))
+        rig.advance(.seconds(600))
+        #expect(rig.take() == [.expire(launch, .noProgress)])
+    }
+
+    @Test func `renewals end 8 h after it was ready`() {
+        let rig = SchedulerRig()
+        let launch = rig.run("p1")
+        _ = rig.take()
+        for _ in 1..<48 {
+            rig.send(.launchActive(launch))
+            rig.advance(.seconds(600))
+        }
+        rig.send(.launchActive(launch))
+        rig.advance(.milliseconds(599_999))
+        #expect(rig.take() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+    }
+
+    @Test func `a runtime that the manifest sets is not renewed`() {
+        let rig = SchedulerRig([
+            .make("com.example.a") { manifest in
+                for index in manifest.tasks.indices {
+                    manifest.tasks[index].limits.lease = Lease(duration: .seconds(2), gracePeriod: .seconds(1))
+                }
+            }
+        ])
+        let launch = rig.run("p1")
+        rig.send(.launchActive(launch))
+        _ = rig.take()
+        rig.advance(.seconds(2))
+        #expect(rig.take() == [.expire(launch, .leaseEnded)])
+    }
+
+    @Test func `a continued launch stalls 60 s after its last change of progress`() {
+        let rig = SchedulerRig()
+        let launch = rig.run("export.film")
+        _ = rig.take()
+        rig.advance(.seconds(59))
+        rig.send(.progressed(launch, TaskProgress(completed: 1, total: 0)))
+        #expect(rig.wake == Wake(boot: rig.now.boot + .seconds(60)))
+        rig.advance(.seconds(30))
+        rig.send(.progressed(launch, TaskProgress(completed: 1, total: 0)))
+        rig.advance(.milliseconds(29_999))
+        #expect(rig.take() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.take() == [.expire(launch, .noProgress)])
+    }
+
+    @Test func `sleep of the machine is no stall`() {
+        let rig = SchedulerRig()
+        let launch = rig.run("export.film")
+        _ = rig.take()
+        rig.advance(.seconds(30))
+        rig.moments.sleepMachine(for: .seconds(3600))
+        rig.send(.timePassed)
+        #expect(rig.take() == [])
+        #expect(rig.wake == Wake(boot: rig.now.boot + .seconds(30)))
+        rig.advance(.seconds(30))
+        #expect(rig.take() == [.expire(launch, .noProgress)])
+    }
+
+    @Test func `a debugger halts lease and stall`() {
+        let rig = SchedulerRig()
+        let refresh = rig.run("refresh")
+        let film = rig.run("export.film")
+        _ = rig.take()
+        rig.advance(.seconds(20))
+        rig.send(.tracingChanged(refresh, isTraced: true))
+        rig.send(.tracingChanged(film, isTraced: true))
+        #expect(rig.wake == Wake())
+        rig.advance(.seconds(3600))
+        rig.send(.tracingChanged(refresh, isTraced: false))
+        rig.send(.tracingChanged(film, isTraced: false))
+        rig.advance(.milliseconds(9999))
+        #expect(rig.take() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.take() == [.expire(refresh, .leaseEnded)])
+        rig.advance(.seconds(30))
+        #expect(rig.take() == [.expire(film, .noProgress)])
+    }
+
+    @Test func `a launch is told to stop once, by whoever is first`() {
+        let rig = SchedulerRig()
+        let (first, second) = (rig.run("refresh"), rig.run("p1"))
+        _ = rig.take()
+        rig.send(.expireRequested(first, .cancelledByUser))
+        rig.send(.expireRequested(first, .simulated))
+        rig.send(.launchExpiring(second))
+        rig.send(.expireRequested(second, .simulated))
+        rig.advance(.seconds(3600))
+        #expect(rig.take() == [.expire(first, .cancelledByUser)])
+    }
+
+    @Test func `launches of a handler that goes expire with manifestRemoved, others run on`() {
+        let rig = SchedulerRig([.sample, .make("com.example.b")])
+        let (gone, stays) = (rig.run("p1"), rig.run("com.example.b.p1"))
+        _ = rig.take()
+        rig.send(.handlersChanged([.make("com.example.b")]))
+        #expect(rig.take() == [.expire(gone, .manifestRemoved)])
+        rig.end(stays)
+    }
+}
