@@ -1,10 +1,12 @@
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 @testable import Scheduling
 
 @Suite struct LeaseTests {
-    static let battery = Reading.known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 80))
+    static let battery = Reading.known(
+        PowerCondition(externalPower: false, isCharging: false, batteryPercent: 80))
 
     @Test func `a refresh launch expires 30 s after it is ready, not after it was started`() {
         let rig = SchedulerRig()
@@ -48,7 +50,8 @@ import Testing
         #expect(rig.take() == [.expire(launch, .leaseEnded)])
     }
 
-    @Test func `on external power it renews every 10 min in which something was seen, else it is noProgress`() {
+    @Test func `on external power it renews every 10 min in which something was seen, else it is noProgress`()
+    {
         let rig = SchedulerRig()
         let launch = rig.run("p1")
         _ = rig.take()
@@ -82,7 +85,8 @@ import Testing
         let rig = SchedulerRig([
             .make("com.example.a") { manifest in
                 for index in manifest.tasks.indices {
-                    manifest.tasks[index].limits.lease = Lease(duration: .seconds(2), gracePeriod: .seconds(1))
+                    manifest.tasks[index].limits.lease = Lease(
+                        duration: .seconds(2), gracePeriod: .seconds(1))
                 }
             }
         ])

@@ -114,9 +114,9 @@ final class SchedulerRig {
 }
 
 extension TaskIdentifier {
-    /// `com.example.a.NAME` for a short name, else the name itself.
+    /// `com.example.a.NAME` , or the name itself where it begins with `com.`.
     static func sample(_ name: String) -> TaskIdentifier {
-        try! TaskIdentifier(name.contains(".") ? name : "com.example.a.\(name)")
+        try! TaskIdentifier(name.hasPrefix("com.") ? name : "com.example.a.\(name)")
     }
 }
 

@@ -1,0 +1,249 @@
+import TaskHostTestSupport
+import TaskModel
+
+@testable import Scheduling
+
+/// Numbers that follow from a seed (SplitMix64's constants and shifts).
+struct SeededNumbers: RandomNumberGenerator {
+    var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// A host that does whatever comes to its mind, and a second book-keeping of what the scheduler must not do.
+final class RandomHost {
+    private struct Running {
+        var request: TaskRequest
+        var readyAt: Duration?
+        var isExpiring = false
+    }
+
+    var numbers: SeededNumbers
+    let moments = VirtualMoments()
+    var scheduler = Scheduler()
+    /// What went wrong, in words.
+    private(set) var faults: [String] = []
+    private(set) var launchCount = 0
+    private var conditions = Conditions.simulatedStart
+    private var pending: [RequestID: TaskRequest] = [:]
+    private var starting: [RequestID: TaskRequest] = [:]
+    private var running: [LaunchID: Running] = [:]
+    private var wake = Wake()
+    private var nextID: Int64 = 0
+    private let manifests: [Manifest] = [
+        Manifest.make("com.example.a").scheduling("p1", every: .seconds(900), tolerance: .seconds(60)),
+        Manifest.make("com.example.b"), Manifest.make("com.example.c"),
+    ]
+
+    init(seed: UInt64) {
+        numbers = SeededNumbers(seed: seed)
+        send(.handlersChanged(manifests))
+        send(.conditionsChanged(conditions))
+        send(.started)
+    }
+
+    /// Nothing is left that could be done, and nobody stands in the way: then everything pending must have its turn.
+    func drain() {
+        conditions = .simulatedStart
+        send(.handlersChanged(manifests))
+        send(.conditionsChanged(conditions))
+        for _ in 0..<400 {
+            for request in starting.values.sorted(by: { $0.id < $1.id }) { record(request) }
+            for id in running.keys.sorted() { finish(id, putBack: false) }
+            moments.advance(by: .seconds(3600))
+            send(.timePassed)
+        }
+        let left = pending.values.filter { $0.submission.origin != .schedule }
+        if !left.isEmpty { faults.append("starved: \(left.map(\.identifier.rawValue))") }
+    }
+
+    func step() {
+        switch Int.random(in: 0..<20, using: &numbers) {
+        case 0...5: submit()
+        case 6...8: if let request = pick(starting) { record(request) }
+        case 9...10: if let id = pick(running)?.0 { finish(id, putBack: Bool.random(using: &numbers)) }
+        case 11: if let id = pick(running)?.0 { ready(id) }
+        case 12: changeConditions()
+        case 13: if let id = pick(running)?.0 { send(.launchActive(id)) }
+        case 14: if let id = pick(running)?.0 { send(.expireRequested(id, .simulated)) }
+        case 15:
+            if let request = pick(pending) {
+                pending[request.id] = nil
+                send(.withdrawn(request.id))
+            }
+        case 16: if let request = pick(pending) { send(.simulate(request.id)) }
+        case 17:
+            send(.handlersChanged(Bool.random(using: &numbers) ? manifests : Array(manifests.dropFirst())))
+        case 18:
+            moments.jumpWallClock(by: .seconds(Int.random(in: -9000...9000, using: &numbers)))
+            send(.timePassed)
+        default: sleepUntilWakeOrNot()
+        }
+    }
+
+    private func pick(_ table: [RequestID: TaskRequest]) -> TaskRequest? {
+        table.values.sorted { $0.id < $1.id }.randomElement(using: &numbers)
+    }
+
+    private func pick(_ table: [LaunchID: Running]) -> (LaunchID, Running)? {
+        table.sorted { $0.key < $1.key }.randomElement(using: &numbers).map { ($0.key, $0.value) }
+    }
+
+    private func sleepUntilWakeOrNot() {
+        var step = Duration.milliseconds(Int.random(in: 0...200_000, using: &numbers))
+        if Bool.random(using: &numbers), let boot = wake.boot { step = max(.zero, boot - moments.now().boot) }
+        if let wall = wake.wall { step = min(step, max(.zero, wall - moments.now().wall)) }
+        if let boot = wake.boot { step = min(step, max(.zero, boot - moments.now().boot)) }
+        moments.advance(by: step)
+        send(.timePassed)
+    }
+
+    private func changeConditions() {
+        let power: [Reading<PowerCondition>] = [
+            .known(.mains), .unknown,
+            .known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 40)),
+        ]
+        let network: [Reading<NetworkCondition>] = [
+            .known(.none), .known(.constrained), .known(.unmetered), .unknown,
+        ]
+        conditions.power = power.randomElement(using: &numbers) ?? .unknown
+        conditions.network = network.randomElement(using: &numbers) ?? .unknown
+        send(.conditionsChanged(conditions))
+    }
+
+    private func submit() {
+        let bundle = ["com.example.a", "com.example.b", "com.example.c"].randomElement(using: &numbers) ?? ""
+        let names = ["p1", "p2", "p3", "refresh", "powered", "networked", "export.x", "export.y"]
+        var submission = TaskSubmission(
+            identifier: .sample("\(bundle).\(names.randomElement(using: &numbers) ?? "")"), origin: .client)
+        submission.requiresExternalPower = Int.random(in: 0..<4, using: &numbers) == 0
+        if Bool.random(using: &numbers) {
+            submission.earliestBeginDate =
+                moments.now().wall + .seconds(Int.random(in: -100...600, using: &numbers))
+        }
+        guard let admission = try? scheduler.admit(submission, at: moments.now()) else { return }
+        store(submission, admission.bundle, admission.kind, deadline: admission.deadline)
+    }
+
+    private func store(
+        _ submission: TaskSubmission, _ bundle: BundleIdentifier, _ kind: TaskKind, deadline: WallTime
+    ) {
+        for (id, old) in pending where old.identifier == submission.identifier { pending[id] = nil }
+        nextID += 1
+        let request = TaskRequest(
+            id: RequestID(rawValue: nextID), submission: submission, bundle: bundle, kind: kind,
+            submittedAt: moments.now().wall, attempt: 1, notBefore: nil, deadline: deadline)
+        pending[request.id] = request
+        send(.submitted(request))
+    }
+
+    private func record(_ request: TaskRequest) {
+        starting[request.id] = nil
+        nextID += 1
+        let id = LaunchID(rawValue: nextID)
+        running[id] = Running(request: request)
+        send(.launchStarted(id, request.id))
+        if Bool.random(using: &numbers) { ready(id) }
+    }
+
+    private func ready(_ id: LaunchID) {
+        guard running[id]?.readyAt == nil else { return }
+        running[id]?.readyAt = moments.now().boot
+        send(.launchReady(id))
+    }
+
+    private func finish(_ id: LaunchID, putBack: Bool) {
+        guard var request = running.removeValue(forKey: id)?.request else { return }
+        let hasNewer = pending.values.contains { $0.identifier == request.identifier }
+        request.attempt += 1
+        request.notBefore = moments.now().wall + .seconds(5)
+        if putBack && !hasNewer { pending[request.id] = request }
+        send(.launchEnded(id, putBack: putBack && !hasNewer ? request : nil))
+    }
+
+    private func send(_ event: SchedulerEvent) {
+        let now = moments.now()
+        let actions = scheduler.handle(event, at: now)
+        for action in actions { check(action, now) }
+        for id in pending.keys {
+            let verdicts = scheduler.explain(id, at: now)
+            if let verdicts, !verdicts.contains(where: \.isVeto) {
+                faults.append("\(id) waits without a veto")
+            }
+            if verdicts == nil { faults.append("\(id) was forgotten") }
+        }
+        for (id, launch) in running where !launch.isExpiring && launch.request.kind == .appRefresh {
+            if let ready = launch.readyAt, now.boot >= ready + .seconds(30) {
+                faults.append("\(id) overran its lease")
+            }
+        }
+        for action in actions {
+            if case .submitScheduled(let identifier, let bundle, let earliest, let deadline) = action {
+                var submission = TaskSubmission(identifier: identifier, origin: .schedule)
+                submission.earliestBeginDate = earliest
+                store(submission, bundle, .processing, deadline: deadline)
+            }
+        }
+    }
+
+    private func check(_ action: SchedulerAction, _ now: Moment) {
+        switch action {
+        case .launch(let id, let isSimulated, let verdicts):
+            launchCount += 1
+            guard let request = pending.removeValue(forKey: id) else {
+                return faults.append("\(id) was not pending")
+            }
+            let others = running.values.map(\.request) + starting.values
+            if others.contains(where: { $0.identifier == request.identifier }) {
+                faults.append("two launches of \(request.identifier)")
+            }
+            if verdicts.contains(where: \.isVeto) { faults.append("\(id) was launched against a veto") }
+            if !isSimulated { checkPolicies(request, others, now) }
+            starting[id] = request
+        case .expire(let id, let reason):
+            guard let launch = running[id], !launch.isExpiring else {
+                return faults.append("\(id) was told twice")
+            }
+            running[id]?.isExpiring = true
+            if reason == .leaseEnded {
+                let lease = Lease.standard(for: launch.request.kind).duration ?? .zero
+                if now.boot < (launch.readyAt ?? now.boot) + lease { faults.append("\(id) expired early") }
+            }
+        case .cancelRequest(let id, _): pending[id] = nil
+        case .wake(let instants): wake = instants
+        case .setCPULimitRelaxed(_, true):
+            if conditions.power.value?.externalPower != true { faults.append("relaxed without power") }
+        case .setCPULimitRelaxed, .submitScheduled: break
+        }
+    }
+
+    /// The rules once more, in other words than the policies'.
+    private func checkPolicies(_ request: TaskRequest, _ others: [TaskRequest], _ now: Moment) {
+        let name = request.identifier.rawValue
+        if let date = request.submission.earliestBeginDate, request.kind != .continuedProcessing,
+            date > now.wall
+        {
+            faults.append("\(name) began early")
+        }
+        if request.submission.requiresExternalPower || name.hasSuffix(".powered"),
+            conditions.power.value?.externalPower != true
+        {
+            faults.append("\(name) began without power")
+        }
+        if name.hasSuffix(".networked"),
+            conditions.network.value == nil || conditions.network == .known(.none)
+        {
+            faults.append("\(name) began without network")
+        }
+        let peers = others.filter { $0.kind.isDiscretionary == request.kind.isDiscretionary }.count
+        if peers >= (request.kind.isDiscretionary ? 2 : 3) { faults.append("\(name) found no slot") }
+    }
+}
