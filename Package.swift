@@ -179,6 +179,10 @@ let package = Package(
             name: "TaskHostTestSupport",
             dependencies: ["HandlerRegistry", "LinuxSystem", "RequestStore", "Scheduling", "TaskModel"],
             path: "Tests/Support/TaskHostTestSupport", swiftSettings: swiftSettings),
+        // Uses a store from a process that a test can kill; never shipped.
+        .executableTarget(
+            name: "store-exerciser", dependencies: ["RequestStore", "TaskModel"],
+            path: "Tests/Support/store-exerciser", swiftSettings: swiftSettings),
         .testTarget(name: "TaskModelTests", dependencies: ["TaskModel"], swiftSettings: swiftSettings),
         .testTarget(
             name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TaskHostTestSupport", "TaskModel"],
@@ -194,7 +198,11 @@ let package = Package(
             dependencies: ["HandlerRegistry", "TaskHostTestSupport", "TaskModel"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "RequestStoreTests", dependencies: ["RequestStore", "TaskHostTestSupport", "TaskModel"],
+            name: "RequestStoreTests",
+            dependencies: [
+                "LinuxSystem", "RequestStore", "TaskHostTestSupport", "TaskModel", "store-exerciser",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "SchedulingTests", dependencies: ["Scheduling", "TaskHostTestSupport", "TaskModel"],

@@ -105,7 +105,9 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Runs one write. A refusal is its own; an error of the database is everybody's, as the transaction may be gone.
+    /// Runs one write.
+    ///
+    /// A refusal is its own; an error of the database is everybody's, as the transaction may be gone.
     private static func answer(to write: Write, in db: Database) throws -> @Sendable () -> Void {
         do {
             var answer: (@Sendable () -> Void)?

@@ -13,8 +13,9 @@ enum LaunchRow {
         ).execute(arguments: [
             launch.id.rawValue, launch.request.rawValue, launch.identifier.rawValue, launch.bundle.rawValue,
             launch.kind.rawValue, launch.attempt, launch.token, launch.state.rawValue,
-            launch.startedAt.milliseconds, launch.isolation, launch.libraryHash, launch.isSimulated,
-            launch.explanation,
+            launch.startedAt.milliseconds, StoredText.encode(launch.isolation), launch.libraryHash,
+            launch.isSimulated,
+            StoredText.encode(launch.explanation),
         ])
     }
 
@@ -39,7 +40,9 @@ enum LaunchRow {
                 UPDATE launches SET progress_completed = ?, progress_total = ?, progress_message = ?
                 WHERE id = ? AND state <> 'ended'
                 """
-        ).execute(arguments: [progress.completed, progress.total, progress.message, id.rawValue])
+        ).execute(arguments: [
+            progress.completed, progress.total, StoredText.encode(progress.message), id.rawValue,
+        ])
     }
 
     /// Writes how a launch ended.
@@ -55,7 +58,8 @@ enum LaunchRow {
                 WHERE id = ?
                 """
         ).execute(arguments: [
-            time.milliseconds, end.outcome.rawValue, end.reason?.rawValue, end.message, end.signal,
+            time.milliseconds, end.outcome.rawValue, end.reason?.rawValue, StoredText.encode(end.message),
+            end.signal,
             end.exitStatus,
             end.phase?.rawValue, end.code, end.leftovers, cpuTime.wholeNanoseconds, cpuIsLowerBound,
             peakMemory?.bytes, id.rawValue,
@@ -66,7 +70,7 @@ enum LaunchRow {
         var launch = LaunchRecord(
             id: LaunchID(rawValue: try row.decode(forColumn: "id")), request: try request(of: row),
             token: try row.decode(forColumn: "token"), startedAt: try StoredTime.decode(row, "started_ms"),
-            isolation: try row.decode(forColumn: "isolation"),
+            isolation: try StoredText.decode(row, "isolation"),
             libraryHash: try row.decode(forColumn: "library_hash"),
             isSimulated: try row.decode(forColumn: "is_simulated"))
         launch.state = try StoredWord.decode(row, "state")
@@ -79,7 +83,7 @@ enum LaunchRow {
         launch.cpuIsLowerBound = try row.decode(forColumn: "cpu_is_lower_bound")
         let peak: Int64? = try row.decode(forColumn: "peak_memory")
         launch.peakMemory = peak.map(ByteCount.init(bytes:))
-        launch.explanation = try row.decode(forColumn: "explanation")
+        launch.explanation = try StoredText.decodeOptional(row, "explanation")
         return launch
     }
 
@@ -100,7 +104,7 @@ enum LaunchRow {
         guard let outcome: Outcome = try StoredWord.decodeOptional(row, "outcome") else { return nil }
         var end = LaunchEnd(
             outcome: outcome, reason: try StoredWord.decodeOptional(row, "reason"),
-            message: try row.decode(forColumn: "message"))
+            message: try StoredText.decodeOptional(row, "message"))
         end.signal = try row.decode(forColumn: "signal")
         end.exitStatus = try row.decode(forColumn: "exit_status")
         end.phase = try StoredWord.decodeOptional(row, "phase")
@@ -114,6 +118,7 @@ enum LaunchRow {
             let total: Int64 = try row.decode(forColumn: "progress_total")
         else { return nil }
         return TaskProgress(
-            completed: completed, total: total, message: try row.decode(forColumn: "progress_message"))
+            completed: completed, total: total,
+            message: try StoredText.decodeOptional(row, "progress_message"))
     }
 }

@@ -12,6 +12,7 @@ public enum PutBackRule {
     ///   - completed: Whether the handler completed, with `true` or `false`.
     ///   - expiration: The reason of the expiration that was sent; `nil` if none.
     ///   - isAtMostOnce: Whether the manifest says `delivery: atMostOnce`.
+    /// - Returns: False where the launch's end is the request's end.
     public static func applies(
         outcome: Outcome, completed: Bool, expiration: Reason?, isAtMostOnce: Bool
     ) -> Bool {

@@ -19,7 +19,8 @@ enum RequestRow {
             submission.identifier.rawValue, bundle.rawValue, kind.rawValue, submission.origin.rawValue,
             submission.earliestBeginDate?.milliseconds, submission.requiresExternalPower,
             submission.requiresNetworkConnectivity, submission.requiresGPU, submission.strategy.rawValue,
-            submission.payload, submission.title, submission.subtitle, submission.idempotencyKey,
+            StoredText.encode(submission.payload), StoredText.encode(submission.title),
+            StoredText.encode(submission.subtitle), StoredText.encode(submission.idempotencyKey),
             time.milliseconds, deadline.milliseconds,
         ])
         return try one(id: RequestID(rawValue: db.lastInsertedRowID), in: db).request
@@ -51,10 +52,10 @@ enum RequestRow {
         submission.requiresNetworkConnectivity = try row.decode(forColumn: "requires_network")
         submission.requiresGPU = try row.decode(forColumn: "requires_gpu")
         submission.strategy = try StoredWord.decode(row, "strategy")
-        submission.payload = try row.decode(forColumn: "payload")
-        submission.title = try row.decode(forColumn: "title")
-        submission.subtitle = try row.decode(forColumn: "subtitle")
-        submission.idempotencyKey = try row.decode(forColumn: "idempotency_key")
+        submission.payload = try StoredText.decodeOptional(row, "payload")
+        submission.title = try StoredText.decode(row, "title")
+        submission.subtitle = try StoredText.decode(row, "subtitle")
+        submission.idempotencyKey = try StoredText.decodeOptional(row, "idempotency_key")
         let request = TaskRequest(
             id: RequestID(rawValue: try row.decode(forColumn: "id")), submission: submission,
             bundle: try BundleIdentifier(row.decode(forColumn: "bundle")),

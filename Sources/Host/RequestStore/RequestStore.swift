@@ -20,6 +20,7 @@ public protocol RequestStore: Sendable {
     ///   - deadline: See semantics, *Submitting*.
     ///   - pendingLimit: How many pending requests of this bundle and kind may exist that no schedule made; `nil` is
     ///     no limit. The one that is replaced does not count, nor is a schedule's submission held to it.
+    /// - Returns: The request, whether it was there before, and what it replaced.
     /// - Throws: ``SubmissionError`` `tooManyPendingTaskRequests`, or `unavailable` when the store can't write.
     func accept(
         _ submission: TaskSubmission, bundle: BundleIdentifier, kind: TaskKind, at time: WallTime,
@@ -34,8 +35,12 @@ public protocol RequestStore: Sendable {
 
     /// Ends a pending request as `cancelled`.
     ///
-    /// - Parameter reason: `cancelledByUser` or `manifestRemoved`.
+    /// - Parameters:
+    ///   - id: The request.
+    ///   - time: Now.
+    ///   - reason: `cancelledByUser` or `manifestRemoved`.
     /// - Returns: False if it is not pending.
+    /// - Throws: ``StoreError`` when the store can't write.
     func cancelPending(_ id: RequestID, at time: WallTime, reason: Reason) async throws(StoreError) -> Bool
 
     /// Consumes a pending request by a new launch in state `starting`, with a token above every earlier one.
@@ -47,6 +52,7 @@ public protocol RequestStore: Sendable {
     ///   - libraryHash: The library that will run; `nil` for a `call:`.
     ///   - isSimulated: Whether policies were skipped.
     ///   - explanation: The verdicts, as JSON text.
+    /// - Returns: The launch, recorded before anything is started.
     /// - Throws: ``StoreError`` `notPending` if it is not pending.
     func beginLaunch(
         of request: RequestID, at time: WallTime, isolation: String, libraryHash: String?, isSimulated: Bool,
@@ -86,6 +92,7 @@ public protocol RequestStore: Sendable {
     ///   - putBack: `nil` ends the request; see ``PutBackRule``.
     /// - Returns: The request, if it is pending again. `nil` also when the launch had ended before: the first end
     ///   stands.
+    /// - Throws: ``StoreError`` when the store can't write.
     func endLaunch(
         _ id: LaunchID, _ end: LaunchEnd, at time: WallTime, cpuTime: Duration, cpuIsLowerBound: Bool,
         peakMemory: ByteCount?, progress: TaskProgress?, putBack: PutBack?
@@ -105,6 +112,8 @@ public protocol RequestStore: Sendable {
     ///   - time: Now; the end of the launches.
     ///   - isAtMostOnce: Whether the manifest forbids a second attempt.
     ///   - backOff: The time before which the next attempt must not start; `nil` is at once.
+    /// - Returns: What was lost and what is pending again.
+    /// - Throws: ``StoreError`` when the store can't write.
     func recover(
         at time: WallTime, isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool,
         backOff: @escaping @Sendable (LaunchRecord) -> WallTime?
@@ -119,6 +128,8 @@ public protocol RequestStore: Sendable {
     ///   - identifier: Only this task's; `nil` is all.
     ///   - limit: At most so many.
     ///   - before: Only older ones; `nil` starts with the newest.
+    /// - Returns: The records, with the newest progress.
+    /// - Throws: ``StoreError`` when the store can't be read.
     func launches(
         identifier: TaskIdentifier?, limit: Int, before: LaunchID?
     ) async throws(StoreError) -> [LaunchRecord]
@@ -143,6 +154,7 @@ public protocol RequestStore: Sendable {
     ///   - count: How many of the newest launches stay, whatever their age.
     ///   - time: What ended after this stays, whatever the count.
     /// - Returns: How many launches and requests were forgotten.
+    /// - Throws: ``StoreError`` when the store can't write.
     @discardableResult
     func prune(keepingNewest count: Int, olderThan time: WallTime) async throws(StoreError) -> Int
 }

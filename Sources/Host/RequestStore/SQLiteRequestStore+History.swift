@@ -52,8 +52,10 @@ extension SQLiteRequestStore {
 
     /// See ``RequestStore``.
     public func setting(_ key: String) async throws(StoreError) -> String? {
-        try await read {
-            try String.fetchOne($0, sql: "SELECT value FROM settings WHERE key = ?", arguments: [key])
+        try await read { db in
+            try Row.fetchOne(
+                db, sql: "SELECT value FROM settings WHERE key = ?", arguments: [StoredText.encode(key)]
+            ).map { try StoredText.decode($0, "value") }
         }
     }
 
@@ -62,8 +64,8 @@ extension SQLiteRequestStore {
         let pairs = try await read { db in
             try Row.fetchAll(db, sql: "SELECT key, value FROM settings").map { row in
                 (
-                    try row.decode(String.self, forColumn: "key"),
-                    try row.decode(String.self, forColumn: "value")
+                    try StoredText.decode(row, "key"),
+                    try StoredText.decode(row, "value")
                 )
             }
         }
@@ -74,11 +76,12 @@ extension SQLiteRequestStore {
     public func setSetting(_ key: String, _ value: String?) async throws(StoreError) {
         try await write { db in
             guard let value else {
-                try db.execute(sql: "DELETE FROM settings WHERE key = ?", arguments: [key])
+                try db.execute(sql: "DELETE FROM settings WHERE key = ?", arguments: [StoredText.encode(key)])
                 return
             }
             try db.execute(
-                sql: "INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", arguments: [key, value])
+                sql: "INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)",
+                arguments: [StoredText.encode(key), StoredText.encode(value)])
         }
     }
 

@@ -58,7 +58,8 @@ extension SQLiteRequestStore {
     {
         let statement = try db.cachedStatement(
             sql: "SELECT * FROM requests WHERE identifier = ? AND idempotency_key = ?")
-        return try Row.fetchOne(statement, arguments: [identifier.rawValue, key]).map(RequestRow.decode)
+        return try Row.fetchOne(statement, arguments: [identifier.rawValue, StoredText.encode(key)]).map(
+            RequestRow.decode)
     }
 
     static func findPending(_ identifier: TaskIdentifier, in db: Database) throws -> TaskRequest? {

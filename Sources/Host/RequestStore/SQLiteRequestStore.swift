@@ -20,6 +20,7 @@ public final class SQLiteRequestStore: RequestStore {
     ///   - directory: The state directory; made with mode 0700 if missing.
     ///   - socket: The host's control socket, for the message to a second host.
     ///   - time: Now; tokens of a new store start above it.
+    /// - Returns: The store, which holds the directory's lock until it is closed or let go.
     /// - Throws: ``StoreError``: `inUse`, `damaged`, `newerSchema`, `cannotOpen`, `notDurable`, `diskFull`,
     ///   `inputOutput`. Nothing of a damaged store is changed.
     public static func open(
@@ -54,9 +55,12 @@ public final class SQLiteRequestStore: RequestStore {
         self.lock = Mutex(lock)
     }
 
-    /// Marks a clean stop, closes the files and gives the lock back. Later calls fail with `closed`.
+    /// Marks a clean stop, closes the files and gives the lock back.
+    ///
+    /// Later calls fail with `closed`.
     ///
     /// - Parameter time: Now.
+    /// - Throws: ``StoreError`` when the mark can't be written; the store is open then.
     public func close(at time: WallTime) async throws(StoreError) {
         try await write { db in
             try db.execute(

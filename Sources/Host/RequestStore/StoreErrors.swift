@@ -7,6 +7,7 @@ extension StoreError {
     /// - Parameters:
     ///   - error: Whatever a database call threw.
     ///   - file: The database file.
+    /// - Returns: The error as ours.
     static func translating(_ error: any Error, file: String) -> StoreError {
         if let known = error as? StoreError { return known }
         guard let database = error as? DatabaseError else {

@@ -8,6 +8,8 @@ struct StoreFiles {
 
     /// The database.
     var database: String { directory + "/store.sqlite" }
+    /// A new database until it is whole.
+    var unfinished: String { database + ".unfinished" }
     /// What SQLite appends to before it writes the database.
     var log: String { database + "-wal" }
     /// SQLite's index of the log, shared between connections; worthless without them.
@@ -42,16 +44,43 @@ struct StoreFiles {
         }
     }
 
-    /// Makes an empty database file that others can't read; SQLite gives its companions the same rights.
-    func makeDatabaseFile() throws(StoreError) {
-        guard !FileManager.default.fileExists(atPath: database) else { return }
-        if FileManager.default.createFile(
-            atPath: database, contents: nil, attributes: [.posixPermissions: 0o600])
-        {
-            return
+    func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    /// Makes an empty file that others can't read, in place of one that was not finished.
+    ///
+    /// SQLite gives its companions the same rights.
+    func beginMaking() throws(StoreError) {
+        for left in [unfinished + "-wal", unfinished + "-shm", unfinished] where exists(left) {
+            try? FileManager.default.removeItem(atPath: left)
         }
+        let rights: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        if FileManager.default.createFile(atPath: unfinished, contents: nil, attributes: rights) { return }
         throw StoreError(
-            code: .cannotOpen, subject: database, finding: "the file can't be made",
+            code: .cannotOpen, subject: unfinished, finding: "the file can't be made",
             remedy: "The host's user must be able to write the state directory, and there must be room")
+    }
+
+    /// Gives the finished file its name, for good.
+    func finishMaking() throws(StoreError) {
+        do {
+            try FileManager.default.moveItem(atPath: unfinished, toPath: database)
+        } catch {
+            throw StoreError(
+                code: .cannotOpen, subject: unfinished,
+                finding: "it can't be renamed to \(database): \(error)",
+                remedy: "The host's user must be able to write the state directory")
+        }
+        try syncNames()
+    }
+
+    /// Makes the files' names durable.
+    func syncNames() throws(StoreError) {
+        do throws(SystemCallError) {
+            try syncDirectory(directory)
+        } catch {
+            throw StoreError(
+                code: .inputOutput, subject: directory, finding: error.description,
+                remedy: "Look at the kernel log for errors of the disk")
+        }
     }
 }

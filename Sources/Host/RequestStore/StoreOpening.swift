@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GRDB
 import TaskModel
 
@@ -21,27 +20,27 @@ public struct StoreOpening: Equatable, Sendable {
 
     /// Opens, checks and migrates; the lock is held.
     static func open(_ files: StoreFiles, at time: WallTime) throws -> (StoreConnection, StoreOpening) {
-        let hadLog = FileManager.default.fileExists(atPath: files.log)
-        try files.makeDatabaseFile()
+        let migrator = StoreSchema.migrator(firstToken: max(0, time.milliseconds))
+        let hadLog = files.exists(files.log)
+        let isNew = !files.exists(files.database)
+        if isNew { try make(files, migrator) }
         let connection = try StoreConnection(file: files.database)
         let database = try connection.current()
-        let isNew = try database.read { try $0.tableExists("meta") == false }
-        try checkOrigin(of: database, isNew: isNew, file: files.database)
-        let wasClean =
-            try isNew
-            || database.read { db in
-                try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT * FROM meta WHERE key = 'clean_stop_ms')")
-                    ?? false
-            }
-        if !wasClean { try check(database, file: files.database) }
-        try StoreSchema.migrator(firstToken: max(0, time.milliseconds)).migrate(database)
+        try checkOrigin(of: database, migrator, file: files.database)
+        let wasClean = try database.read { db in
+            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT * FROM meta WHERE key = 'clean_stop_ms')")
+                ?? false
+        }
+        if !wasClean && !isNew { try check(database, file: files.database) }
+        try migrator.migrate(database)
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "DELETE FROM meta WHERE key = 'clean_stop_ms'")
             // From here on the file itself says that a host runs: if its log is lost later, the next one sees it.
             _ = try db.checkpoint(.truncate)
         }
-        var opening = StoreOpening(file: files.database, isNew: isNew, wasClean: wasClean)
-        if !wasClean && !hadLog {
+        try files.syncNames()
+        var opening = StoreOpening(file: files.database, isNew: isNew, wasClean: wasClean || isNew)
+        if !opening.wasClean && !hadLog {
             opening.warnings.append(
                 "\(files.database): the last host did not stop cleanly, and its log \(files.log) is gone. If the "
                     + "database was copied without it, or it was removed, the newest requests may be missing")
@@ -49,22 +48,39 @@ public struct StoreOpening: Equatable, Sendable {
         return (connection, opening)
     }
 
+    /// Makes an empty store under another name and renames it when it is whole.
+    ///
+    /// So a file of the right name that is empty or half-made is damage, never a beginning.
+    private static func make(_ files: StoreFiles, _ migrator: DatabaseMigrator) throws {
+        if files.exists(files.log) {
+            throw StoreError.damaged(
+                file: files.database, finding: "it is gone, but its log \(files.log) is there")
+        }
+        try files.beginMaking()
+        let connection = try StoreConnection(file: files.unfinished)
+        try migrator.migrate(connection.current())
+        try connection.close()
+        try files.finishMaking()
+    }
+
     /// Refuses another program's database and one of a newer host.
-    private static func checkOrigin(of database: any DatabaseWriter, isNew: Bool, file: String) throws {
-        let (origin, tables, isNewer) = try database.read { db in
+    private static func checkOrigin(
+        of database: any DatabaseWriter, _ migrator: DatabaseMigrator, file: String
+    ) throws {
+        let (origin, isNewer) = try database.read { db in
             (
                 try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0,
-                try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0,
-                try StoreSchema.migrator(firstToken: 0).hasBeenSuperseded(db)
+                try migrator.hasBeenSuperseded(db)
             )
         }
-        if isNewer && origin == StoreSchema.applicationID {
+        if origin != StoreSchema.applicationID {
+            throw StoreError.damaged(
+                file: file, finding: "it is empty or another program's: its mark is \(origin)")
+        }
+        if isNewer {
             throw StoreError(
                 code: .newerSchema, subject: file, finding: "a newer bgtaskd has written it",
                 remedy: "Run that version or a later one, or name another directory with --state")
-        }
-        if origin != StoreSchema.applicationID && tables > 0 {
-            throw StoreError.damaged(file: file, finding: "it is a database, but not one of bgtaskd's")
         }
     }
 

@@ -4,13 +4,16 @@ import GRDB
 ///
 /// A migration that was released is never changed: a new one is added at the end.
 enum StoreSchema {
-    /// `PRAGMA application_id`: "bgtk". Keeps the host from working on another program's database.
+    /// The database's `PRAGMA application_id`, "bgtk".
+    ///
+    /// Keeps the host from working on another program's database.
     static let applicationID: Int64 = 0x6267_746B
 
     /// Brings any older store to the newest form, each step in a transaction.
     ///
     /// - Parameter firstToken: What tokens start after in a store that is new. Above those of a store that was set
     ///   aside, so that whoever remembers the highest token that it saw is not locked out.
+    /// - Returns: The migrator, with every migration.
     static func migrator(firstToken: Int64) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 requests, launches, settings") { db in
@@ -21,6 +24,7 @@ enum StoreSchema {
         return migrator
     }
 
+    /// Columns of type ANY hold texts of others; see ``StoredText``.
     private static let version1 = """
         CREATE TABLE requests (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -34,10 +38,10 @@ enum StoreSchema {
             requires_network INTEGER NOT NULL,
             requires_gpu INTEGER NOT NULL,
             strategy TEXT NOT NULL,
-            payload TEXT,
-            title TEXT NOT NULL,
-            subtitle TEXT NOT NULL,
-            idempotency_key TEXT,
+            payload ANY,
+            title ANY NOT NULL,
+            subtitle ANY NOT NULL,
+            idempotency_key ANY,
             submitted_ms INTEGER NOT NULL,
             deadline_ms INTEGER NOT NULL,
             attempt INTEGER NOT NULL CHECK (attempt >= 1),
@@ -69,7 +73,7 @@ enum StoreSchema {
             ended_ms INTEGER,
             outcome TEXT,
             reason TEXT,
-            message TEXT,
+            message ANY,
             signal INTEGER,
             exit_status INTEGER,
             phase TEXT,
@@ -78,14 +82,14 @@ enum StoreSchema {
             expiration TEXT,
             progress_completed INTEGER,
             progress_total INTEGER,
-            progress_message TEXT,
+            progress_message ANY,
             cpu_ns INTEGER NOT NULL DEFAULT 0,
             cpu_is_lower_bound INTEGER NOT NULL DEFAULT 0,
             peak_memory INTEGER,
-            isolation TEXT NOT NULL,
+            isolation ANY NOT NULL,
             library_hash TEXT,
             is_simulated INTEGER NOT NULL,
-            explanation TEXT,
+            explanation ANY,
             CHECK ((state = 'ended') = (outcome IS NOT NULL) AND (state = 'ended') = (ended_ms IS NOT NULL))
         ) STRICT;
         CREATE UNIQUE INDEX launches_open ON launches (request) WHERE state <> 'ended';
@@ -97,8 +101,8 @@ enum StoreSchema {
             at_ms INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE settings (
-            key TEXT PRIMARY KEY,
-            value TEXT NOT NULL
+            key ANY PRIMARY KEY NOT NULL,
+            value ANY NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE meta (
             key TEXT PRIMARY KEY,

@@ -1,7 +1,10 @@
+import FoundationEssentials
 import GRDB
 import TaskModel
 
-/// Columns that hold one of our words. A word that this host does not know is an error, never a trap.
+/// Columns that hold one of our words.
+///
+/// A word that this host does not know is an error, never a trap.
 enum StoredWord {
     static func decode<Word: RawRepresentable>(_ row: Row, _ column: String) throws -> Word
     where Word.RawValue == String {
@@ -21,6 +24,34 @@ enum StoredWord {
                 finding: "the column \(column) holds a word that is not known here: \(text.debugDescription)")
         }
         return word
+    }
+}
+
+/// Columns that hold a text of somebody else, kept as it was given.
+///
+/// SQLite's texts end at their first NUL, on the way in and out: two keys that differ after one would be the same key.
+/// A text that has one is kept as a blob of its UTF-8 instead, which compares as well.
+enum StoredText {
+    static func encode(_ text: String?) -> DatabaseValue {
+        guard let text else { return .null }
+        return text.utf8.contains(0) ? Data(text.utf8).databaseValue : text.databaseValue
+    }
+
+    static func decode(_ row: Row, _ column: String) throws -> String {
+        guard let text = try decodeOptional(row, column) else {
+            throw StoredColumnError(finding: "the column \(column) is empty")
+        }
+        return text
+    }
+
+    static func decodeOptional(_ row: Row, _ column: String) throws -> String? {
+        let value: DatabaseValue = try row.decode(forColumn: column)
+        switch value.storage {
+        case .null: return nil
+        case .string(let text): return text
+        case .blob(let bytes): return String(decoding: bytes, as: UTF8.self)
+        case .int64, .double: throw StoredColumnError(finding: "the column \(column) holds a number")
+        }
     }
 }
 

@@ -31,6 +31,7 @@ public struct FileLock: ~Copyable, Sendable {
     /// - Parameters:
     ///   - path: The file; made with mode 0600 if missing. A symbolic link is refused.
     ///   - owner: Written into the file once the lock is ours; see ``ownerText(details:)``.
+    /// - Throws: ``Failure``; nothing is held then.
     public init(path: String, owner: String) throws(Failure) {
         let file = OwnedDescriptor(taking: try Self.open(path))
         try Self.lock(file.rawValue, path: path)

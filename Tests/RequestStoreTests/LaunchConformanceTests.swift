@@ -1,0 +1,255 @@
+import RequestStore
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+/// What every store must do with launches, their ends, and what a dead host left.
+@Suite struct LaunchConformanceTests {
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a launch consumes its request and keeps what it was started with`(kind: StoreUnderTest) async throws
+    {
+        try await kind.with { store in
+            let request = try await store.accept(submission()).request
+            let launch = try await store.beginLaunch(
+                of: request.id, at: later, isolation: "cgroup", libraryHash: "abc", isSimulated: true,
+                explanation: "[]")
+            #expect(launch.request == request.id)
+            #expect(launch.state == .starting)
+            #expect(launch.startedAt == later)
+            #expect(launch.attempt == 1)
+            #expect(launch.libraryHash == "abc")
+            #expect(launch.isSimulated)
+            #expect(launch.explanation == "[]")
+            #expect(try await store.launch(launch.id) == launch)
+            #expect(try await store.pendingRequests().isEmpty)
+            #expect(try await store.request(request.id)?.state == .launched)
+            let error = await #expect(throws: StoreError.self) { try await store.begin(request.id) }
+            #expect(error?.code == .notPending)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a launch becomes running and expiring, and the first reason stays`(kind: StoreUnderTest)
+        async throws
+    {
+        try await kind.with { store in
+            let launch = try await store.begin(store.accept(submission()).request.id)
+            try await store.markReady(launch.id, at: later)
+            #expect(try await store.launch(launch.id)?.state == .running)
+            #expect(try await store.launch(launch.id)?.readyAt == later)
+            try await store.markExpiring(launch.id, reason: .leaseEnded)
+            try await store.markExpiring(launch.id, reason: .thermal)
+            #expect(try await store.launch(launch.id)?.state == .expiring)
+            #expect(try await store.launch(launch.id)?.expiration == .leaseEnded)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `an end is recorded whole, ends the request, and the first end stands`(kind: StoreUnderTest)
+        async throws
+    {
+        try await kind.with { store in
+            let request = try await store.accept(submission()).request
+            let launch = try await store.begin(request.id)
+            var end = LaunchEnd(outcome: .killed, reason: .leaseEnded, message: "late\u{1B}[0m")
+            end.signal = 9
+            end.exitStatus = 137
+            end.phase = .run
+            end.code = 0x8BAD_F00D
+            end.leftovers = 3
+            let progress = TaskProgress(completed: 3, total: 10, message: "m")
+            let again = try await store.endLaunch(
+                launch.id, end, at: later, cpuTime: .nanoseconds(1_234_567_891), cpuIsLowerBound: true,
+                peakMemory: .mebibytes(5), progress: progress, putBack: nil)
+            #expect(again == nil)
+            #expect(try await store.end(launch.id, .succeeded, putBack: PutBack(notBefore: nil)) == nil)
+
+            let record = try #require(await store.launch(launch.id))
+            #expect(record.state == .ended)
+            #expect(record.end == end)
+            #expect(record.endedAt == later)
+            #expect(record.cpuTime == .nanoseconds(1_234_567_891))
+            #expect(record.cpuIsLowerBound)
+            #expect(record.peakMemory == .mebibytes(5))
+            #expect(record.progress == progress)
+            let done = try #require(await store.request(request.id))
+            #expect(done.state == .done)
+            #expect(done.outcome == .killed)
+            #expect(done.reason == .leaseEnded)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a put-back request is the same one with the next attempt, its checkpoint and its back-off`(
+        kind: StoreUnderTest
+    ) async throws {
+        try await kind.with { store in
+            let request = try await store.accept(submission(key: "k")).request
+            let first = try await store.begin(request.id)
+            #expect(try await store.saveCheckpoint(first.id, [1, 2]))
+            #expect(try await store.saveCheckpoint(first.id, [0, 255]))
+            let back = try #require(
+                await store.end(first.id, .expired, .leaseEnded, putBack: PutBack(notBefore: later)))
+            #expect(back.id == request.id)
+            #expect(back.attempt == 2)
+            #expect(back.notBefore == later)
+            #expect(try await store.pendingRequests() == [back])
+            #expect(try await !store.saveCheckpoint(first.id, [9]), "an ended launch writes no checkpoint")
+            #expect(try await store.checkpoint(of: request.id) == [0, 255])
+
+            let second = try await store.begin(request.id)
+            #expect(second.attempt == 2)
+            #expect(second.token > first.token)
+            try await store.end(second.id)
+            #expect(try await store.checkpoint(of: request.id) == nil)
+            #expect(try await store.launches(of: request.id).map(\.id) == [first.id, second.id])
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a request is not put back over a newer pending one of its identifier`(kind: StoreUnderTest)
+        async throws
+    {
+        try await kind.with { store in
+            let old = try await store.accept(submission()).request
+            let launch = try await store.begin(old.id)
+            let newer = try await store.accept(submission()).request
+            #expect(
+                try await store.end(launch.id, .lost, .launcherDied, putBack: PutBack(notBefore: nil)) == nil)
+            #expect(try await store.pendingRequests() == [newer])
+            #expect(try await store.request(old.id)?.outcome == .lost)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `recovery ends open launches as lost and puts requests back by the rule, once`(
+        kind: StoreUnderTest
+    ) async throws {
+        try await kind.with { store in
+            var launches: [String: LaunchRecord] = [:]
+            for name in ["back", "once", "user", "removed", "replaced", "lease"] {
+                launches[name] = try await store.begin(
+                    store.accept(submission("com.example.\(name)")).request.id)
+            }
+            let finished = try await store.begin(store.accept(submission("com.example.finished")).request.id)
+            try await store.end(finished.id)
+            let waiting = try await store.accept(submission("com.example.waiting")).request
+            try await store.markExpiring(#require(launches["user"]).id, reason: .cancelledByUser)
+            try await store.markExpiring(#require(launches["removed"]).id, reason: .manifestRemoved)
+            try await store.markExpiring(#require(launches["lease"]).id, reason: .leaseEnded)
+            let newer = try await store.accept(submission("com.example.replaced")).request
+            _ = try await store.saveCheckpoint(#require(launches["back"]).id, [7])
+
+            let recovery = try await store.recover(
+                at: later,
+                isAtMostOnce: { bundle, task in
+                    bundle.rawValue == "com.example" && task.rawValue == "com.example.once"
+                }, backOff: { $0.identifier.rawValue == "com.example.back" ? later : nil })
+
+            #expect(recovery.lost.count == 6)
+            #expect(recovery.lost.allSatisfy { $0.end?.outcome == .lost && $0.end?.reason == .hostDied })
+            #expect(
+                recovery.lost.allSatisfy { $0.endedAt == later && $0.cpuIsLowerBound && $0.state == .ended })
+            #expect(recovery.putBack.map(\.identifier.rawValue) == ["com.example.back", "com.example.lease"])
+            #expect(recovery.putBack.map(\.attempt) == [2, 2])
+            #expect(recovery.putBack.map(\.notBefore) == [later, nil])
+            let pending = try await store.pendingRequests()
+            #expect(Set(pending.map(\.id)) == Set(recovery.putBack.map(\.id) + [waiting.id, newer.id]))
+            #expect(try await store.checkpoint(of: recovery.putBack[0].id) == [7])
+            #expect(try await store.launch(finished.id)?.end?.outcome == .succeeded)
+
+            let second = try await store.recover(at: later) { _, _ in false }
+            #expect(second == Recovery(lost: [], putBack: []))
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `readers see the newest progress, and an ended launch takes none`(kind: StoreUnderTest) async throws
+    {
+        try await kind.with { store in
+            let clock = VirtualMoments()
+            let launch = try await store.begin(store.accept(submission()).request.id)
+            for count in 1...1000 {
+                store.recordProgress(
+                    launch.id, TaskProgress(completed: Int64(count), total: 1000), at: clock.now())
+            }
+            #expect(try await store.launch(launch.id)?.progress?.completed == 1000)
+            try await store.end(launch.id)
+            store.recordProgress(launch.id, TaskProgress(completed: 1, total: 1), at: clock.now())
+            try await store.setSetting("carry", "the progress")
+            #expect(try await store.launch(launch.id)?.progress?.completed == 1000)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `the last success is the newest one, and survives pruning`(kind: StoreUnderTest) async throws {
+        try await kind.with { store in
+            let task = try TaskIdentifier("com.example.a")
+            #expect(try await store.lastSuccess(of: task) == nil)
+            for (outcome, time) in [
+                (Outcome.succeeded, now), (.succeeded, later), (.failed, later + .seconds(1)),
+            ] {
+                try await store.end(store.begin(store.accept(submission()).request.id).id, outcome, at: time)
+            }
+            #expect(try await store.lastSuccess(of: task) == later)
+            try await store.prune(keepingNewest: 0, olderThan: later + .seconds(100))
+            #expect(try await store.lastSuccess(of: task) == later)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `listings go from new to old, page by page, for one task or all`(kind: StoreUnderTest) async throws {
+        try await kind.with { store in
+            var ids: [LaunchID] = []
+            for index in 0..<7 {
+                let request = try await store.accept(submission("com.example.t\(index % 2)")).request
+                let launch = try await store.begin(request.id)
+                try await store.end(launch.id)
+                ids.append(launch.id)
+            }
+            let first = try await store.launches(identifier: nil, limit: 4, before: nil).map(\.id)
+            #expect(first == Array(ids.reversed().prefix(4)))
+            let rest = try await store.launches(identifier: nil, limit: 10, before: first.last).map(\.id)
+            #expect(first + rest == Array(ids.reversed()))
+            let odd = try await store.launches(
+                identifier: TaskIdentifier("com.example.t1"), limit: 10, before: nil)
+            #expect(odd.map(\.id) == [ids[5], ids[3], ids[1]])
+            #expect(try await store.launches(identifier: nil, limit: 0, before: nil).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `pruning keeps the newest, the young and the open, and no number or token is used again`(
+        kind: StoreUnderTest
+    ) async throws {
+        try await kind.with { store in
+            var launches: [LaunchRecord] = []
+            for index in 0..<6 {
+                let launch = try await store.begin(store.accept(submission(key: "k\(index)")).request.id)
+                // The second one is young although it is not among the newest; the third one runs.
+                if index != 2 { try await store.end(launch.id, at: index == 1 ? later + .seconds(1) : now) }
+                launches.append(launch)
+            }
+            let cancelled = try await store.accept(submission("com.example.gone")).request
+            _ = try await store.cancelPending(cancelled.id, at: now)
+
+            let forgotten = try await store.prune(keepingNewest: 2, olderThan: later)
+
+            let left = try await store.launches(identifier: nil, limit: 100, before: nil).map(\.id)
+            #expect(left == [5, 4, 2, 1].map { launches[$0].id })
+            #expect(forgotten == 5, "two launches, their requests, and the cancelled one")
+            #expect(try await store.request(cancelled.id) == nil)
+            #expect(try await store.request(launches[4].request) != nil)
+            let fresh = try await store.accept(submission("com.example.b", key: "k0"))
+            #expect(!fresh.isRepeat)
+
+            for launch in launches { try await store.end(launch.id) }
+            try await store.prune(keepingNewest: 0, olderThan: later + .seconds(100))
+            #expect(try await store.launches(identifier: nil, limit: 100, before: nil).isEmpty)
+            let next = try await store.begin(fresh.request.id)
+            #expect(next.id > launches[5].id)
+            #expect(next.token > launches[5].token)
+            #expect(fresh.request.id > cancelled.id)
+        }
+    }
+}
