@@ -56,6 +56,9 @@ final class CommitQueue: Sendable {
     /// What is not yet in the database.
     func unwrittenProgress() -> [LaunchID: TaskProgress] { state.withLock { $0.unwritten.newest } }
 
+    /// How many writes wait for the next transaction.
+    func waitingCount() -> Int { state.withLock { $0.waiting.count } }
+
     /// What was done so far.
     func statistics() -> StoreStatistics { state.withLock { $0.statistics } }
 

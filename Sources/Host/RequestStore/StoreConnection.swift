@@ -33,12 +33,14 @@ final class StoreConnection: Sendable {
         database.withLock { $0 = $0 == nil ? nil : fresh }
     }
 
-    /// Closes; the last connection writes the log back into the file.
+    /// Writes the log back into the file and closes.
     func close() throws {
         let last = database.withLock { current in
             defer { current = nil }
             return current
         }
+        // A reader may be in the way. The log is whole without this, and the next open reads it.
+        _ = try? last?.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try last?.close()
     }
 

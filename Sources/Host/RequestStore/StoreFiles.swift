@@ -46,13 +46,16 @@ struct StoreFiles {
 
     func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
+    /// Whether a file has no bytes; false if it can't be told.
+    static func isEmpty(_ path: String) -> Bool {
+        (try? sizeOfFile(path)) == 0
+    }
+
     /// Makes an empty file that others can't read, in place of one that was not finished.
     ///
     /// SQLite gives its companions the same rights.
     func beginMaking() throws(StoreError) {
-        for left in [unfinished + "-wal", unfinished + "-shm", unfinished] where exists(left) {
-            try? FileManager.default.removeItem(atPath: left)
-        }
+        removeUnfinished()
         let rights: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
         if FileManager.default.createFile(atPath: unfinished, contents: nil, attributes: rights) { return }
         throw StoreError(
@@ -70,7 +73,15 @@ struct StoreFiles {
                 finding: "it can't be renamed to \(database): \(error)",
                 remedy: "The host's user must be able to write the state directory")
         }
+        removeUnfinished()
         try syncNames()
+    }
+
+    private func removeUnfinished() {
+        for left in [unfinished + "-wal", unfinished + "-shm", unfinished] where exists(left) {
+            // One that stays is in nobody's way: making the file anew says what is wrong.
+            try? FileManager.default.removeItem(atPath: left)
+        }
     }
 
     /// Makes the files' names durable.

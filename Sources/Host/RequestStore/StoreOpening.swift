@@ -24,14 +24,9 @@ public struct StoreOpening: Equatable, Sendable {
         let hadLog = files.exists(files.log)
         let isNew = !files.exists(files.database)
         if isNew { try make(files, migrator) }
+        let wasClean = try isNew || inspect(files.database, migrator)
         let connection = try StoreConnection(file: files.database)
         let database = try connection.current()
-        try checkOrigin(of: database, migrator, file: files.database)
-        let wasClean = try database.read { db in
-            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT * FROM meta WHERE key = 'clean_stop_ms')")
-                ?? false
-        }
-        if !wasClean && !isNew { try check(database, file: files.database) }
         try migrator.migrate(database)
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "DELETE FROM meta WHERE key = 'clean_stop_ms'")
@@ -39,8 +34,8 @@ public struct StoreOpening: Equatable, Sendable {
             _ = try db.checkpoint(.truncate)
         }
         try files.syncNames()
-        var opening = StoreOpening(file: files.database, isNew: isNew, wasClean: wasClean || isNew)
-        if !opening.wasClean && !hadLog {
+        var opening = StoreOpening(file: files.database, isNew: isNew, wasClean: wasClean)
+        if !wasClean && !hadLog {
             opening.warnings.append(
                 "\(files.database): the last host did not stop cleanly, and its log \(files.log) is gone. If the "
                     + "database was copied without it, or it was removed, the newest requests may be missing")
@@ -59,33 +54,50 @@ public struct StoreOpening: Equatable, Sendable {
         try files.beginMaking()
         let connection = try StoreConnection(file: files.unfinished)
         try migrator.migrate(connection.current())
+        // The log does not follow the rename: all of it has to be in the file.
+        _ = try connection.current().writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try connection.close()
         try files.finishMaking()
     }
 
-    /// Refuses another program's database and one of a newer host.
-    private static func checkOrigin(
-        of database: any DatabaseWriter, _ migrator: DatabaseMigrator, file: String
-    ) throws {
-        let (origin, isNewer) = try database.read { db in
-            (
-                try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0,
-                try migrator.hasBeenSuperseded(db)
-            )
+    /// Looks at a database without the means to change it; true after a clean stop.
+    ///
+    /// Opening one for writing makes it a WAL database at once and writes back its log at the end, so it is not done
+    /// before we know that it is ours and whole.
+    private static func inspect(_ file: String, _ migrator: DatabaseMigrator) throws -> Bool {
+        // SQLite takes an empty file for a new database, and then removes its log.
+        if StoreFiles.isEmpty(file) { throw StoreError.damaged(file: file, finding: "it is empty") }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        let database = try DatabaseQueue(path: file, configuration: configuration)
+        let wasClean = try database.read { db in
+            try checkOrigin(of: db, migrator, file: file)
+            let wasClean = try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT * FROM meta WHERE key = 'clean_stop_ms')")
+            if wasClean != true { try check(db, file: file) }
+            return wasClean == true
         }
+        try database.close()
+        return wasClean
+    }
+
+    /// Refuses another program's database and one of a newer host.
+    private static func checkOrigin(of db: Database, _ migrator: DatabaseMigrator, file: String) throws {
+        let origin = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         if origin != StoreSchema.applicationID {
             throw StoreError.damaged(
-                file: file, finding: "it is empty or another program's: its mark is \(origin)")
+                file: file, finding: "it is another program's: its mark is \(origin)")
         }
-        if isNewer {
+        if try migrator.hasBeenSuperseded(db) {
             throw StoreError(
                 code: .newerSchema, subject: file, finding: "a newer bgtaskd has written it",
                 remedy: "Run that version or a later one, or name another directory with --state")
         }
     }
 
-    private static func check(_ database: any DatabaseWriter, file: String) throws {
-        let findings = try database.read { try String.fetchAll($0, sql: "PRAGMA quick_check(3)") }
+    private static func check(_ db: Database, file: String) throws {
+        let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(3)")
         if findings != ["ok"] {
             throw StoreError.damaged(file: file, finding: "SQLite found: \(findings.joined(separator: "; "))")
         }

@@ -1,0 +1,165 @@
+import Foundation
+import GRDB
+@testable import RequestStore
+import Synchronization
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+/// What one commit carries, and that it is a durable one.
+@Suite struct CommitTests {
+    /// Keeps the writer busy until released, so that what is submitted meanwhile waits together.
+    private struct Gate {
+        let opened = DispatchSemaphore(value: 0)
+
+        func hold(_ store: SQLiteRequestStore) async -> Task<Void, Never> {
+            let opened = opened
+            let flag = Reached()
+            let holding = Task<Void, Never> {
+                _ = await store.queue.perform { _ in
+                    flag.value.withLock { $0 = true }
+                    opened.wait()
+                }
+            }
+            while !flag.value.withLock({ $0 }) { await Task.yield() }
+            return holding
+        }
+    }
+
+    private final class Reached: Sendable {
+        let value = Mutex(false)
+    }
+
+    /// Commits in a log: frames whose header says how long the database is after them.
+    private func commits(inLogOf directory: String) throws -> Int {
+        let log = try Data(contentsOf: URL(fileURLWithPath: directory + "/store.sqlite-wal"))
+        // Opening has just cut it.
+        if log.count < 32 { return 0 }
+        func number(_ offset: Int) -> UInt32 { log[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) } }
+        let pageSize = Int(number(8))
+        let salt = number(16)
+        return stride(from: 32, to: log.count - 24 - pageSize + 1, by: 24 + pageSize).count {
+            number($0 + 8) == salt && number($0 + 4) != 0
+        }
+    }
+
+    @Test func `SQLite is told to sync every commit, and a database that is not is refused`() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try SQLiteRequestStore.open(directory: directory, socket: "s", at: now)
+            let synchronous = try await store.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+            #expect(synchronous == 2)
+            let foreignKeys = try await store.write { try Int.fetchOne($0, sql: "PRAGMA foreign_keys") }
+            #expect(foreignKeys == 1)
+            store.queue.connection.reopen()
+            let again = try await store.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+            #expect(again == 2, "also when it was opened anew")
+            try await store.close(at: now)
+
+            let lax = try DatabasePool(path: directory + "/lax.sqlite")
+            let error = #expect(throws: StoreError.self) {
+                try StoreConnection.checkDurability(of: lax, file: "lax.sqlite")
+            }
+            #expect(error?.code == .notDurable)
+            #expect(error?.finding.contains("synchronous=1") == true)
+        }
+    }
+
+    @Test func `two thousand submissions that wait together are durable by one commit`() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try SQLiteRequestStore.open(directory: directory, socket: "s", at: now)
+            let gate = Gate()
+            let holding = await gate.hold(store)
+            let before = try commits(inLogOf: directory)
+            try await withThrowingTaskGroup(of: RequestID.self) { group in
+                for index in 0..<2000 {
+                    group.addTask { try await store.accept(submission("com.example.t\(index)")).request.id }
+                }
+                while store.queue.waitingCount() < 2000 { await Task.yield() }
+                gate.opened.signal()
+                var ids: Set<RequestID> = []
+                for try await id in group { ids.insert(id) }
+                #expect(ids.count == 2000)
+            }
+            await holding.value
+            // The gate wrote nothing: its own commit left no frame.
+            #expect(try commits(inLogOf: directory) - before == 1)
+            #expect(store.statistics().largestCommit == 2000)
+
+            // What a SIGKILL would leave.
+            try FileManager.default.createDirectory(
+                atPath: directory + "/copy", withIntermediateDirectories: true)
+            for name in ["store.sqlite", "store.sqlite-wal"] {
+                try FileManager.default.copyItem(
+                    atPath: "\(directory)/\(name)", toPath: "\(directory)/copy/\(name)")
+            }
+            let copy = try SQLiteRequestStore.open(directory: directory + "/copy", socket: "s", at: now)
+            #expect(try await copy.pendingRequests().count == 2000)
+            try await copy.close(at: now)
+            try await store.close(at: now)
+        }
+    }
+
+    @Test func `one that is refused does not fail the others of its commit`() async throws {
+        let store = try SQLiteRequestStore.inMemory()
+        let gate = Gate()
+        let holding = await gate.hold(store)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for index in 0..<50 {
+                group.addTask {
+                    do {
+                        try await store.accept(submission("com.example.t\(index)"), limit: 10)
+                        return true
+                    } catch is SubmissionError {
+                        return false
+                    }
+                }
+            }
+            while store.queue.waitingCount() < 50 { await Task.yield() }
+            gate.opened.signal()
+            var accepted = 0
+            for try await wasAccepted in group where wasAccepted { accepted += 1 }
+            #expect(accepted == 10)
+        }
+        await holding.value
+        #expect(try await store.pendingRequests().count == 10)
+        #expect(store.statistics().commits == 2)
+    }
+
+    @Test func `a write that fails half-way leaves nothing of itself`() async throws {
+        let store = try SQLiteRequestStore.inMemory()
+        struct Refusal: Error {}
+        let result: Result<Void, any Error> = await store.queue.perform { db in
+            try db.execute(sql: "INSERT INTO settings (key, value) VALUES ('half', 'done')")
+            throw Refusal()
+        }
+        #expect(throws: Refusal.self) { try result.get() }
+        #expect(try await store.settings().isEmpty)
+    }
+
+    @Test func `a flood of progress makes one commit a second at most, and rides along with others`()
+        async throws
+    {
+        let store = try SQLiteRequestStore.inMemory()
+        let clock = VirtualMoments()
+        let launch = try await store.begin(store.accept(submission()).request.id)
+        let before = store.statistics().commits
+        for count in 1...10_000 {
+            store.recordProgress(launch.id, TaskProgress(completed: Int64(count), total: 0), at: clock.now())
+        }
+        try await store.setSetting("a", "b")
+        #expect(store.statistics().commits - before <= 2)
+        let stored = try await store.write {
+            try Int.fetchOne($0, sql: "SELECT progress_completed FROM launches")
+        }
+        #expect(stored == 10_000)
+        #expect(store.queue.unwrittenProgress().isEmpty)
+
+        clock.advance(by: .milliseconds(999))
+        store.recordProgress(launch.id, TaskProgress(completed: 1, total: 0), at: clock.now())
+        #expect(store.queue.unwrittenProgress().count == 1)
+        clock.advance(by: .milliseconds(1))
+        store.recordProgress(launch.id, TaskProgress(completed: 2, total: 0), at: clock.now())
+        while !store.queue.unwrittenProgress().isEmpty { await Task.yield() }
+        #expect(try await store.launch(launch.id)?.progress?.completed == 2)
+    }
+}
