@@ -32,8 +32,13 @@ static void call_handler(bgtask_task *task) {
     bool has_nothing =
         task->expiring && !task->completed && !task->handler_called && task->expiration_descriptor < 0;
     pthread_mutex_unlock(&task->lock);
-    if (handler != NULL)
+    if (handler != NULL) {
         handler(task, &task->expiration, context);
+        pthread_mutex_lock(&task->lock);
+        task->handler_returned = true;
+        pthread_cond_broadcast(&task->changed);
+        pthread_mutex_unlock(&task->lock);
+    }
     if (!has_nothing)
         return;
     task_complete(task, false, NULL, true);

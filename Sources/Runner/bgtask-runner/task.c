@@ -166,6 +166,9 @@ void task_complete(bgtask_task *task, bool success, const char *message, bool un
 /* Ends the process after `run`: at once, or when the assertions have ended or used up their allowance. */
 static _Noreturn void finish(bgtask_task *task) {
     pthread_mutex_lock(&task->lock);
+    // `run` may return because it saw the expiration, while the handler that completes is only beginning.
+    while (!task->completed && task->expiring && task->handler != NULL && !task->handler_returned)
+        pthread_cond_wait(&task->changed, &task->lock);
     while (task->completed && !task->done_sent)
         pthread_cond_wait(&task->changed, &task->lock);
     int64_t end = task->completed_at + task->assertion_allowance;

@@ -32,7 +32,7 @@ struct bgtask_task {
     pthread_cond_t changed; /**< Completion, assertions, replies, the host's end. CLOCK_MONOTONIC. */
     bool completed, done_sent;
     int64_t completed_at;
-    bool expiring, handler_called, host_gone;
+    bool expiring, handler_called, handler_returned, host_gone;
     bgtask_expiration expiration;
     bgtask_expiration_handler handler;
     void *handler_context;

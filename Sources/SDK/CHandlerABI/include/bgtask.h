@@ -195,7 +195,8 @@ typedef struct bgtask_host {
 
     /** Sets, replaces or (NULL) clears the expiration handler. If expiration has begun already, and the task is
      *  not complete, it is called at once. Without handler and without expiration descriptor an expiring task is
-     *  ended at once. It is called at most once, on the control thread; setTaskCompleted may be called from it.
+     *  ended at once. It is called at most once, on the control thread; `complete` may be called from it. A process
+     *  whose `run` returns meanwhile stays until it has returned.
      *  [any] Since 1. */
     void (*set_expiration_handler)(bgtask_task *task, bgtask_expiration_handler handler, void *context);
 
