@@ -189,8 +189,9 @@ int launcher_main(const char *lock_path) {
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
     int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-    struct launcher *launcher = calloc(1, sizeof(*launcher));
-    if (signals < 0 || launcher == NULL)
+    static struct launcher the_launcher;
+    struct launcher *launcher = &the_launcher;
+    if (signals < 0)
         return fail("signalfd");
     launcher->outbox.socket = HOST_SOCKET;
     frame_begin(&launcher->writer, MESSAGE_HELLO);
