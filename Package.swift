@@ -195,7 +195,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "HandlerRegistryTests",
-            dependencies: ["HandlerRegistry", "TaskHostTestSupport", "TaskModel"],
+            dependencies: [
+                "HandlerRegistry", "LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel", "bgtask-runner",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "RequestStoreTests",

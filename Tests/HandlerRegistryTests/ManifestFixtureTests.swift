@@ -1,0 +1,80 @@
+import Foundation
+import HandlerRegistry
+import TaskModel
+import Testing
+
+/// Every manifest of Tests/Fixtures/Manifests, through the public linter.
+@Suite struct ManifestFixtureTests {
+    static let folder = "\(repository)/Tests/Fixtures/Manifests"
+
+    static func names(_ kind: String) -> [String] {
+        let files = try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(kind)")
+        return (files ?? []).filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }.sorted()
+    }
+
+    @Test(arguments: names("bad"))
+    func `a bad manifest is refused with the place, the finding and what to do`(name: String) throws {
+        let file = "\(Self.folder)/bad/\(name).yaml"
+        let expected = try String(contentsOfFile: "\(Self.folder)/bad/\(name).expected", encoding: .utf8)
+            .split(separator: "\n").map(String.init)
+        let found = ManifestLinter.lint(files: [file], pluginsDirectory: nil).map {
+            $0.description.replacing(file + ":", with: "")
+        }
+        #expect(!expected.isEmpty)
+        for line in expected {
+            #expect(
+                found.contains { $0 == line || (line == "error: " && $0.contains(line)) },
+                "\(name): found \(found)")
+        }
+        #expect(found.count == expected.count, "\(name): found \(found)")
+    }
+
+    @Test(arguments: names("good"))
+    func `a good manifest has no problem`(name: String) {
+        #expect(ManifestLinter.lint(files: ["\(Self.folder)/good/\(name).yaml"], pluginsDirectory: nil) == [])
+    }
+
+    @Test(arguments: ["sqlite-vacuum", "zlib-compress", "cache-warmer", "treehasher", "feedrefresher"])
+    func `a shipped manifest has no problem`(name: String) {
+        #expect(
+            ManifestLinter.lint(files: ["\(repository)/manifests/\(name).yaml"], pluginsDirectory: nil) == [])
+    }
+
+    @Test func `all problems of a file are told at once, from the top`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            "data/a.yaml", "apiVersion: bgtask/v9\nbundle: 'a b'\nlibary: x\ntasks:\n  - kind: proces\n")
+        let lines = ManifestLinter.lint(files: [folder.path + "/data/a.yaml"], pluginsDirectory: nil).map(
+            \.line)
+        #expect(lines == [1, 2, 3, 5, 5, 5])
+    }
+
+    @Test func `a file over 64 KiB is refused before it is parsed`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("data/a.yaml", String(repeating: "# and so on\n", count: 6000))
+        let problems = ManifestLinter.lint(files: [folder.path + "/data/a.yaml"], pluginsDirectory: nil)
+        #expect(problems.count == 1)
+        #expect(problems.first?.finding.contains("more than 65536") == true)
+    }
+
+    @Test(arguments: ["[", "- ", "{a: "])
+    func `nesting without end is refused and does no harm`(text: String) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("data/a.yaml", String(repeating: text, count: 60_000 / text.count))
+        let problems = ManifestLinter.lint(files: [folder.path + "/data/a.yaml"], pluginsDirectory: nil)
+        #expect(problems.contains { $0.severity == .error })
+    }
+
+    @Test func `every prefix of a good manifest is read or refused, and never brings the reader down`() throws
+    {
+        let folder = try TemporaryFolder()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(repository)/manifests/sqlite-vacuum.yaml"))
+        let file = URL(fileURLWithPath: folder.path + "/data/a.yaml")
+        for length in stride(from: 0, to: bytes.count, by: 7) {
+            try bytes.prefix(length).write(to: file)
+            #expect(
+                !ManifestLinter.lint(files: [file.path], pluginsDirectory: nil).isEmpty
+                    || length > bytes.count - 200)
+        }
+    }
+}

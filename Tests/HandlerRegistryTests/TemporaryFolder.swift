@@ -1,0 +1,76 @@
+import Foundation
+import HandlerRegistry
+import TaskModel
+
+/// A folder with the registry's directories, removed with the value.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "registry-\(UUID().uuidString)")
+        for name in ["manifests", "plugins", "cache", "data"] {
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent(name), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o755])
+        }
+        path = folder.path
+    }
+
+    deinit {
+        // Copies are read-only directories; they must become writable before they can go.
+        _ = try? run("chmod", "-R", "u+w", path)
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    var registry: HandlerRegistry {
+        HandlerRegistry(
+            manifestsDirectory: path + "/manifests", pluginsDirectory: path + "/plugins",
+            libraryCacheDirectory: path + "/cache")
+    }
+
+    /// Writes a file as an editor with atomic saving does.
+    func write(_ name: String, _ text: String, mode: Int = 0o644) throws {
+        let temporary = "\(path)/.\(UUID().uuidString)"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: temporary))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: temporary)
+        try run("mv", "-f", temporary, "\(path)/\(name)")
+    }
+
+    func remove(_ name: String) throws {
+        try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+    }
+
+    /// Compiles a shared library into the plugins directory.
+    func compile(_ name: String, _ source: String, _ options: String...) throws {
+        try Data(source.utf8).write(to: URL(fileURLWithPath: path + "/source.c"))
+        try run("cc", ["-shared", "-fPIC", "-o", path + "/built", path + "/source.c"] + options)
+        try run("mv", "-f", path + "/built", "\(path)/plugins/\(name)")
+    }
+
+    @discardableResult
+    func run(_ tool: String, _ arguments: String...) throws -> String { try run(tool, arguments) }
+
+    @discardableResult
+    func run(_ tool: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [tool] + arguments
+        process.standardOutput = pipe
+        try process.run()
+        let bytes = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw ToolError(tool: tool, arguments: arguments) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    struct ToolError: Error {
+        let tool: String
+        let arguments: [String]
+    }
+}
+
+/// The repository's root, from this file's place in it.
+let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().path
