@@ -141,7 +141,7 @@ import Testing
         #expect(first?.problems == [])
 
         let url = URL(fileURLWithPath: folder.path + "/manifests/b.yaml")
-        FileManager.default.createFile(
+        _ = FileManager.default.createFile(
             atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o644])
         let handle = try FileHandle(forWritingTo: url)
         for byte in Self.manifest("com.example.b").utf8 { try handle.write(contentsOf: [byte]) }
