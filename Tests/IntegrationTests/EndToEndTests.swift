@@ -30,8 +30,6 @@ import Testing
 
         static const bgtask_plugin plugin = {BGTASK_ABI_VERSION, sizeof(bgtask_plugin), run};
         const bgtask_plugin *bgtask_plugin_entry(void) { return &plugin; }
-        static void stop(bgtask_task *task, const bgtask_expiration *why, void *context) {}
-        __attribute__((unused)) static bgtask_expiration_handler keep = stop;
         """
 
     static let manifest = """
@@ -127,7 +125,7 @@ import Testing
         second.waitUntilExit()
         #expect(second.terminationStatus != 0)
         #expect(text.contains("\(host.processIdentifier)"), "\(text)")
-        #expect(host.run("version").status == 0)
+        #expect(host.run("plugins").status == 0)
     }
 
     @Test func `a removed manifest expires its launch, and its request does not vanish silently`() throws {

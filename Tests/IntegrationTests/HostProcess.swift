@@ -49,7 +49,7 @@ final class HostProcess {
                 "--socket", socket.path, "--conditions", "simulated", "--log-level", "debug",
             ] + extraArguments
         if !FileManager.default.fileExists(atPath: logFile.path) {
-            FileManager.default.createFile(atPath: logFile.path, contents: nil)
+            try Data().write(to: logFile)
         }
         let log = try FileHandle(forWritingTo: logFile)
         log.seekToEndOfFile()
@@ -57,8 +57,8 @@ final class HostProcess {
         host.standardOutput = log
         try host.run()
         process = host
-        try wait("the host answers") { run("version", "--json").status == 0 || !host.isRunning }
-        if !host.isRunning { throw HostFailure("bgtaskd ended at its start:\n\(log(last: 20))") }
+        try wait("the host answers") { run("plugins").status == 0 || !host.isRunning }
+        if !host.isRunning { throw HostFailure("bgtaskd ended at its start:\n\(logTail(20))") }
     }
 
     /// Ends the host at once, as the kernel does to it under memory pressure.
@@ -95,9 +95,9 @@ final class HostProcess {
         environment["NO_COLOR"] = "1"
         command.environment = environment
         let files = ["out", "err"].map { directory.appendingPathComponent("\(UUID().uuidString).\($0)") }
-        for file in files { FileManager.default.createFile(atPath: file.path, contents: nil) }
         defer { for file in files { try? FileManager.default.removeItem(at: file) } }
         do {
+            for file in files { try Data().write(to: file) }
             command.standardOutput = try FileHandle(forWritingTo: files[0])
             command.standardError = try FileHandle(forWritingTo: files[1])
             try command.run()
@@ -164,11 +164,11 @@ final class HostProcess {
             if try holds() { return }
             usleep(20_000)
         }
-        throw HostFailure("waited \(seconds) s and it never held: \(what)\n\(log(last: 30))")
+        throw HostFailure("waited \(seconds) s and it never held: \(what)\n\(logTail(30))")
     }
 
     /// The end of the host's log.
-    func log(last count: Int) -> String {
+    func logTail(_ count: Int) -> String {
         let text = (try? String(contentsOf: logFile, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").suffix(count).joined(separator: "\n")
     }

@@ -39,6 +39,8 @@ extension TaskHost {
     /// Records a launch, then asks the launcher for it: what the launcher knows, the store knows.
     private func startLaunch(of id: RequestID, isSimulated: Bool, because verdicts: [Verdict]) async {
         let now = moments.now()
+        starting.insert(id)
+        defer { starting.remove(id) }
         guard let request = pending[id], phase == .serving else {
             await schedule(.launchNotStarted(id, retry: now.wall + .seconds(60)))
             return

@@ -185,7 +185,7 @@ extension TaskHost {
     func tellVetoes() {
         guard happenings.hasListeners else { return }
         let now = moments.now()
-        for request in pending.values {
+        for request in pending.values where !starting.contains(request.id) {
             let vetoes = scheduler.explain(request, at: now).filter(\.isVeto)
             if vetoes.isEmpty || toldVetoes[request.id] == vetoes { continue }
             toldVetoes[request.id] = vetoes

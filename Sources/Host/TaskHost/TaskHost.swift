@@ -37,6 +37,8 @@ public actor TaskHost: Service {
     let settings = SchedulerSettings()
     var registered = RegistrySnapshot(handlers: [], problems: [])
     var pending: [RequestID: TaskRequest] = [:]
+    /// Pending requests that the scheduler launches and the store has not recorded yet.
+    var starting: Set<RequestID> = []
     var running: [LaunchID: RunningLaunch] = [:]
     /// What was last said to keep each pending request from starting.
     var toldVetoes: [RequestID: [Verdict]] = [:]
@@ -114,6 +116,7 @@ public actor TaskHost: Service {
             Task { await self.stop() }
         }
         await saveEnds()
+        log.append(.notice, "stopped")
         happenings.finish()
         log.finish()
         do {
