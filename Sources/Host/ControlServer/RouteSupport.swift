@@ -40,14 +40,22 @@ extension Request {
         }
         defer { deadline.cancel() }
         var collected = ByteBuffer()
-        for try await part in body {
-            guard collected.readableBytes + part.readableBytes <= limits.bodyLength else {
-                throw ErrorMessage(
-                    .bodyTooLarge, subject: subject,
-                    finding: "the body has more than \(limits.bodyLength) bytes",
-                    remedy: "Send less; a payload may have 48 KiB")
+        do {
+            for try await part in body {
+                guard collected.readableBytes + part.readableBytes <= limits.bodyLength else {
+                    throw ErrorMessage(
+                        .bodyTooLarge, subject: subject,
+                        finding: "the body has more than \(limits.bodyLength) bytes",
+                        remedy: "Send less; a payload may have 48 KiB")
+                }
+                collected.writeImmutableBuffer(part)
             }
-            collected.writeImmutableBuffer(part)
+        } catch let error as ErrorMessage {
+            throw error
+        } catch {
+            throw ErrorMessage(
+                .malformedBody, subject: subject, finding: "the body stopped in the middle",
+                remedy: "Send as many bytes as Content-Length says")
         }
         return collected
     }

@@ -4,6 +4,8 @@
     public import Foundation
 #endif
 
+import TaskModel
+
 /// How messages become JSON: keys in alphabetical order, so that equal values are equal bytes.
 public enum ControlJSON {
     /// Encodes on one line.
@@ -25,6 +27,7 @@ public enum ControlJSON {
 
     /// What was wrong with a text that could not be decoded, with the place, without the text itself.
     public static func sentence(of error: any Error) -> String {
+        if let error = error as? IdentifierError { return error.description }
         guard let error = error as? DecodingError else { return "it is not JSON" }
         switch error {
         case .keyNotFound(let key, let context): return "\(place(context)) lacks the key '\(key.stringValue)'"

@@ -1,0 +1,185 @@
+import ControlWire
+import Foundation
+import Synchronization
+import TaskModel
+import Testing
+
+/// The real `bgtask`, run as a process.
+@Suite(.timeLimit(.minutes(3))) struct CommandTests {
+    private func task(_ text: String = "org.example.a") throws -> TaskIdentifier { try TaskIdentifier(text) }
+
+    @Test func `submit hands every option over`() async throws {
+        try await serving { host, socket in
+            let folder = try TemporaryFolder()
+            let file = folder.path + "/p.json"
+            try Data(#"{"root": "/usr"}"#.utf8).write(to: URL(fileURLWithPath: file))
+            let result = try await bgtask(
+                "submit", "org.example.a", "--earliest", "2027-01-15T08:00Z", "--external-power", "--network",
+                "--payload", "@" + file, "--title", "T", "--subtitle", "S", "--strategy", "fail", "--gpu",
+                "--key",
+                "K", "--json", socket: socket)
+            #expect(result.status == 0, "\(result)")
+            #expect(result.object["request"] as? String == "R17")
+            #expect(result.object["earliestBeginDate"] as? String == "2027-01-15T08:00:00.000Z")
+            let submission = try #require(host.script.withLock { $0.submissions.first })
+            #expect(submission.requiresExternalPower && submission.requiresNetworkConnectivity)
+            #expect(
+                submission.requiresGPU && submission.strategy == .fail && submission.idempotencyKey == "K")
+            #expect(
+                submission.payload == #"{"root": "/usr"}"# && submission.title == "T"
+                    && submission.subtitle == "S")
+        }
+    }
+
+    @Test func `launches as JSON has every promised key, with null where there is nothing`() async throws {
+        try await serving { host, socket in
+            let request = ScriptedHost.request(TaskSubmission(identifier: try task(), origin: .client))
+            host.edit {
+                $0.launches = [
+                    ScriptedHost.record(request, id: 43), ScriptedHost.ended(request, .expired, .leaseEnded),
+                ]
+            }
+            let result = try await bgtask(
+                "launches", "--identifier", "org.example.a", "--json", socket: socket)
+            #expect(result.status == 0, "\(result)")
+            #expect(host.asked == ["launches org.example.a 50"])
+            #expect(result.rows.count == 2)
+            for row in result.rows {
+                let promised: Set = [
+                    "launch", "identifier", "kind", "state", "outcome", "reason", "attempt", "startedAt",
+                    "endedAt",
+                    "progress", "cpuSeconds", "isolation",
+                ]
+                #expect(promised.isSubset(of: row.keys))
+            }
+            #expect(result.rows[0]["outcome"] is NSNull && result.rows[0]["progress"] is NSNull)
+            #expect(result.rows[1]["outcome"] as? String == "expired")
+            #expect(result.rows[1]["reason"] as? String == "leaseEnded")
+            #expect(result.rows[1]["cpuSeconds"] as? Double == 0.812)
+            let progress = try #require(result.rows[1]["progress"] as? [String: Any])
+            #expect(progress["completed"] as? Int == 9 && progress["total"] as? Int == 20)
+            #expect(progress["message"] as? String == "nine")
+            let text = try await bgtask("launches", socket: socket)
+            #expect(
+                text.output.contains("L42") && text.output.contains("1.2 s")
+                    && text.output.contains("45 % 9/20 nine"))
+            #expect(!text.output.contains("\u{1B}"))
+        }
+    }
+
+    @Test func `every other command answers in text and in JSON`() async throws {
+        try await serving { host, socket in
+            let request = ScriptedHost.request(TaskSubmission(identifier: try task(), origin: .client))
+            let line = LogLine(
+                at: ScriptedHost.start, level: .info, source: .standardOutput, launch: LaunchID(rawValue: 42),
+                identifier: try task(), message: "evil \u{1B}[2J text")
+            host.edit {
+                $0.launches = [ScriptedHost.ended(request, .succeeded, nil)]
+                $0.log = [line]
+                $0.pending = [PendingRequest(request: request, verdicts: [Self.veto])]
+            }
+            let commands: [([String], String, String)] = [
+                (["pending"], "ExternalPower: externalPower is on battery 15 %", "\"verdicts\""),
+                (["show", "L42"], "succeeded", "\"log\""),
+                (["cancel", "R17"], "R17 is cancelled", "\"requests\""),
+                (["launch", "org.example.a", "--debug"], "gdb -p 4711", "\"processIdentifier\" : 4711"),
+                (
+                    ["expire", "L42", "--reason", "thermal"], "L42 was told to stop: thermal",
+                    "\"reason\" : \"thermal\""
+                ),
+                (["plugins"], "bad.yaml:4:7: error: unknown key 'kindd'", "\"libraryHash\" : \"abc\""),
+                (["logs"], "evil \\u{1b}[2J text", "\"standardOutput\""),
+                (["conditions"], "battery:15%", "\"source\" : \"simulated\""),
+                (["conditions", "set", "power=battery:15%", "gpu=on"], "battery:15%", "\"key\" : \"power\""),
+                (["conditions", "clear"], "simulated", "\"since\""),
+                (["doctor"], "a launch and all it started is killed by: pidNamespace", "\"groupKill\""),
+                (["version"], "host 9.8.7", "\"api\" : 1"),
+            ]
+            for (arguments, text, key) in commands {
+                let plain = try await run(builtPrograms + "/bgtask", arguments + ["--socket", socket])
+                #expect(plain.status == 0 && plain.output.contains(text), "\(arguments): \(plain)")
+                #expect(!plain.output.contains("\u{1B}"))
+                let json = try await run(
+                    builtPrograms + "/bgtask", arguments + ["--socket", socket, "--json"])
+                #expect(json.status == 0 && json.output.contains(key), "\(arguments): \(json)")
+                #expect(json.json != nil, "\(arguments): \(json)")
+            }
+            #expect(host.asked.contains("set power=battery:15% gpu=on"))
+            #expect(host.asked.contains("simulate org.example.a true"))
+        }
+    }
+
+    private static let veto = Verdict(
+        policy: "ExternalPower", decision: .mustNotProceed, score: 0, weight: 1,
+        rationale: [
+            Rationale(
+                quantity: "externalPower", required: "connected", observed: "on battery 15 %",
+                remedy: "Plug the machine in")
+        ])
+
+    @Test func `without a host the exit code is 3, with the socket and the line that starts one`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let socket = folder.path + "/none.sock"
+        let plain = try await bgtask("pending", socket: socket)
+        #expect(plain.status == 3 && plain.output.isEmpty)
+        #expect(plain.errors.contains(socket) && plain.errors.contains("bgtaskd --plugins"))
+        let json = try await bgtask(
+            "submit", "org.example.a", "--json", socket: nil, environment: ["BGTASK_SOCKET": socket])
+        #expect(json.status == 3 && json.object["code"] as? String == "unavailable")
+        #expect(json.object["subject"] as? String == socket)
+        for command in ["doctor", "version"] {
+            #expect(try await bgtask(command, socket: socket).status == 0)
+        }
+    }
+
+    @Test func `a refusal exits 4 with its code in the JSON`() async throws {
+        try await serving { host, socket in
+            let refusal = SubmissionError(
+                code: .notPermitted, subject: "org.example.a", finding: "no manifest permits it",
+                remedy: "Add one")
+            host.edit { $0.refusal = refusal }
+            let json = try await bgtask("submit", "org.example.a", "--json", socket: socket)
+            #expect(json.status == 4 && json.object["code"] as? String == "notPermitted", "\(json)")
+            let plain = try await bgtask("submit", "org.example.a", socket: socket)
+            #expect(
+                plain.status == 4 && plain.output.isEmpty && plain.errors.contains("[notPermitted]"),
+                "\(plain)")
+        }
+    }
+
+    @Test(arguments: [
+        ["submit"], ["submit", "a b"], ["frobnicate"], ["show", "42"],
+        ["submit", "a.b", "--earliest", "soon"],
+        ["submit", "a.b", "--payload", "@/nonexistent"], ["expire", "L1", "--reason", "handlerFailed"],
+        ["launches", "--limit", "0"], ["conditions", "set"],
+    ])
+    func `a wrong command line exits 2 and explains itself`(arguments: [String]) async throws {
+        let result = try await run(builtPrograms + "/bgtask", arguments)
+        #expect(result.status == 2 && result.output.isEmpty && result.errors.contains("Error:"), "\(result)")
+    }
+
+    @Test func `help is for every command and has examples`() async throws {
+        for command in [
+            "submit", "pending", "launches", "show", "cancel", "launch", "expire", "plugins", "logs",
+            "conditions",
+            "lint", "doctor", "version",
+        ] {
+            let result = try await run(builtPrograms + "/bgtask", [command, "--help"])
+            #expect(
+                result.status == 0 && result.output.contains("Examples:\n  bgtask \(command)"), "\(result)")
+        }
+    }
+
+    @Test func `lint points at the line of a mistake and exits 1`() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path + "/bad.yaml"
+        try Data("apiVersion: bgtask/v1\nbundle: org.example\nlibary: libx.so\n".utf8).write(
+            to: URL(fileURLWithPath: file))
+        let result = try await run(builtPrograms + "/bgtask", ["lint", file])
+        #expect(result.status == 1 && result.output.contains("\(file):3:1: error:"), "\(result)")
+        let json = try await run(builtPrograms + "/bgtask", ["lint", "--json", file])
+        #expect(json.status == 1 && json.rows.contains { $0["line"] as? Int == 3 }, "\(json)")
+    }
+}

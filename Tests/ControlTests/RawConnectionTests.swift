@@ -1,0 +1,148 @@
+import ControlClient
+import ControlServer
+import ControlWire
+import Foundation
+import Synchronization
+import TaskModel
+import Testing
+
+/// Clients that are none of ours: `curl` for HTTP, and bytes by a small Python program.
+@Suite(.timeLimit(.minutes(2))) struct RawConnectionTests {
+    /// Sends bytes, closes its sending side if asked, and prints what comes back.
+    private func talk(_ socket: String, _ bytes: String, close: Bool) async throws -> String {
+        let program = """
+            import socket, sys
+            s = socket.socket(socket.AF_UNIX); s.settimeout(60); s.connect(sys.argv[1])
+            s.sendall(sys.stdin.buffer.read())
+            if sys.argv[2] == "close": s.shutdown(socket.SHUT_WR)
+            out = b""
+            try:
+                while True:
+                    part = s.recv(65536)
+                    if not part: break
+                    out += part
+            except ConnectionResetError: pass
+            sys.stdout.write(out.decode("latin-1"))
+            """
+        let result = try await run(
+            "/usr/bin/env", ["python3", "-c", program, socket, close ? "close" : "open"], input: bytes)
+        #expect(result.status == 0, "\(result.errors)")
+        return result.output
+    }
+
+    @Test func `a body over the cap is refused by name and the host goes on`() async throws {
+        try await serving { host, socket in
+            let body =
+                "{\"identifier\": \"a\", \"payload\": \"" + String(repeating: "x", count: 600_000) + "\"}"
+            let result = try await run(
+                "/usr/bin/env",
+                [
+                    "curl", "-sS", "--unix-socket", socket, "-H", "Expect:", "--data-binary", "@-",
+                    "http://h/v1/requests",
+                ],
+                input: body)
+            #expect(result.object["code"] as? String == "bodyTooLarge", "\(result)")
+            #expect(host.asked.isEmpty)
+            #expect(try await ControlClient(socketPath: socket).version().product == "bgtask")
+        }
+    }
+
+    @Test(arguments: [
+        "\u{1}\u{2}\u{3}\r\n\r\n", "GET\r\n\r\n", "POST /v1/requests HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+        "GET /v1/version HTTP/9.9\r\n\r\n",
+    ])
+    func `garbage ends its connection and nothing else`(bytes: String) async throws {
+        try await serving { host, socket in
+            let answer = try await talk(socket, bytes, close: true)
+            #expect(
+                answer.isEmpty || answer.hasPrefix("HTTP/1.1 400") || answer.contains("noSuchRoute"),
+                "\(answer)")
+            #expect(try await ControlClient(socketPath: socket).version().product == "bgtask")
+        }
+    }
+
+    @Test func `a client that closes its sending side after the request gets its answer`() async throws {
+        try await serving { _, socket in
+            let answer = try await talk(socket, "GET /v1/version HTTP/1.1\r\nHost: h\r\n\r\n", close: true)
+            #expect(answer.hasPrefix("HTTP/1.1 200") && answer.contains(#""version":"9.8.7""#), "\(answer)")
+        }
+    }
+
+    @Test func `a body that stops in the middle is no submission`() async throws {
+        try await serving { host, socket in
+            let head = "POST /v1/requests HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n"
+            let answer = try await talk(socket, head + "{\"identifier\": \"org.example.a\"}", close: true)
+            #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400"), "\(answer)")
+            #expect(host.script.withLock { $0.submissions }.isEmpty)
+        }
+    }
+
+    @Test func `a body that never comes loses its connection`() async throws {
+        var limits = ControlServer.Limits()
+        limits.requestSeconds = 1
+        try await serving(limits: limits) { host, socket in
+            let head = "POST /v1/requests HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{"
+            _ = try await talk(socket, head, close: false)
+            #expect(host.script.withLock { $0.submissions }.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("{}", "identifier"), ("[1", "not"), (#"{"identifier": "a b"}"#, "identifier"),
+        (#"{"identifier": "a", "strategy": "maybe"}"#, "strategy"),
+    ])
+    func `a body that is no message is refused with the place`(body: String, place: String) async throws {
+        try await serving { host, socket in
+            let result = try await run(
+                "/usr/bin/env", ["curl", "-sS", "--unix-socket", socket, "-d", body, "http://h/v1/requests"])
+            #expect(result.object["code"] as? String == "malformedBody", "\(result)")
+            #expect((result.object["finding"] as? String ?? "").contains(place), "\(result)")
+            #expect(host.asked.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("GET", "/v1/nothing", "noSuchRoute"), ("PUT", "/v1/requests", "noSuchRoute"),
+        ("GET", "/", "noSuchRoute"),
+        ("GET", "/v1/launches?limit=0", "invalidRequest"), ("GET", "/v1/launches/X1", "invalidRequest"),
+        ("GET", "/v1/launches?identifier=%20", "invalidRequest"), ("GET", "/v1/launches/L9", "notFound"),
+    ])
+    func `a route that is not there and a value that fits nothing are refused by name`(
+        method: String, path: String, code: String
+    ) async throws {
+        try await serving { _, socket in
+            let result = try await run(
+                "/usr/bin/env", ["curl", "-sS", "--unix-socket", socket, "-X", method, "http://h" + path])
+            #expect(result.object["code"] as? String == code, "\(result)")
+            #expect(Set(result.object.keys) == ["code", "subject", "finding", "remedy"])
+        }
+    }
+
+    private static var isRoot: Bool {
+        NSUserName() == "root" && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")
+    }
+
+    @Test(.enabled(if: isRoot, "needs root and setpriv to become another user"))
+    func `another user is told who it is and that it may not`() async throws {
+        try await serving { host, socket in
+            // The files' modes would keep the other user away already; the credentials must do it alone.
+            let directory = (socket as NSString).deletingLastPathComponent
+            for folder in [directory, (directory as NSString).deletingLastPathComponent] {
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)
+            }
+            try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: socket)
+            let result = try await run(
+                "/usr/bin/setpriv",
+                [
+                    "--reuid", "65534", "--regid", "65534", "--clear-groups", "curl", "-sS", "-w",
+                    "%{http_code}",
+                    "--unix-socket", socket, "http://h/v1/version",
+                ])
+            #expect(result.output.hasSuffix("403"), "\(result)")
+            #expect(
+                result.output.contains("peerNotAllowed") && result.output.contains("of user 65534"),
+                "\(result)")
+            #expect(host.asked.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Synchronization
+import TaskModel
+import Testing
+
+/// `--wait`, against a host that plays out a request's life.
+@Suite(.timeLimit(.minutes(2))) struct WaitTests {
+    @Sendable private static func expired(_ host: ScriptedHost, _ request: TaskRequest) {
+        host.send(.launchStarted(ScriptedHost.record(request)))
+        host.send(.launchReady(LaunchID(rawValue: 42), request.id, at: ScriptedHost.start))
+        host.send(
+            .progress(
+                LaunchID(rawValue: 42), request.id, TaskProgress(completed: 9, total: 20, message: "nine")))
+        host.send(.launchExpiring(LaunchID(rawValue: 42), request.id, .leaseEnded))
+        let again = ScriptedHost.request(request.submission, attempt: 2)
+        host.send(.launchEnded(ScriptedHost.ended(request, .expired, .leaseEnded), putBack: again))
+    }
+
+    @Sendable private static func end(
+        _ host: ScriptedHost, _ request: TaskRequest, _ outcome: Outcome, _ reason: Reason?
+    ) {
+        let again = ScriptedHost.request(request.submission, attempt: 2)
+        host.send(.launchStarted(ScriptedHost.record(again, id: 43)))
+        host.send(.launchEnded(ScriptedHost.ended(again, id: 43, outcome, reason), putBack: nil))
+    }
+
+    @Test func `it follows a request that is put back to its last attempt, in plain lines`() async throws {
+        try await serving { host, socket in
+            host.edit {
+                $0.onSubmit = { host, request in
+                    Self.expired(host, request)
+                    Self.end(host, request, .succeeded, nil)
+                }
+            }
+            let result = try await bgtask("submit", "org.example.a", "--wait", socket: socket)
+            #expect(result.status == 0, "\(result)")
+            #expect(
+                result.output.split(separator: "\n") == [
+                    "R17 org.example.a is pending (processing)", "L42 is started (attempt 1, cgroup)",
+                    "L42 runs",
+                    "45 % 9/20 nine", "L42 was told to stop: leaseEnded",
+                    "L42 expired (leaseEnded) after 1.2 s, 812 ms CPU", "R17 is pending again (attempt 2)",
+                    "L43 is started (attempt 2, cgroup)", "L43 succeeded after 1.2 s, 812 ms CPU",
+                ])
+        }
+    }
+
+    @Test(arguments: [Outcome.failed, .expired, .killed, .crashed, .lost, .cancelled])
+    func `any outcome but succeeded exits 1, and JSON names it`(outcome: Outcome) async throws {
+        try await serving { host, socket in
+            host.edit { $0.onSubmit = { Self.end($0, $1, outcome, .simulated) } }
+            let result = try await bgtask("submit", "org.example.a", "--wait", "--json", socket: socket)
+            #expect(result.status == 1, "\(result)")
+            #expect(result.object["outcome"] as? String == outcome.rawValue)
+            #expect(result.object["reason"] as? String == "simulated")
+            #expect((result.object["launch"] as? [String: Any])?["launch"] as? String == "L43")
+        }
+    }
+
+    @Test func `when nothing starts it says what blocks and how to launch all the same`() async throws {
+        try await serving { host, socket in
+            let verdict = Verdict(
+                policy: "Network", decision: .mustNotProceed, score: 0, weight: 1,
+                rationale: [Rationale(quantity: "network", required: "a connection", observed: "none")])
+            host.edit {
+                $0.onSubmit = { host, request in
+                    host.edit { $0.pending = [PendingRequest(request: request, verdicts: [verdict])] }
+                }
+                // The command asks only because a second went by without a launch.
+                $0.onPending = { host in
+                    guard let request = host.script.withLock({ $0.pending.first?.request }) else { return }
+                    host.send(.requestCancelled(request.id, request.identifier, .cancelledByUser))
+                }
+            }
+            let result = try await bgtask("submit", "org.example.a", "--wait", socket: socket)
+            #expect(result.status == 1, "\(result)")
+            #expect(
+                result.output.contains("R17 waits: Network: network is none, required is a connection"),
+                "\(result)")
+            #expect(result.output.contains("bgtask launch org.example.a"), "\(result)")
+            #expect(result.output.contains("R17 is cancelled: cancelledByUser"), "\(result)")
+        }
+    }
+
+    @Test func `a host that stops meanwhile exits 3 and says that the request is stored`() async throws {
+        try await serving { host, socket in
+            host.edit {
+                $0.onSubmit = { host, _ in
+                    host.send(.hostStopping)
+                    host.endEvents()
+                }
+            }
+            let result = try await bgtask("submit", "org.example.a", "--wait", socket: socket)
+            #expect(result.status == 3 && result.errors.contains("R17 stays stored"), "\(result)")
+        }
+    }
+
+    @Test func `a key whose request ran already gives its outcome at once`() async throws {
+        try await serving { host, socket in
+            let identifier = try TaskIdentifier("org.example.a")
+            let request = ScriptedHost.request(TaskSubmission(identifier: identifier, origin: .client))
+            host.edit { $0.launches = [ScriptedHost.ended(request, .failed, .handlerFailed)] }
+            let result = try await bgtask("submit", "org.example.a", "--wait", "--key", "k", socket: socket)
+            #expect(result.status == 1 && result.output.contains("L42 failed (handlerFailed)"), "\(result)")
+        }
+    }
+
+    @Test func `a simulated launch can be waited for`() async throws {
+        try await serving { host, socket in
+            host.edit {
+                $0.onSimulate = { host, record in
+                    let request = ScriptedHost.request(
+                        TaskSubmission(identifier: record.identifier, origin: .simulated))
+                    host.send(.launchEnded(ScriptedHost.ended(request, .succeeded, nil), putBack: nil))
+                }
+            }
+            let result = try await bgtask("launch", "org.example.a", "--wait", socket: socket)
+            #expect(result.status == 0 && result.output.contains("L42 succeeded after 1.2 s"), "\(result)")
+        }
+    }
+
+    private static let hasScript = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
+
+    @Test(.enabled(if: hasScript, "needs script(1) for a terminal"), arguments: [true, false])
+    func `a terminal shows a live bar, in colour unless NO_COLOR is set`(isColored: Bool) async throws {
+        try await serving { host, socket in
+            host.edit {
+                $0.onSubmit = { host, request in
+                    Self.expired(host, request)
+                    Self.end(host, request, .succeeded, nil)
+                }
+                $0.launches = [
+                    ScriptedHost.ended(
+                        ScriptedHost.request(
+                            TaskSubmission(
+                                identifier: (try? TaskIdentifier("a.b")).unsafelyUnwrapped, origin: .client)),
+                        .succeeded, nil)
+                ]
+            }
+            let environment = isColored ? ["TERM": "xterm"] : ["TERM": "xterm", "NO_COLOR": "1"]
+            let program = builtPrograms + "/bgtask"
+            let wait = try await run(
+                "/usr/bin/script",
+                ["-qec", "\(program) submit org.example.a --wait --socket \(socket)", "/dev/null"],
+                environment: environment)
+            #expect(wait.status == 0 && wait.output.contains("\r\u{1B}[KL42 [####"), "\(wait)")
+            let list = try await run(
+                "/usr/bin/script", ["-qec", "\(program) launches --socket \(socket)", "/dev/null"],
+                environment: environment)
+            #expect(list.output.contains("\u{1B}[1m") == isColored, "\(list)")
+        }
+    }
+}
