@@ -37,7 +37,7 @@ struct SHA256 {
         var tail = Array(bytes[whole...]) + [0x80]
         tail += [UInt8](repeating: 0, count: (120 - tail.count) % 64)
         for shift in stride(from: 56, through: 0, by: -8) {
-            tail.append(UInt8(truncatingIfNeeded: bytes.count * 8 >> shift))
+            tail.append(UInt8(truncatingIfNeeded: (bytes.count * 8) >> shift))
         }
         tail.withUnsafeBufferPointer { buffer in
             for start in stride(from: 0, to: tail.count, by: 64) {
