@@ -1,0 +1,234 @@
+/* Does one bad thing: the last label of the task's identifier says which, or MISBEHAVE while it is loaded. */
+#include "bgtask.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bgtask_task *the_task;
+static const bgtask_host *the_host;
+
+static _Noreturn void hang(void) {
+    for (;;)
+        pause();
+}
+
+static _Noreturn void spin(void) {
+    for (volatile unsigned count = 0;; count++)
+        continue;
+}
+
+__attribute__((constructor)) static void at_load(void) {
+    const char *what = getenv("MISBEHAVE");
+    if (what == NULL)
+        return;
+    if (strcmp(what, "constructor-crash") == 0)
+        raise(SIGSEGV);
+    if (strcmp(what, "constructor-exit") == 0)
+        _exit(3);
+    if (strcmp(what, "constructor-hang") == 0)
+        hang();
+}
+
+static void crash_at_exit(void) {
+    raise(SIGSEGV);
+}
+
+static void expire_false(bgtask_task *task, const bgtask_expiration *expiration, void *context) {
+    (void)context;
+    the_host->complete(task, 0, expiration->reason);
+}
+
+static void expire_true(bgtask_task *task, const bgtask_expiration *expiration, void *context) {
+    (void)expiration;
+    (void)context;
+    the_host->complete(task, 1, "in time");
+}
+
+static void expire_hang(bgtask_task *task, const bgtask_expiration *expiration, void *context) {
+    (void)task;
+    (void)expiration;
+    (void)context;
+    hang();
+}
+
+static void expire_crash(bgtask_task *task, const bgtask_expiration *expiration, void *context) {
+    (void)task;
+    (void)expiration;
+    (void)context;
+    abort();
+}
+
+static void write_all(int descriptor, const void *bytes, size_t size) {
+    while (size > 0) {
+        ssize_t written = write(descriptor, bytes, size);
+        if (written <= 0)
+            return;
+        bytes = (const char *)bytes + written;
+        size -= (size_t)written;
+    }
+}
+
+/* Two generations burn CPU in processes that leave the session. */
+static void spin_in_grandchildren(void) {
+    for (int i = 0; i < 2; i++) {
+        if (fork() == 0) {
+            setsid();
+            if (fork() == 0)
+                spin();
+            _exit(0);
+        }
+    }
+    hang();
+}
+
+static void daemonise(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        signal(SIGTERM, SIG_IGN);
+        if (fork() == 0)
+            hang();
+        _exit(0);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
+}
+
+static void flood_report(void) {
+    for (long count = 0; count < 400000; count++)
+        the_host->progress(the_task, count, 400000, "busy");
+    the_host->complete(the_task, 1, NULL);
+}
+
+static void flood_log(void) {
+    char line[1001];
+    memset(line, 'x', sizeof line - 1);
+    line[1000] = 0;
+    for (int count = 0; count < 5000; count++)
+        the_host->log(the_task, BGTASK_LOG_INFO, line);
+    the_host->complete(the_task, 1, NULL);
+}
+
+static void flood_output(int descriptor) {
+    char line[1024];
+    memset(line, 'y', sizeof line);
+    line[1023] = '\n';
+    for (int count = 0; count < 5000; count++)
+        write_all(descriptor, line, sizeof line);
+    the_host->complete(the_task, 1, NULL);
+}
+
+static void use_memory(void) {
+    for (;;) {
+        char *block = malloc(16 << 20);
+        if (block != NULL)
+            memset(block, 1, 16 << 20);
+        usleep(20000);
+    }
+}
+
+static void run(bgtask_task *task, const bgtask_host *host) {
+    the_task = task;
+    the_host = host;
+    const char *identifier = host->launch(task)->identifier;
+    const char *dot = strrchr(identifier, '.');
+    const char *what = dot == NULL ? identifier : dot + 1;
+
+    if (strcmp(what, "succeeds") == 0) {
+        host->progress(task, 3, 10, "well");
+        puts("hello\033[31m");
+        host->complete(task, 1, "fine");
+    } else if (strcmp(what, "fails") == 0) {
+        host->complete(task, 0, "no luck");
+    } else if (strcmp(what, "crashes") == 0) {
+        raise(SIGSEGV);
+    } else if (strcmp(what, "aborts") == 0) {
+        abort();
+    } else if (strcmp(what, "crashes-after") == 0) {
+        host->complete(task, 1, NULL);
+        raise(SIGSEGV);
+    } else if (strcmp(what, "crashes-at-exit") == 0) {
+        atexit(crash_at_exit);
+        host->complete(task, 1, NULL);
+    } else if (strcmp(what, "exits") == 0) {
+        exit(0);
+    } else if (strcmp(what, "returns") == 0) {
+        return;
+    } else if (strcmp(what, "no-handler") == 0) {
+        hang();
+    } else if (strcmp(what, "expires") == 0) {
+        host->set_expiration_handler(task, expire_false, NULL);
+        hang();
+    } else if (strcmp(what, "expires-well") == 0) {
+        host->set_expiration_handler(task, expire_true, NULL);
+        hang();
+    } else if (strcmp(what, "ignores") == 0) {
+        (void)host->expiration_descriptor(task);
+        hang();
+    } else if (strcmp(what, "hangs-in-expiration") == 0) {
+        host->set_expiration_handler(task, expire_hang, NULL);
+        hang();
+    } else if (strcmp(what, "crashes-in-expiration") == 0) {
+        host->set_expiration_handler(task, expire_crash, NULL);
+        hang();
+    } else if (strcmp(what, "daemonises") == 0) {
+        daemonise();
+        host->complete(task, 1, NULL);
+    } else if (strcmp(what, "forks") == 0) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        host->complete(task, child < 0, child < 0 ? "refused" : "forked");
+    } else if (strcmp(what, "floods-report") == 0) {
+        flood_report();
+    } else if (strcmp(what, "floods-log") == 0) {
+        flood_log();
+    } else if (strcmp(what, "floods-stdout") == 0) {
+        flood_output(1);
+    } else if (strcmp(what, "floods-stderr") == 0) {
+        flood_output(2);
+    } else if (strcmp(what, "garbage") == 0) {
+        unsigned char garbage[512];
+        memset(garbage, 0xA5, sizeof garbage);
+        write_all(4, garbage, sizeof garbage);
+        hang();
+    } else if (strcmp(what, "huge-length") == 0) {
+        write_all(4, "\xFF\xFF\xFF\xFF", 4);
+        hang();
+    } else if (strcmp(what, "closes-report") == 0) {
+        close(4);
+        hang();
+    } else if (strcmp(what, "closes-all") == 0) {
+        for (int descriptor = 0; descriptor < 64; descriptor++)
+            close(descriptor);
+        hang();
+    } else if (strcmp(what, "closes-output") == 0) {
+        close(1);
+        close(2);
+        host->complete(task, 1, NULL);
+    } else if (strcmp(what, "spins") == 0) {
+        spin();
+    } else if (strcmp(what, "spins-below") == 0) {
+        spin_in_grandchildren();
+    } else if (strcmp(what, "eats-memory") == 0) {
+        use_memory();
+    } else if (strcmp(what, "submits") == 0) {
+        bgtask_request request = {.struct_size = sizeof request, .identifier = "com.example.other"};
+        char why[128] = "";
+        bgtask_error error = host->submit(task, &request, why, sizeof why);
+        host->complete(task, error == BGTASK_NOT_PERMITTED, why);
+    }
+}
+
+static const bgtask_plugin plugin = {BGTASK_ABI_VERSION, sizeof plugin, run};
+
+BGTASK_EXPORT const bgtask_plugin *bgtask_plugin_entry(void) {
+    return &plugin;
+}

@@ -1,0 +1,130 @@
+import Foundation
+import LinuxSystem
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import Launching
+
+/// SIGKILL of a task, a template and the launcher.
+@Suite(.serialized) struct KillTests {
+    private static func kill(_ pid: Int32) throws {
+        try ProcessHandle(of: pid).kill()
+    }
+
+    private static func isAlive(_ pid: Int32) -> Bool {
+        guard let status = try? SmallFile.read("/proc/\(pid)/stat") else { return false }
+        return !status.contains(") Z ")
+    }
+
+    /// The children of a process, by /proc.
+    private static func children(of pid: Int32) -> [Int32] {
+        SmallFile.directories(in: "/proc").compactMap { name in
+            guard let child = Int32(name), let text = try? SmallFile.read("/proc/\(name)/stat"),
+                let end = text.lastIndex(of: ")")
+            else { return nil }
+            let fields = text[text.index(after: end)...].split(separator: " ")
+            return fields.count > 1 && Int32(fields[1]) == pid ? child : nil
+        }
+    }
+
+    private static func parent(of pid: Int32) throws -> Int32 {
+        let text = try SmallFile.read("/proc/\(pid)/stat")
+        let end = try #require(text.lastIndex(of: ")"))
+        let fields = text[text.index(after: end)...].split(separator: " ")
+        return try #require(Int32(fields[1]))
+    }
+
+    @Test func `a killed task is crashed and the next one runs`() async throws {
+        let harness = try await LaunchHarness()
+        let order = try harness.order("expires")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        try Self.kill(try #require(harness.pid(order.id)))
+        try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
+        #expect(harness.sight(order.id).end?.outcome == .crashed)
+        #expect(harness.sight(order.id).end?.signal == 9)
+        #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+        await harness.end()
+    }
+
+    @Test func `a killed template is replaced and its running task goes on`() async throws {
+        let harness = try await LaunchHarness()
+        let order = try harness.order("expires")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        let launcher = try Self.parent(of: task)
+        for child in Self.children(of: launcher) where child != task { try Self.kill(child) }
+        for _ in 0..<3 {
+            #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+        }
+        #expect(harness.sight(order.id).end == nil)
+        harness.launcher.expire(order.id, reason: .simulated)
+        try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
+        #expect(harness.sight(order.id).end?.outcome == .expired)
+        await harness.end()
+    }
+
+    @Test(arguments: [GroupKill.cgroup, .pidNamespace, .noFork])
+    func `a killed launcher loses its launches, leaves no process and is replaced`(_ groupKill: GroupKill)
+        async throws
+    {
+        let harness: LaunchHarness
+        do {
+            harness = try await LaunchHarness(groupKill: groupKill)
+        } catch let error as LauncherError where error.code == .isolationUnavailable {
+            print("skipped: \(error)")
+            return
+        }
+        for round in 1...2 {
+            let orders = [try harness.order("ignores"), try harness.order("spins")]
+            for order in orders { harness.launcher.launch(order) }
+            for order in orders {
+                try await harness.wait(for: "ready") { harness.isReady(order.id) }
+            }
+            let tasks = orders.compactMap { harness.pid($0.id) }
+            try Self.kill(try Self.parent(of: tasks[0]))
+            for order in orders {
+                try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
+                #expect(harness.sight(order.id).end?.outcome == .lost)
+                #expect(harness.sight(order.id).end?.reason == .launcherDied)
+            }
+            #expect(tasks.filter(Self.isAlive).isEmpty)
+            #expect(harness.deaths == round)
+            #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+        }
+        await harness.end()
+    }
+
+    @Test func `a host that ends leaves no process and no group`() async throws {
+        let harness = try await LaunchHarness()
+        let order = try harness.order("ignores")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        let launcher = try Self.parent(of: task)
+        await harness.end()
+        #expect(!Self.isAlive(task) && !Self.isAlive(launcher))
+        let finding = harness.launcher.isolation.layers.first { $0.name == "cgroup v2" }?.finding ?? ""
+        if harness.launcher.isolation.groupKill == .cgroup { #expect(!SmallFile.exists(finding)) }
+    }
+
+    @Test func `a second launcher on the same state waits for the first one's lock`() async throws {
+        let first = try await LaunchHarness()
+        let waited = AsyncStream.makeStream(of: String.self)
+        let second = TaskLauncher(
+            configuration: .init(
+                runnerPath: Products.path("bgtask-runner"),
+                stateDirectory: first.folder.appending(path: "state").path,
+                groupKill: .noFork, moments: SystemClocks(), onWaiting: { waited.continuation.yield($0) }))
+        let starting = Task { try await second.start() }
+        for await message in waited.stream {
+            #expect(message.contains("launcher.lock"))
+            break
+        }
+        await first.end()
+        try await starting.value
+        await second.shutDown()
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import LinuxSystem
+import Synchronization
+import TaskHostTestSupport
+import TaskModel
+
+@testable import Launching
+
+/// A TaskLauncher with the real runner in a folder of its own.
+final class LaunchHarness: Sendable {
+    struct Stuck: Error, CustomStringConvertible { let description: String }
+
+    /// What was seen of one launch.
+    struct Sight: Sendable {
+        var events: [LaunchEvent] = []
+        var end: LaunchEnd?
+        var cpuTime = Duration.zero
+        var cpuIsLowerBound = false
+        var peakMemory: ByteCount?
+    }
+
+    let launcher: TaskLauncher
+    let folder: URL
+    let library: String
+    private let sights = Mutex<[LaunchID: Sight]>([:])
+    private let launcherDeaths = Mutex(0)
+    private let lastID = Mutex<Int64>(0)
+
+    init(groupKill: GroupKill? = nil, folder: URL? = nil) async throws {
+        self.folder =
+            folder ?? FileManager.default.temporaryDirectory.appending(path: "launching-\(UUID().uuidString)")
+        for name in ["state", "data", "tmp"] {
+            try FileManager.default.createDirectory(
+                at: self.folder.appending(path: name), withIntermediateDirectories: true)
+        }
+        library = try PluginCompiler.compile("misbehaves", into: self.folder)
+        launcher = TaskLauncher(
+            configuration: .init(
+                runnerPath: Products.path("bgtask-runner"),
+                stateDirectory: self.folder.appending(path: "state").path,
+                groupKill: groupKill, moments: SystemClocks()))
+        try await launcher.start()
+        Task { [self] in
+            for await event in launcher.events { note(event) }
+        }
+    }
+
+    /// Ends the launcher and removes the folder.
+    func end() async {
+        await launcher.shutDown()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// An order for what the fixture's label says.
+    func order(_ what: String, limits: LaunchLimits? = nil) throws -> LaunchOrder {
+        let number = lastID.withLock { last in
+            last += 1
+            return last
+        }
+        let limits =
+            limits
+            ?? LaunchLimits(
+                lease: Lease(duration: .seconds(30), gracePeriod: .milliseconds(300)), cpu: nil,
+                memory: .mebibytes(256))
+        var order = LaunchOrder(
+            id: LaunchID(rawValue: number), request: RequestID(rawValue: number),
+            identifier: try TaskIdentifier("com.example.\(what)"),
+            bundle: try BundleIdentifier("com.example"),
+            kind: .processing, attempt: 1, token: number, libraryPath: library, libraryHash: "h",
+            program: nil,
+            limits: limits, dataDirectory: folder.appending(path: "data").path,
+            temporaryDirectory: folder.appending(path: "tmp").path)
+        order.environment = ["PATH=/usr/bin:/bin"]
+        return order
+    }
+
+    /// Launches and waits for the end; `expire` is sent as soon as it is ready.
+    func run(_ order: LaunchOrder, expire reason: Reason? = nil) async throws -> Sight {
+        launcher.launch(order)
+        if let reason {
+            try await wait(for: "ready of \(order.identifier)") { self.isReady(order.id) }
+            launcher.expire(order.id, reason: reason)
+        }
+        try await wait(for: "end of \(order.identifier)") { self.sight(order.id).end != nil }
+        return sight(order.id)
+    }
+
+    func sight(_ id: LaunchID) -> Sight { sights.withLock { $0[id] ?? Sight() } }
+    var deaths: Int { launcherDeaths.withLock { $0 } }
+
+    func isReady(_ id: LaunchID) -> Bool {
+        sight(id).events.contains { if case .ready = $0 { true } else { false } }
+    }
+
+    func pid(_ id: LaunchID) -> Int32? {
+        for case .started(_, let pid) in sight(id).events { return pid }
+        return nil
+    }
+
+    /// Looks again and again until a state is there; the deadline is generous, for loaded machines.
+    func wait(for what: String, until isThere: @Sendable () -> Bool) async throws {
+        let deadline = Date(timeIntervalSinceNow: 60)
+        while !isThere() {
+            if Date() > deadline { throw Stuck(description: "\(what) did not come within 60 s") }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private func note(_ event: LaunchEvent) {
+        switch event {
+        case .launcherDied:
+            launcherDeaths.withLock { $0 += 1 }
+        case .launcherUnavailable:
+            break
+        case .ended(let id, let end, let cpuTime, let isLowerBound, let peak, _):
+            sights.withLock {
+                var sight = $0[id] ?? Sight()
+                sight.events.append(event)
+                sight.end = end
+                sight.cpuTime = cpuTime
+                sight.cpuIsLowerBound = isLowerBound
+                sight.peakMemory = peak
+                $0[id] = sight
+            }
+        case .started(let id, _), .ready(let id, _), .progress(let id, _), .log(let id, _, _, _, _),
+            .output(let id, _, _), .checkpoint(let id, _), .cancel(let id, _, _), .pending(let id, _),
+            .assertionBegan(let id, _, _), .assertionEnded(let id, _), .expiring(let id, _, _),
+            .cpuWarning(let id, _), .unkillable(let id):
+            sights.withLock { $0[id, default: Sight()].events.append(event) }
+        case .submit(let id, let call, let submission):
+            sights.withLock { $0[id, default: Sight()].events.append(event) }
+            launcher.reply(
+                id, call: call,
+                .failure(
+                    SubmissionError(
+                        code: .notPermitted, subject: submission.identifier.rawValue,
+                        finding: "not permitted",
+                        remedy: "Ask")))
+        }
+    }
+}

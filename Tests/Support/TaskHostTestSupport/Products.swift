@@ -1,0 +1,15 @@
+public import Foundation
+
+/// The programs that were built beside the tests.
+public enum Products {
+    /// The directory of the test program: SwiftPM puts executables there too.
+    public static var directory: URL {
+        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(filePath: own).deletingLastPathComponent()
+    }
+
+    /// The absolute path of a program: `bgtask-runner`, `bgtaskd`, `bgtask`.
+    public static func path(_ program: String) -> String {
+        directory.appending(path: program).path
+    }
+}
