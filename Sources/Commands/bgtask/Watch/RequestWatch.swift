@@ -39,12 +39,20 @@ struct RequestWatch {
         var story = RequestStory(request: request)
         if let begun { _ = story.begin(begun) }
         if mayHaveBegun { try await catchUp(&story) }
+        // Its end may be history already: then no event will ever come.
+        if story.end == nil { try await follow(&story) }
+        try clear()
+        try conclude(story)
+    }
+
+    /// Takes events until the story has an end.
+    private func follow(_ story: inout RequestStory) async throws {
         let (inputs, sink) = AsyncStream.makeStream(of: Input.self)
         let feeders = feed(sink)
         defer { for feeder in feeders { feeder.cancel() } }
         var tick = 0
         var isLate = false
-        for await input in inputs where story.end == nil {
+        for await input in inputs {
             let now = SystemClocks().now().wall
             switch input {
             case .event(.requestBlocked(let blocked, let verdicts)) where blocked.request == request:
@@ -74,8 +82,6 @@ struct RequestWatch {
             }
             if story.end != nil { break }
         }
-        try clear()
-        try conclude(story)
     }
 
     /// Looks for launches from before the events: the key may have named a request that has run already.
