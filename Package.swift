@@ -196,7 +196,8 @@ let package = Package(
         .testTarget(
             name: "HandlerRegistryTests",
             dependencies: [
-                "HandlerRegistry", "LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel", "bgtask-runner",
+                "HandlerRegistry", "LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel",
+                "bgtask-runner",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

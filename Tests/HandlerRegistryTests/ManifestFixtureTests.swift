@@ -65,7 +65,8 @@ import Testing
         #expect(problems.contains { $0.severity == .error })
     }
 
-    @Test func `a manifest cut before its first task is refused at every length, and none brings the reader down`()
+    @Test
+    func `a manifest cut before its first task is refused at every length, and none brings the reader down`()
         throws
     {
         let folder = try TemporaryFolder()

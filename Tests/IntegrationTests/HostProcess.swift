@@ -23,7 +23,8 @@ final class HostProcess {
 
     init(_ extraArguments: String...) throws {
         self.extraArguments = extraArguments
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("bgtask-\(UUID().uuidString)")
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "bgtask-\(UUID().uuidString)")
         for folder in [plugins, manifests] {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         }
@@ -106,7 +107,8 @@ final class HostProcess {
         }
         command.waitUntilExit()
         return Answer(
-            status: command.terminationStatus, output: (try? String(contentsOf: files[0], encoding: .utf8)) ?? "",
+            status: command.terminationStatus,
+            output: (try? String(contentsOf: files[0], encoding: .utf8)) ?? "",
             errors: (try? String(contentsOf: files[1], encoding: .utf8)) ?? "")
     }
 
@@ -123,7 +125,8 @@ final class HostProcess {
     func launches(of identifier: String? = nil) throws -> [[String: Any]] {
         let arguments = ["launches", "--json"] + (identifier.map { ["--identifier", $0] } ?? [])
         let answer = run(arguments)
-        guard let rows = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [[String: Any]] else {
+        guard let rows = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [[String: Any]]
+        else {
             throw HostFailure("no rows: \(answer)")
         }
         return rows
@@ -148,7 +151,8 @@ final class HostProcess {
         let compiler = Process()
         compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         compiler.arguments = [
-            "cc", "-shared", "-fPIC", "-Wall", "-Werror", "-D_GNU_SOURCE", "-pthread", "-I", include.path, "-o",
+            "cc", "-shared", "-fPIC", "-Wall", "-Werror", "-D_GNU_SOURCE", "-pthread", "-I", include.path,
+            "-o",
             library.path, source.path,
         ]
         try compiler.run()
@@ -180,7 +184,8 @@ final class HostProcess {
             guard let number = Int32(name), number != processIdentifier else { return nil }
             let command = FileManager.default.contents(atPath: "/proc/\(name)/cmdline") ?? Data()
             let text = String(decoding: command, as: UTF8.self).replacingOccurrences(of: "\0", with: " ")
-            let place = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(name)/cwd")) ?? ""
+            let place =
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(name)/cwd")) ?? ""
             let isOurs = text.contains(directory.path) || place.hasPrefix(directory.path)
             return isOurs ? "\(name) \(text) in \(place)" : nil
         }

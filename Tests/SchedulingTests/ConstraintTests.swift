@@ -4,10 +4,12 @@ import Testing
 @testable import Scheduling
 
 @Suite struct ConstraintTests {
-    static let battery = Reading.known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 80))
+    static let battery = Reading.known(
+        PowerCondition(externalPower: false, isCharging: false, batteryPercent: 80))
 
     @Test(arguments: [battery, .unknown])
-    func `a task that requires external power waits without it, known or not`(power: Reading<PowerCondition>) {
+    func `a task that requires external power waits without it, known or not`(power: Reading<PowerCondition>)
+    {
         let rig = SchedulerRig()
         rig.change { $0.power = power }
         rig.submit("powered")
@@ -20,7 +22,9 @@ import Testing
     }
 
     @Test(arguments: [battery, .unknown])
-    func `it expires with externalPowerLost once power is not known to be external`(power: Reading<PowerCondition>) {
+    func `it expires with externalPowerLost once power is not known to be external`(
+        power: Reading<PowerCondition>
+    ) {
         let rig = SchedulerRig()
         let launch = rig.run("powered")
         let other = rig.run("p1")
@@ -67,7 +71,9 @@ import Testing
     }
 
     @Test(arguments: [Reading.known(NetworkCondition.none), .unknown])
-    func `a task that requires the network waits for it and expires with it`(network: Reading<NetworkCondition>) {
+    func `a task that requires the network waits for it and expires with it`(
+        network: Reading<NetworkCondition>
+    ) {
         let rig = SchedulerRig()
         rig.change { $0.network = network }
         let id = rig.submit("networked")
@@ -80,7 +86,8 @@ import Testing
         #expect(rig.take() == [.expire(launch, .networkLost)])
     }
 
-    @Test func `on a constrained network discretionary work waits, a user's does not, and what runs goes on`() {
+    @Test func `on a constrained network discretionary work waits, a user's does not, and what runs goes on`()
+    {
         let rig = SchedulerRig()
         let launch = rig.run("p1") { $0.requiresNetworkConnectivity = true }
         rig.change { $0.network = .known(.constrained) }

@@ -88,7 +88,8 @@ extension TaskHost {
             let end = LaunchEnd(outcome: .failed, reason: .loadFailed, message: "\(error)")
             await handle(
                 .ended(
-                    record.id, end, cpuTime: .zero, cpuIsLowerBound: false, peakMemory: nil, at: moments.now()))
+                    record.id, end, cpuTime: .zero, cpuIsLowerBound: false, peakMemory: nil, at: moments.now()
+                ))
         }
     }
 

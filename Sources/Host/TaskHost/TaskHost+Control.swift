@@ -113,7 +113,8 @@ extension TaskHost {
         guard reason.isExpiration else {
             throw SubmissionError(
                 code: .invalidRequest, subject: reason.rawValue, finding: "it is no reason of an expiration",
-                remedy: "One of: \(Reason.allCases.filter(\.isExpiration).map(\.rawValue).joined(separator: " "))"
+                remedy:
+                    "One of: \(Reason.allCases.filter(\.isExpiration).map(\.rawValue).joined(separator: " "))"
             )
         }
         let launches = running.values.map(\.record).filter {

@@ -142,7 +142,8 @@ extension TaskHost {
             outcome: unsaved.end.outcome, completed: unsaved.end.completion != nil,
             expiration: record.expiration, isAtMostOnce: unsaved.launch.isAtMostOnce)
         // An expiration is no failure of the handler: its next attempt waits for conditions, not for a back-off.
-        let delay: Duration = unsaved.end.outcome == .lost ? settings.backOff(afterAttempt: record.attempt) : .zero
+        let delay: Duration =
+            unsaved.end.outcome == .lost ? settings.backOff(afterAttempt: record.attempt) : .zero
         return try await store.endLaunch(
             record.id, unsaved.end, at: unsaved.at, cpuTime: record.cpuTime,
             cpuIsLowerBound: record.cpuIsLowerBound, peakMemory: record.peakMemory,

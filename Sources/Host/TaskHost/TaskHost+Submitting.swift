@@ -47,7 +47,9 @@ extension TaskHost {
             }
         }
         // Two submissions of one identifier may come back from the store out of order: the later number is in force.
-        if pending.values.contains(where: { $0.identifier == request.identifier && $0.id > request.id }) { return }
+        if pending.values.contains(where: { $0.identifier == request.identifier && $0.id > request.id }) {
+            return
+        }
         pending[request.id] = request
         happenings.send(.requestAccepted(request))
         log.append(.info, "accepted \(request.id)", identifier: request.identifier)
@@ -96,7 +98,8 @@ extension TaskHost {
         _ submission: TaskSubmission, from id: LaunchID
     ) async -> Result<[TaskRequest], SubmissionError> {
         guard let launch = running[id] else { return .failure(gone(id)) }
-        guard let handler = handler(for: submission.identifier), handler.manifest.bundle == launch.record.bundle
+        guard let handler = handler(for: submission.identifier),
+            handler.manifest.bundle == launch.record.bundle
         else {
             return .failure(
                 SubmissionError(

@@ -24,19 +24,28 @@ pid_t lx_spawn(const char *path, char *const arguments[], char *const environmen
     sigemptyset(&none);
     sigfillset(&all);
     int code = posix_spawn_file_actions_init(&actions);
-    if (code == 0) code = posix_spawnattr_init(&attributes);
+    if (code == 0)
+        code = posix_spawnattr_init(&attributes);
     /* dup2 onto itself clears close-on-exec too. */
-    if (code == 0) code = posix_spawn_file_actions_adddup2(&actions, descriptor, 3);
-    if (code == 0) code = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (code == 0) code = posix_spawn_file_actions_addclosefrom_np(&actions, 4);
-    if (code == 0) code = posix_spawnattr_setsigmask(&attributes, &none);
-    if (code == 0) code = posix_spawnattr_setsigdefault(&attributes, &all);
+    if (code == 0)
+        code = posix_spawn_file_actions_adddup2(&actions, descriptor, 3);
+    if (code == 0)
+        code = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (code == 0)
+        code = posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+    if (code == 0)
+        code = posix_spawnattr_setsigmask(&attributes, &none);
+    if (code == 0)
+        code = posix_spawnattr_setsigdefault(&attributes, &all);
     short flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    if (code == 0) code = posix_spawnattr_setflags(&attributes, flags);
-    if (code == 0) code = posix_spawn(&pid, path, &actions, &attributes, arguments, environment);
+    if (code == 0)
+        code = posix_spawnattr_setflags(&attributes, flags);
+    if (code == 0)
+        code = posix_spawn(&pid, path, &actions, &attributes, arguments, environment);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
-    if (code == 0) return pid;
+    if (code == 0)
+        return pid;
     errno = code;
     return -1;
 }
@@ -51,14 +60,18 @@ ssize_t lx_receive(int socket, void *buffer, size_t size, int *descriptors, int 
         struct cmsghdr aligned;
     } control;
     struct iovec piece = {.iov_base = buffer, .iov_len = size};
-    struct msghdr message = {
-        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    struct msghdr message = {.msg_iov = &piece,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
     *count = 0;
     ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    if (received < 0) return -1;
+    if (received < 0)
+        return -1;
     int refused = (message.msg_flags & MSG_CTRUNC) != 0;
     for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+            continue;
         size_t found = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         for (size_t index = 0; index < found; index++) {
             int descriptor;
@@ -71,8 +84,10 @@ ssize_t lx_receive(int socket, void *buffer, size_t size, int *descriptors, int 
             }
         }
     }
-    if (!refused) return received;
-    while (*count > 0) close(descriptors[--*count]);
+    if (!refused)
+        return received;
+    while (*count > 0)
+        close(descriptors[--*count]);
     errno = EMFILE;
     return -1;
 }
@@ -84,7 +99,8 @@ ssize_t lx_send(int socket, const void *bytes, size_t size) {
 int lx_reap(int pidfd, int *status) {
     siginfo_t info;
     memset(&info, 0, sizeof info);
-    if (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &info, WEXITED) != 0) return -1;
+    if (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &info, WEXITED) != 0)
+        return -1;
     *status = info.si_code == CLD_EXITED ? (info.si_status & 0xFF) << 8
                                          : (info.si_status & 0x7F) | (info.si_code == CLD_DUMPED ? 0x80 : 0);
     return 0;
@@ -92,7 +108,8 @@ int lx_reap(int pidfd, int *status) {
 
 int lx_core_count(void) {
     cpu_set_t cores;
-    if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+    if (sched_getaffinity(0, sizeof cores, &cores) != 0)
+        return 1;
     int count = CPU_COUNT(&cores);
     return count > 0 ? count : 1;
 }

@@ -16,7 +16,7 @@ public enum DirectoryTree {
         }
         do {
             try retryingOnInterrupt("mkdir", path) { mkdir(path, mode_t(mode)) }
-        } catch where error.code == EEXIST && isDirectory(path) {
+        } catch  where error.code == EEXIST && isDirectory(path) {
             return
         }
     }
@@ -33,7 +33,9 @@ public enum DirectoryTree {
     public static func remove(_ path: String) throws(SystemCallError) {
         let code = lx_remove_tree(path)
         let failure = errno
-        if code != 0 && failure != ENOENT { throw SystemCallError(call: "nftw", subject: path, code: failure) }
+        if code != 0 && failure != ENOENT {
+            throw SystemCallError(call: "nftw", subject: path, code: failure)
+        }
     }
 
     /// The absolute path without links; the path itself must exist.

@@ -31,13 +31,16 @@ public final class WakeTimer: Sendable {
         boot = bootTimer.release()
         wall = wallTimer.release()
         stop = stopEvent.release()
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
         wakes = stream
         let (bootDescriptor, wallDescriptor, stopDescriptor) = (boot, wall, stop)
         // The wall timer stands far away from the start: only an armed timer reports that the clock was set.
         arm(wallAt: nil)
         BlockingThread.start(named: "bgtask-timer") {
-            Self.watch(boot: bootDescriptor, wall: wallDescriptor, stop: stopDescriptor) { continuation.yield() }
+            Self.watch(boot: bootDescriptor, wall: wallDescriptor, stop: stopDescriptor) {
+                continuation.yield()
+            }
             continuation.finish()
         }
     }

@@ -65,7 +65,10 @@ enum YAMLDocument {
         case .mapping(let mapping):
             refuse(tag: mapping.tag.rawValue, unless: "", at: place, problems)
             let pairs = mapping.map {
-                (key: convert($0.key, isKey: true, problems: problems), value: convert($0.value, problems: problems))
+                (
+                    key: convert($0.key, isKey: true, problems: problems),
+                    value: convert($0.value, problems: problems)
+                )
             }
             return ManifestNode(value: .mapping(pairs), place: place)
         }

@@ -3,9 +3,9 @@
 #ifndef CLINUXSHIMS_H
 #define CLINUXSHIMS_H
 
+#include "CLinuxProcess.h"
 #include <stdint.h>
 #include <sys/types.h>
-#include "CLinuxProcess.h"
 
 /** pidfd_open(2). */
 int lx_pidfd_open(pid_t pid, unsigned int flags);
