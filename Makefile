@@ -27,7 +27,7 @@ run:
 test:
 	@.ci/packages build
 	swift build --build-tests $(FLAGS)
-	swift test --skip-build
+	swift test --skip-build --no-parallel
 
 check:
 	@.ci/packages build check

@@ -74,6 +74,7 @@ import Testing
                 == {
                     var end = LaunchEnd(outcome: .succeeded, reason: nil, message: "fine")
                     end.exitStatus = 0
+                    end.completion = true
                     return end
                 }())
         #expect(

@@ -185,6 +185,7 @@ struct LaunchLife: Equatable, Sendable {
         case .done(let success, let message, let isUnstarted):
             guard wasReady || isUnstarted else { return violation("it completed before it was ready", nil) }
             verdict = completed(success, message, isUnstarted)
+            verdict?.completion = isUnstarted ? nil : success
             stage = .completed
             return [.awaitExit]
         case .expire(let reason):

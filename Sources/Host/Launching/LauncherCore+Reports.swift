@@ -118,6 +118,9 @@ extension LauncherCore {
                 return
             }
             tell(.assertionEnded(launch.id, assertion: message.assertion))
+            if isComplete && launch.openAssertions.isEmpty {
+                setLifeTimer(Self.exitTime, launch) { .tidyingEnded }
+            }
         case .loadFailed(let message):
             handle(.loadFailed(finding: OutputLines.harmless(message.finding)), launch)
         case .done(let message):

@@ -91,7 +91,8 @@ final class LauncherCore: @unchecked Sendable {
         case .beginRun: beginRun(launch)
         case .climb(let ladder): climb(ladder[...], launch)
         case .awaitExit:
-            setLifeTimer(Self.tidyingTime, launch) { .tidyingEnded }
+            let time = launch.openAssertions.isEmpty ? Self.exitTime : Self.assertionTime
+            setLifeTimer(time, launch) { .tidyingEnded }
         case .kill:
             launch.lifeTimer?.cancel()
             launch.wasKilled = true
@@ -100,10 +101,12 @@ final class LauncherCore: @unchecked Sendable {
         }
     }
 
-    /// How long a task may stay after completion: its assertions' 30 s, then what exiting takes.
-    static let tidyingTime = Duration.seconds(35)
+    /// How long a task may stay after completion, or after its last assertion, until it has exited.
+    static let exitTime = Duration.seconds(5)
+    /// How long a task that holds an assertion at its completion may stay: the 30 s of assertions, then exiting.
+    static let assertionTime = Duration.seconds(35)
 
-    private func setLifeTimer(
+    func setLifeTimer(
         _ time: Duration, _ launch: RunningLaunch, _ event: @escaping @Sendable () -> LaunchLife.Event
     ) {
         launch.lifeTimer?.cancel()

@@ -6,7 +6,7 @@ public struct HostConfiguration: Sendable {
     public var pluginsDirectory: String
     /// Holds the manifests.
     public var manifestsDirectory: String
-    /// The host's own: store, copies of libraries, the bundles' data. Made with mode 0700.
+    /// The host's own, made with mode 0700: store, copies of libraries, the bundles' data.
     public var stateDirectory: String
     /// The control socket, which a second host on the same state is told.
     public var socketPath: String

@@ -12,7 +12,11 @@ extension TaskHost {
 
     /// Checks a submission against the manifests, stores it and tells the scheduler.
     ///
-    /// - Parameter whenStored: Called after the store and before the scheduler knows it.
+    /// - Parameters:
+    ///   - submission: What is asked.
+    ///   - whenStored: Called after the store and before the scheduler knows it.
+    /// - Returns: The store's answer.
+    /// - Throws: What decided against it.
     func accept(
         _ submission: TaskSubmission, whenStored: (RequestID) -> Void = { _ in }
     ) async throws(SubmissionError) -> Acceptance {

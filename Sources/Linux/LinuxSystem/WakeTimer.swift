@@ -11,7 +11,9 @@ public final class WakeTimer: Sendable {
     private let wall: CInt
     private let stop: CInt
 
-    /// Yields once for each alarm that came and each time that the wall clock was set. Ends with ``cancel()``.
+    /// One element for each alarm that came and each time that the wall clock was set.
+    ///
+    /// Ends with ``cancel()``.
     public let wakes: AsyncStream<Void>
 
     /// Makes the timers and starts the thread.
@@ -45,7 +47,9 @@ public final class WakeTimer: Sendable {
         }
     }
 
-    /// Sets both alarms, replacing earlier ones; `nil` is never. A time that has passed comes at once.
+    /// Sets both alarms, replacing earlier ones.
+    ///
+    /// A time that has passed comes at once; `nil` is never.
     public func set(bootAt: Duration?, wallAt: WallTime?) {
         let time = bootAt.map { max($0.wholeNanoseconds, 1) } ?? 0
         lx_timerfd_settime(boot, time, 0)
