@@ -300,7 +300,7 @@ struct LaunchLife: Equatable, Sendable {
             return LaunchEnd(
                 outcome: .failed, reason: .protocolError, message: "the runner did not understand the host")
         }
-        if let expiration { return .stopped(expiration, message: "it exited without completing") }
+        if let expiration { return .stopped(expiration, message: "it stopped before it had completed") }
         return LaunchEnd(
             outcome: .failed, reason: .exitedWithoutCompleting,
             message: "it ended with status \(status.code ?? 0) and never completed")
