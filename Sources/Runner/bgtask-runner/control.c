@@ -142,6 +142,13 @@ static void *control_thread(void *context) {
     for (;;) {
         sources[0].revents = sources[1].revents = 0;
         poll(sources, 2, report_progress_timeout());
+        // A plugin that closed descriptors which are not its own: the host sees the report pipe's end and decides.
+        for (int i = 0; i < 2; i++) {
+            if (sources[i].revents & POLLNVAL) {
+                sources[i].fd = -1;
+                sources[i].revents = 0;
+            }
+        }
         if (sources[1].revents != 0) {
             eventfd_t count;
             eventfd_read(task->wake, &count);
@@ -156,9 +163,11 @@ static void *control_thread(void *context) {
         if (count > 0) {
             frame_reader_added(&task->reader, (size_t)count);
             obey_all(task);
-        } else if (count == 0 || errno != EINTR) {
+        } else if (count == 0) {
             sources[0].fd = -1; // poll leaves it out from now on
             host_gone(task);
+        } else if (errno != EINTR) {
+            sources[0].fd = -1;
         }
     }
     return NULL;
