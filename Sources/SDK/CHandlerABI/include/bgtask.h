@@ -190,7 +190,8 @@ typedef struct bgtask_host {
 
     /** Completes the task. The first call counts, later ones are ignored. `message` may be NULL. When it returns
      *  the host has been told; the process should end soon after, and is ended when `run` has returned and no
-     *  assertion is left. [any] Since 1. */
+     *  assertion is left. A process that is still there 5 s later (35 s while it holds an assertion) is
+     *  killed; the outcome stands. [any] Since 1. */
     void (*complete)(bgtask_task *task, int32_t success, const char *message);
 
     /** Sets, replaces or (NULL) clears the expiration handler. If expiration has begun already, and the task is
