@@ -37,7 +37,7 @@ struct FrameBenchmark {
     private func rate(of bytes: [UInt8], _ consume: (UnsafeRawBufferPointer) throws -> Void) throws -> Double
     {
         var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw BenchmarkError("pipe2: \(errno)") }
+        guard pipe(&ends) == 0 else { throw BenchmarkError("pipe: \(errno)") }
         let (readEnd, writeEnd) = (ends[0], ends[1])
         defer { close(readEnd) }
         let writer = Writer(descriptor: writeEnd, bytes: bytes, times: Self.buffers)
