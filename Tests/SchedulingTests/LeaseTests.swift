@@ -66,6 +66,35 @@ import Testing
         #expect(rig.take() == [.expire(launch, .noProgress)])
     }
 
+    @Test func `CPU use alone renews it, as long as each period has some of its own`() {
+        let rig = SchedulerRig()
+        let launch = rig.run("p1")
+        _ = rig.take()
+        rig.cpuTimes[launch] = .milliseconds(100)
+        rig.advance(.seconds(600))
+        #expect(rig.take() == [])
+        rig.send(.progressed(launch, TaskProgress(completed: 1, total: 2)))
+        rig.cpuTimes[launch] = .milliseconds(5100)
+        rig.advance(.seconds(600))
+        #expect(rig.take() == [])
+        // What was used before does not count again.
+        rig.cpuTimes[launch] = .milliseconds(5199)
+        rig.advance(.seconds(600))
+        #expect(rig.take() == [.expire(launch, .noProgress)])
+    }
+
+    @Test func `until its CPU time is known a lease that is due stands, and asks once`() {
+        let rig = SchedulerRig()
+        let launch = rig.run("p1")
+        rig.moments.advance(by: .seconds(600))
+        var scheduler = rig.scheduler
+        #expect(scheduler.handle(.timePassed, at: rig.now).contains(.measureCPU(launch)))
+        #expect(scheduler.handle(.timePassed, at: rig.now) == [])
+        #expect(
+            scheduler.handle(.cpuMeasured(launch, .milliseconds(99)), at: rig.now)
+                .contains(.expire(launch, .noProgress)))
+    }
+
     @Test func `renewals end 8 h after it was ready`() {
         let rig = SchedulerRig()
         let launch = rig.run("p1")

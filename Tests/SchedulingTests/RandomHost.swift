@@ -221,7 +221,7 @@ final class RandomHost {
         case .wake(let instants): wake = instants
         case .setCPULimitRelaxed(_, true):
             if conditions.power.value?.externalPower != true { faults.append("relaxed without power") }
-        case .setCPULimitRelaxed, .submitScheduled: break
+        case .setCPULimitRelaxed, .submitScheduled, .measureCPU: break
         }
     }
 

@@ -12,6 +12,8 @@ final class SchedulerRig {
     private var said: [SchedulerAction] = []
     /// The newest alarm.
     private(set) var wake = Wake()
+    /// CPU time of launches, as the host measures it when it is asked.
+    var cpuTimes: [LaunchID: Duration] = [:]
     private var nextRequest: Int64 = 0
     private var nextLaunch: Int64 = 0
     /// Requests in the store, by number.
@@ -36,13 +38,19 @@ final class SchedulerRig {
         let actions = scheduler.handle(event, at: now)
         for action in actions { if case .wake(let instants) = action { wake = instants } }
         said += actions
+        for case .measureCPU(let id) in actions { send(.cpuMeasured(id, cpuTimes[id] ?? .zero)) }
         return actions
     }
 
-    /// What was said since the last call, alarms left out.
+    /// What was said since the last call, alarms and questions for CPU time left out.
     func take() -> [SchedulerAction] {
         defer { said = [] }
-        return said.filter { if case .wake = $0 { false } else { true } }
+        return said.filter {
+            switch $0 {
+            case .wake, .measureCPU: false
+            default: true
+            }
+        }
     }
 
     /// The identifiers launched since the last call.

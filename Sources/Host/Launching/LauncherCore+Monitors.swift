@@ -36,6 +36,18 @@ extension LauncherCore {
         scheduleMonitor(launch)
     }
 
+    /// What every launch that has a process has used.
+    func usage() -> [LaunchID: LaunchUsage] {
+        var result: [LaunchID: LaunchUsage] = [:]
+        for launch in launches.values where launch.pid != nil {
+            let (cpuTime, isLowerBound) = launch.cpuTime()
+            result[launch.id] = LaunchUsage(
+                cpuTime: cpuTime, cpuIsLowerBound: isLowerBound,
+                peakMemory: launch.peakResident > 0 ? ByteCount(bytes: launch.peakResident) : nil)
+        }
+        return result
+    }
+
     /// Relaxes (`nil`) or restores a CPU limit; the window starts afresh.
     func setCPULimit(_ id: LaunchID, _ limit: CPULimit?) {
         guard let launch = find(id) else { return }

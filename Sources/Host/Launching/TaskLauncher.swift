@@ -213,6 +213,16 @@ public final class TaskLauncher: Sendable {
         onLoop { $0.setCPULimit(id, limit) }
     }
 
+    /// CPU time and memory of what runs, as of now; launches that have ended are not in it.
+    ///
+    /// Complete where a launch has a cgroup: one read of a file that is kept open. Elsewhere /proc is searched.
+    public func usage() async -> [LaunchID: LaunchUsage] {
+        guard let core = state.withLock({ $0.hasEnded ? nil : $0.core }) else { return [:] }
+        return await withCheckedContinuation { answer in
+            loop.execute { answer.resume(returning: core.usage()) }
+        }
+    }
+
     /// Answers a `submit`, `cancel` or `pending` of a launch; one that has ended gets none.
     public func reply(_ id: LaunchID, call: UInt64, _ answer: Result<[TaskRequest], SubmissionError>) {
         onLoop { core in

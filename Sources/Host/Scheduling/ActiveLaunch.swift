@@ -20,6 +20,10 @@ struct ActiveLaunch: Sendable {
     /// On CLOCK_BOOTTIME.
     private var leaseEnd: Duration?
     private var wasActive = false
+    /// The question for its CPU time, asked whenever its lease is due.
+    private enum Measurement { case none, due, asked, known }
+    private var measurement = Measurement.none
+    private var cpuAtLastDue = Duration.zero
     private var progress: TaskProgress?
     /// On CLOCK_MONOTONIC: a machine that sleeps makes no progress and is not to blame.
     private var lastChange: Duration?
@@ -50,6 +54,20 @@ struct ActiveLaunch: Sendable {
     }
 
     mutating func becameActive() { wasActive = true }
+
+    mutating func measured(_ cpuTime: Duration, least: Duration) {
+        guard measurement == .asked else { return }
+        measurement = .known
+        if cpuTime - cpuAtLastDue >= least { wasActive = true }
+        cpuAtLastDue = cpuTime
+    }
+
+    /// Whether its CPU time is to be asked for now; true once per lease that is due.
+    mutating func takeMeasurement() -> Bool {
+        guard measurement == .due else { return false }
+        measurement = .asked
+        return true
+    }
 
     mutating func setTraced(_ isTraced: Bool, at now: Moment) {
         if isTraced {
@@ -91,6 +109,11 @@ struct ActiveLaunch: Sendable {
             guard isRenewable, conditions.isExternalPowerConnected else { return .leaseEnded }
             let limit = readyAt.boot + settings.renewalLimit
             guard end < limit, let period = lease.duration else { return .leaseEnded }
+            guard measurement == .known else {
+                if measurement == .none { measurement = .due }
+                return nil
+            }
+            measurement = .none
             guard wasActive else { return .noProgress }
             wasActive = false
             leaseEnd = min(end + period, limit)
@@ -100,7 +123,9 @@ struct ActiveLaunch: Sendable {
 
     /// When to look again, on CLOCK_BOOTTIME.
     func nextInstant(at now: Moment, _ settings: SchedulerSettings) -> Duration? {
-        guard tracedSince == nil, !isExpiring, id != nil, readyAt != nil else { return nil }
+        guard tracedSince == nil, !isExpiring, id != nil, readyAt != nil, measurement != .asked else {
+            return nil
+        }
         guard request.kind == .continuedProcessing, let lastChange else { return leaseEnd }
         // In sleep the boot clock runs ahead of the monotonic one; the look is then early and asks again.
         let stall = now.boot + max(.zero, lastChange + settings.stallLimit - now.monotonic)

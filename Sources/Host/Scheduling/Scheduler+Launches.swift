@@ -60,6 +60,7 @@ extension Scheduler {
                 actions.append(.setCPULimitRelaxed(id, isRelaxed))
             }
             let reason = launch.isExpiring ? nil : reasonToEnd(&launch, at: now)
+            if launch.takeMeasurement() { actions.append(.measureCPU(id)) }
             launches[request] = launch
             if let reason { expire(id, reason, &actions) }
         }

@@ -69,6 +69,9 @@ public struct Scheduler: Sendable {
         case .launchReady(let id): withLaunch(id) { $0.becameReady(at: now) }
         case .progressed(let id, let progress): withLaunch(id) { $0.progressed(progress, at: now) }
         case .launchActive(let id): withLaunch(id) { $0.becameActive() }
+        case .cpuMeasured(let id, let time):
+            let least = settings.leastCPU
+            withLaunch(id) { $0.measured(time, least: least) }
         case .tracingChanged(let id, let isTraced): withLaunch(id) { $0.setTraced(isTraced, at: now) }
         case .expireRequested(let id, let reason): expire(id, reason, &actions)
         case .launchExpiring(let id): withLaunch(id) { $0.isExpiring = true }

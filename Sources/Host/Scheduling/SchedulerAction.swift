@@ -9,6 +9,9 @@ public enum SchedulerAction: Equatable, Sendable {
     case expire(LaunchID, Reason)
     /// Lift the launch's CPU limit (true) or put it into force again (false, with a fresh window).
     case setCPULimitRelaxed(LaunchID, Bool)
+    /// Ask what CPU time the launch has used: its lease is due, and use renews it. Answer with
+    /// ``SchedulerEvent/cpuMeasured(_:_:)``; until then its lease stands.
+    case measureCPU(LaunchID)
     /// Store a request of origin `schedule` with these dates. It replaces a pending one of the same origin; where a request of
     /// another origin is pending by now, leave that and do nothing. Answer with ``SchedulerEvent/submitted(_:)`` or
     /// ``SchedulerEvent/scheduleNotStored(_:)``.

@@ -32,8 +32,11 @@ public enum SchedulerEvent: Equatable, Sendable {
     case launchReady(LaunchID)
     /// The launch reported progress; a report that changes nothing counts as none.
     case progressed(LaunchID, TaskProgress)
-    /// The launch sent a checkpoint or used CPU time.
+    /// The launch sent a checkpoint.
     case launchActive(LaunchID)
+    /// The CPU time that the launch and all that it started have used, in answer to
+    /// ``SchedulerAction/measureCPU(_:)``.
+    case cpuMeasured(LaunchID, Duration)
     /// A debugger holds the launch, or lets go: lease and stall stand meanwhile.
     case tracingChanged(LaunchID, isTraced: Bool)
     /// Someone wants the launch to stop: `bgtask expire`, `bgtask cancel`.

@@ -12,6 +12,8 @@ public struct SchedulerSettings: Equatable, Sendable {
     public var stallLimit = Duration.seconds(60)
     /// How long renewals may keep a processing launch going: 8 h from its *ready*.
     public var renewalLimit = Duration.seconds(8 * 3600)
+    /// CPU time within one period of a lease that counts as a sign of work: 0.1 s, more than waking to look around costs.
+    public var leastCPU = Duration.milliseconds(100)
     /// Pending refresh requests of one bundle, its schedules' not counted: 1.
     public var pendingRefreshLimit = 1
     /// Pending processing requests of one bundle, its schedules' not counted: 10.

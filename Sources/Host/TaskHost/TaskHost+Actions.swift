@@ -19,6 +19,9 @@ extension TaskHost {
                 .info, isRelaxed ? "CPU limit lifted on external power" : "CPU limit in force",
                 launch: id, identifier: launch.record.identifier)
             launcher.setCPULimit(id, isRelaxed ? nil : limits(of: launch.request).cpu)
+        case .measureCPU(let id):
+            // A launch that is not there any more has no lease either.
+            if let usage = await launcher.usage()[id] { await schedule(.cpuMeasured(id, usage.cpuTime)) }
         case .submitScheduled(let identifier, let bundle, let earliest, let deadline):
             await submitScheduled(identifier, bundle: bundle, earliest: earliest, deadline: deadline)
         case .cancelRequest(let id, let reason):

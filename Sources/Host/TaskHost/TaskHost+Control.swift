@@ -24,7 +24,8 @@ extension TaskHost {
         identifier: TaskIdentifier?, limit: Int
     ) async throws(SubmissionError) -> [LaunchRecord] {
         do {
-            return try await store.launches(identifier: identifier, limit: limit, before: nil).map(current)
+            let stored = try await store.launches(identifier: identifier, limit: limit, before: nil)
+            return await current(stored)
         } catch {
             throw error.asSubmissionError
         }
@@ -39,11 +40,23 @@ extension TaskHost {
             throw error.asSubmissionError
         }
         guard let found else { throw notFound("\(id)", "there is no launch of that number") }
-        return LaunchDetail(record: current(found), log: log.remembered().filter { $0.launch == id })
+        return LaunchDetail(
+            record: await current([found]).first ?? found, log: log.remembered().filter { $0.launch == id })
     }
 
-    private func current(_ stored: LaunchRecord) -> LaunchRecord {
-        running[stored.id]?.record ?? stored
+    /// What is newer in memory than in the store: all of what runs, and what it uses at this moment.
+    private func current(_ stored: [LaunchRecord]) async -> [LaunchRecord] {
+        guard stored.contains(where: { running[$0.id] != nil }) else { return stored }
+        let usage = await launcher.usage()
+        return stored.map { stored in
+            guard var record = running[stored.id]?.record else { return stored }
+            if let usage = usage[record.id] {
+                record.cpuTime = usage.cpuTime
+                record.cpuIsLowerBound = usage.cpuIsLowerBound
+                record.peakMemory = usage.peakMemory
+            }
+            return record
+        }
     }
 
     /// Takes back what is pending and tells what runs to stop.

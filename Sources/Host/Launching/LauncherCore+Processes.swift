@@ -1,0 +1,135 @@
+import LinuxSystem
+import NIOCore
+import RunnerWire
+import TaskModel
+
+/// The processes of launches, from the spawn to the end of the last one.
+extension LauncherCore {
+    func spawn(_ launch: RunningLaunch) {
+        guard let id = launch.template, let template = book.templates[id] else {
+            handle(.spawnFailed(finding: "its template is gone"), launch)
+            return
+        }
+        do {
+            if launch.group == nil, var pool = groups {
+                launch.group = try pool.acquire()
+                groups = pool
+            }
+            if let group = launch.group {
+                let clock = try ControlGroupClock(of: group)
+                launch.usageBefore = clock.usage() ?? .zero
+                launch.clock = clock
+            }
+            try send(
+                SpawnMessage(
+                    launch: launch.number, template: id, cgroup: launch.group?.path,
+                    subprocesses: launch.order.subprocesses,
+                    fresh: launch.order.fresh || !template.isCloneable,
+                    memory: UInt64(launch.order.limits.memory.bytes)))
+        } catch {
+            handle(.spawnFailed(finding: "\(error)"), launch)
+            return
+        }
+        if book.countLaunch(of: id) { retireTemplate(id) }
+    }
+
+    func received(_ report: LauncherReport, _ descriptors: [CInt]) {
+        switch report {
+        case .hello:
+            break
+        case .spawned(let message):
+            spawned(message, descriptors)
+        case .exited(let message):
+            if let launch = launches[message.launch] { exited(launch, message) }
+        case .templateReady(let message):
+            templateReady(message.template, message.isCloneable)
+        case .templateFailed(let message):
+            templateFailed(
+                message.template, message.finding, message.waitStatus.map(ExitStatus.init(waitStatus:)))
+        case .spawnFailed(let message):
+            guard let launch = launches[message.launch] else { return }
+            // A template that can't clone any more is of no use to the next launch either.
+            if let id = launch.template, book.templates[id]?.isReady == true { retireTemplate(id) }
+            handle(.spawnFailed(finding: OutputLines.harmless(message.finding)), launch)
+        case .unkillable(let message):
+            guard let launch = launches[message.launch] else { return }
+            handle(.unkillable, launch)
+            tell(.unkillable(launch.id))
+        }
+    }
+
+    func spawned(_ message: SpawnedMessage, _ descriptors: [CInt]) {
+        guard let launch = launches[message.launch], descriptors.count == SpawnedMessage.descriptorCount
+        else {
+            descriptors.forEach { _ = OwnedDescriptor(taking: $0) }
+            return
+        }
+        launch.process = ProcessHandle(taking: OwnedDescriptor(taking: descriptors[0]))
+        launch.pid = Int32(truncatingIfNeeded: message.pid)
+        launch.control = ControlPipe(descriptors[1], on: loop)
+        open(launch, report: descriptors[2], stdout: descriptors[3], stderr: descriptors[4])
+        tell(.started(launch.id, pid: Int32(truncatingIfNeeded: message.pid)))
+        handle(.spawned, launch)
+    }
+
+    func sendStart(_ launch: RunningLaunch) {
+        do {
+            launch.control?.send(try launch.startFrames(at: moments.now()))
+            setLifeTimer(LaunchLife.loadDeadline, launch) { .loadDeadlinePassed }
+        } catch {
+            handle(.violation(finding: "its launch can't be sent: \(error)", code: nil), launch)
+        }
+    }
+
+    func beginRun(_ launch: RunningLaunch) {
+        if launch.life.stage == .running { launch.lifeTimer?.cancel() }
+        let now = moments.now()
+        tell(.ready(launch.id, at: now))
+        launch.monitor = CPUMonitor(
+            limit: launch.order.limits.cpu, cores: cores, at: now.monotonic, usage: launch.cpuTime().0)
+        scheduleMonitor(launch)
+    }
+
+    // MARK: Ends
+
+    func exited(_ launch: RunningLaunch, _ message: ExitedMessage) {
+        launch.exit = message
+        if launch.openPipes == 0 {
+            concludeExit(launch)
+            return
+        }
+        // Its group is empty, so all its ends of the pipes are closed: this only bounds a leak of somebody else.
+        launch.closingTimer = after(.seconds(2)) { [self] in
+            launch.channels.forEach { $0.close(promise: nil) }
+            launch.openPipes = 0
+            concludeExit(launch)
+        }
+    }
+
+    func concludeExit(_ launch: RunningLaunch) {
+        guard let exit = launch.exit, launch.life.stage != .ended else { return }
+        handle(
+            .exited(ExitStatus(waitStatus: exit.waitStatus), leftovers: Int(clamping: exit.leftovers)), launch
+        )
+    }
+
+    func finish(_ launch: RunningLaunch, _ end: LaunchEnd) {
+        launch.cancelTimers()
+        tellNews(launch)
+        finishOutput(launch)
+        launch.control?.close()
+        launch.channels.forEach { $0.close(promise: nil) }
+        book.forget(launch.id)
+        launches[launch.number] = nil
+        let (cpuTime, isLowerBound) = launch.cpuTime()
+        if let group = launch.group {
+            let wasKilled = launch.wasKilled || (launch.exit.map { $0.leftovers > 0 } ?? true)
+            if wasKilled { groups?.discard(group) } else { groups?.release(group) }
+        }
+        let peak = max(launch.peakResident, Int64(clamping: launch.exit?.maximumResident ?? 0))
+        tell(
+            .ended(
+                launch.id, end, cpuTime: cpuTime, cpuIsLowerBound: isLowerBound && launch.pid != nil,
+                peakMemory: peak > 0 ? ByteCount(bytes: peak) : nil, at: moments.now()))
+    }
+}

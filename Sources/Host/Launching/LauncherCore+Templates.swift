@@ -1,0 +1,77 @@
+import LinuxSystem
+import NIOCore
+import RunnerWire
+import TaskModel
+
+/// Templates: started when the first launch needs one, and retired.
+extension LauncherCore {
+    func prepare(_ launch: RunningLaunch) {
+        let key = TemplateKey(launch.order)
+        switch book.request(key, for: launch.id) {
+        case .ready(let id):
+            launch.template = id
+            handle(.templateReady, launch)
+        case .wait(let id):
+            launch.template = id
+        case .start(let id):
+            launch.template = id
+            // It is spawned from its settings without ever being loaded as a template.
+            startTemplate(id, launch.order)
+        }
+    }
+
+    func startTemplate(_ id: UInt64, _ order: LaunchOrder) {
+        var message = TemplateMessage(
+            template: id, library: order.libraryPath, directory: order.dataDirectory, isolation: isolation)
+        message.environment = order.environment
+        message.niceness = order.niceness == 0 ? nil : Int64(order.niceness)
+        message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096)]
+        do {
+            if let group = try groups?.makeForTemplate() {
+                templateGroups[id] = group
+                message.cgroup = group.path
+            }
+            try send(message)
+        } catch {
+            templateFailed(id, "its settings can't be sent: \(error)", nil)
+            return
+        }
+        templateTimers[id] = after(LaunchLife.loadDeadline) { [self] in
+            templateTimers[id] = nil
+            try? send(KillTemplateMessage(template: id))
+            for launch in removeTemplate(id) { handle(.loadDeadlinePassed, launch) }
+        }
+    }
+
+    func waiting(_ ids: [LaunchID]) -> [RunningLaunch] { ids.compactMap(find) }
+
+    func templateReady(_ id: UInt64, _ isCloneable: Bool) {
+        templateTimers.removeValue(forKey: id)?.cancel()
+        for launch in waiting(book.ready(id, isCloneable: isCloneable)) { handle(.templateReady, launch) }
+    }
+
+    func templateFailed(_ id: UInt64, _ finding: String, _ status: ExitStatus?) {
+        templateTimers.removeValue(forKey: id)?.cancel()
+        let text = OutputLines.harmless(finding)
+        for launch in removeTemplate(id) {
+            handle(.templateFailed(finding: text, status: status), launch)
+        }
+    }
+
+    /// Forgets a template; returns the launches that waited for it.
+    func removeTemplate(_ id: UInt64) -> [RunningLaunch] {
+        if let group = templateGroups.removeValue(forKey: id) { groups?.discard(group) }
+        return waiting(book.remove(id))
+    }
+
+    /// Ends the templates of a bundle, or all; their running tasks go on.
+    func retire(_ bundle: BundleIdentifier?) {
+        for id in book.ready(of: bundle) { retireTemplate(id) }
+    }
+
+    func retireTemplate(_ id: UInt64) {
+        try? send(RetireMessage(template: id))
+        // Who waits for it can't be: only loaded ones are retired.
+        for launch in removeTemplate(id) { handle(.spawnFailed(finding: "its template was retired"), launch) }
+    }
+}
