@@ -229,6 +229,8 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
+        .testTarget(
+            name: "TaskHostTests", dependencies: ["TaskHost", "TaskModel"], swiftSettings: swiftSettings),
         .testTarget(name: "LinkageTests", swiftSettings: swiftSettings),
         .testTarget(
             name: "PluginTests", dependencies: ["CHandlerABI", "CSQLite", "HandlerRegistry", "TaskModel"],

@@ -155,4 +155,27 @@ import Testing
         host.run("conditions", "set", "power=external")
         try host.wait("it runs again") { try host.launches().first?["attempt"] as? Int == 2 }
     }
+
+    @Test func `an end that the store can't take is shown at once and stored when there is room`() throws {
+        let host = try HostProcess()
+        try Self.install(in: host)
+        try host.start()
+        host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
+        try host.wait("it runs") { try host.launches().first?["state"] as? String == "running" }
+        // No file may grow from here on: for the store that is a disk without space.
+        try host.limitFileSizes(to: 1)
+        #expect(host.run("expire", "com.example.counting.count", "--reason", "cancelledByUser").status == 0)
+        try host.wait("the end is shown") { try host.launches().first?["outcome"] as? String == "cancelled" }
+        #expect(host.run("logs").output.contains("its end was not stored yet"))
+        try host.limitFileSizes(to: nil)
+        // The retry comes after 5 s by the host's clock; a host that is killed before it has lost the end.
+        try host.wait("the end is stored") { host.run("logs").output.contains("its end is stored now") }
+        host.kill()
+        try host.wait("the launcher has gone") { host.leftovers().isEmpty }
+        try host.start()
+        let row = try #require(try host.launches(of: "com.example.counting.count").last)
+        #expect(row["outcome"] as? String == "cancelled")
+        #expect(row["reason"] as? String == "cancelledByUser")
+        #expect(host.stop() == 0)
+    }
 }

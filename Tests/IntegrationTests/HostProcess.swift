@@ -62,6 +62,19 @@ final class HostProcess {
         if !host.isRunning { throw HostFailure("bgtaskd ended at its start:\n\(logTail(20))") }
     }
 
+    /// Lets no file that the host writes grow past this, from now on; `nil` lifts the limit.
+    func limitFileSizes(to bytes: Int?) throws {
+        let command = Process()
+        command.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        let limit = bytes.map { "\($0):" } ?? "unlimited:"
+        command.arguments = ["prlimit", "--pid", "\(processIdentifier)", "--fsize=\(limit)"]
+        try command.run()
+        command.waitUntilExit()
+        if command.terminationStatus != 0 {
+            throw HostFailure("prlimit ended with \(command.terminationStatus)")
+        }
+    }
+
     /// Ends the host at once, as the kernel does to it under memory pressure.
     func kill() {
         guard let process, process.isRunning else { return }

@@ -14,9 +14,12 @@ extension HostCommand {
         SignalWatch.ignorePipeAndFileSizeSignals()
         let signals = SignalWatch(Self.stopSignals)
         ProcessFacts.forbidInspection()
-        let isColored = ProcessFacts.hasTerminal && ProcessFacts.environment("NO_COLOR") == nil
+        let isOnTerminal = ProcessFacts.hasTerminal
+        let isColored = isOnTerminal && ProcessFacts.environment("NO_COLOR") == nil
         let level = Logger.Level(rawValue: logLevel.rawValue) ?? .info
-        LoggingSystem.bootstrap { _ in TerminalLogHandler(logLevel: level, isColored: isColored) }
+        LoggingSystem.bootstrap { _ in 
+            TerminalLogHandler(logLevel: level, isOnTerminal: isOnTerminal, isColored: isColored)
+        }
         let logger = Logger(label: "bgtaskd")
 
         let host = try await TaskHost(

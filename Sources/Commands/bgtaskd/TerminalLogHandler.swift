@@ -6,6 +6,7 @@ import TaskModel
 struct TerminalLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info
+    let isOnTerminal: Bool
     let isColored: Bool
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -25,7 +26,9 @@ struct TerminalLogHandler: LogHandler {
         case .none: break
         }
         words.append("\(event.message)")
-        ProcessFacts.writeToStandardError(words.joined(separator: " ") + "\n")
+        // On a terminal that others draw on too (a progress bar of `submit --wait`), a line begins on a clean one.
+        let start = isOnTerminal ? "\r\u{1B}[K" : ""
+        ProcessFacts.writeToStandardError(start + words.joined(separator: " ") + "\n")
     }
 
     private func level(_ level: Logger.Level) -> String {

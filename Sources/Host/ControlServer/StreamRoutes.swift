@@ -13,14 +13,16 @@ struct StreamRoutes {
     func add(to group: RouterGroup<ControlContext>) {
         group.get("events") { request, context in
             let events = await host.events()
-            return respond(to: request, context: context, with: events) { event in
+            return respond(to: request, context: context, with: events, isDispensable: \.isDispensable) {
+                event in
                 let message = HostEventMessage(event)
                 return try StreamFrame.event(message.name, message)
             }
         }
         group.get("log") { request, context in
             let lines = await host.log(following: request.query("follow") == "true")
-            return respond(to: request, context: context, with: lines) { line in
+            return respond(to: request, context: context, with: lines, isDispensable: { _ in false }) {
+                line in
                 try StreamFrame.event("line", LogLineMessage(line))
             }
         }
@@ -29,6 +31,7 @@ struct StreamRoutes {
     /// A response that lasts as long as the values, or until the client closes its end.
     private func respond<Value: Sendable>(
         to request: Request, context: ControlContext, with values: AsyncStream<Value>,
+        isDispensable: @escaping @Sendable (Value) -> Bool,
         encode: @escaping @Sendable (Value) throws -> ByteBuffer
     ) -> Response {
         let channel = context.channel
@@ -47,9 +50,9 @@ struct StreamRoutes {
             let forwarding = Task {
                 // Apart from the writer, so that a client that does not read can be told from one that does.
                 for await value in values {
-                    guard let frame = try? encode(value), case .enqueued = continuation.yield(frame) else {
-                        break
-                    }
+                    guard let frame = try? encode(value) else { break }
+                    if case .enqueued = continuation.yield(frame) { continue }
+                    if !isDispensable(value) { break }
                 }
                 continuation.finish()
             }

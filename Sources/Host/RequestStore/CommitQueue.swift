@@ -85,12 +85,15 @@ final class CommitQueue: Sendable {
     }
 
     private func commit(_ batch: [Write], _ progress: [LaunchID: TaskProgress]) {
+        let isAlone = batch.count == 1 && progress.isEmpty
         do {
             let answers = try connection.current().writeWithoutTransaction { db in
                 var answers: [@Sendable () -> Void] = []
                 try db.inTransaction(.immediate) {
                     for (launch, progress) in progress { try LaunchRow.set(progress, of: launch, in: db) }
-                    for write in batch { answers.append(try Self.answer(to: write, in: db)) }
+                    for write in batch {
+                        answers.append(try Self.answer(to: write, isAlone: isAlone, in: db))
+                    }
                     return .commit
                 }
                 return answers
@@ -110,8 +113,11 @@ final class CommitQueue: Sendable {
 
     /// Runs one write.
     ///
-    /// A refusal is its own; an error of the database is everybody's, as the transaction may be gone.
-    private static func answer(to write: Write, in db: Database) throws -> @Sendable () -> Void {
+    /// A refusal is its own; an error of the database is everybody's, as the transaction may be gone. A write that is
+    /// alone needs no savepoint: its transaction is one.
+    private static func answer(to write: Write, isAlone: Bool, in db: Database) throws -> @Sendable () -> Void
+    {
+        if isAlone { return try write.run(db) }
         do {
             var answer: (@Sendable () -> Void)?
             try db.inSavepoint {

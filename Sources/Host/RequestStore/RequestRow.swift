@@ -23,7 +23,12 @@ enum RequestRow {
             StoredText.encode(submission.subtitle), StoredText.encode(submission.idempotencyKey),
             time.milliseconds, deadline.milliseconds,
         ])
-        return try one(id: RequestID(rawValue: db.lastInsertedRowID), in: db).request
+        // What the row holds, without asking the database for what it was just given.
+        var kept = submission
+        kept.earliestBeginDate = submission.earliestBeginDate?.rounded
+        return TaskRequest(
+            id: RequestID(rawValue: db.lastInsertedRowID), submission: kept, bundle: bundle, kind: kind,
+            submittedAt: time.rounded, attempt: 1, notBefore: nil, deadline: deadline.rounded)
     }
 
     /// The record by its number; throws where there is none.

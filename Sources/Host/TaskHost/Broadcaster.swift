@@ -1,9 +1,15 @@
 import Synchronization
 
-/// Hands every value to each listener that is there.
-///
-/// A listener that is slow loses the oldest values: the host never waits for one.
+/// Hands every value to each listener that is there; the host never waits for a slow one.
 final class Broadcaster<Value: Sendable>: Sendable {
+    /// What becomes of a listener that leaves too many values unread.
+    enum Overflow: Sendable {
+        /// It loses the oldest.
+        case dropsOldest
+        /// It loses what it can do without; losing anything else ends its stream, so that it knows.
+        case ends(unless: @Sendable (Value) -> Bool)
+    }
+
     private struct State {
         var next = 0
         var listeners: [Int: AsyncStream<Value>.Continuation] = [:]
@@ -11,16 +17,24 @@ final class Broadcaster<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
     private let capacity: Int
+    private let overflow: Overflow
 
-    /// - Parameter capacity: How many values wait for one listener.
-    init(capacity: Int) {
+    /// - Parameters:
+    ///   - capacity: How many values wait for one listener.
+    ///   - overflow: What happens when one more comes.
+    init(capacity: Int, overflow: Overflow) {
         self.capacity = capacity
+        self.overflow = overflow
     }
 
     /// Values from now on, until the listener goes or the host ends.
     func listen() -> AsyncStream<Value> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: Value.self, bufferingPolicy: .bufferingNewest(capacity))
+        let policy: AsyncStream<Value>.Continuation.BufferingPolicy =
+            switch overflow {
+            case .dropsOldest: .bufferingNewest(capacity)
+            case .ends: .bufferingOldest(capacity)
+            }
+        let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: policy)
         let number = state.withLock { state in
             state.next += 1
             state.listeners[state.next] = continuation
@@ -38,7 +52,12 @@ final class Broadcaster<Value: Sendable>: Sendable {
     /// Hands a value to everyone; any thread.
     func send(_ value: Value) {
         let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners { listener.yield(value) }
+        for listener in listeners {
+            guard case .dropped = listener.yield(value), case .ends(let isDispensable) = overflow,
+                !isDispensable(value)
+            else { continue }
+            listener.finish()
+        }
     }
 
     /// Ends every listener's stream.

@@ -8,7 +8,7 @@ final class HostLog: Sendable {
     static let capacity = 8192
 
     private let lines = Mutex<[LogLine]>([])
-    private let followers = Broadcaster<LogLine>(capacity: HostLog.capacity)
+    private let followers = Broadcaster<LogLine>(capacity: HostLog.capacity, overflow: .dropsOldest)
     private let logger: Logger
     private let moments: any MomentSource
 

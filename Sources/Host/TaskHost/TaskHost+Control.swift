@@ -46,10 +46,10 @@ extension TaskHost {
 
     /// What is newer in memory than in the store: all of what runs, and what it uses at this moment.
     private func current(_ stored: [LaunchRecord]) async -> [LaunchRecord] {
-        guard stored.contains(where: { running[$0.id] != nil }) else { return stored }
-        let usage = await launcher.usage()
+        let ended = Dictionary(uniqueKeysWithValues: unsavedEnds.map { ($0.launch.record.id, $0.record) })
+        let usage = stored.contains { running[$0.id] != nil } ? await launcher.usage() : [:]
         return stored.map { stored in
-            guard var record = running[stored.id]?.record else { return stored }
+            guard var record = running[stored.id]?.record else { return ended[stored.id] ?? stored }
             if let usage = usage[record.id] {
                 record.cpuTime = usage.cpuTime
                 record.cpuIsLowerBound = usage.cpuIsLowerBound

@@ -9,6 +9,15 @@ struct UnsavedEnd: Sendable {
     var launch: RunningLaunch
     var end: LaunchEnd
     var at: WallTime
+
+    /// The launch as it ended.
+    var record: LaunchRecord {
+        var record = launch.record
+        record.state = .ended
+        record.endedAt = at
+        record.end = end
+        return record
+    }
 }
 
 /// What launches tell.
@@ -152,10 +161,7 @@ extension TaskHost {
     }
 
     private func finish(_ unsaved: UnsavedEnd, putBack: TaskRequest?) async {
-        var record = unsaved.launch.record
-        record.state = .ended
-        record.endedAt = unsaved.at
-        record.end = unsaved.end
+        let record = unsaved.record
         running[record.id] = nil
         if let putBack { pending[putBack.id] = putBack }
         log.append(
@@ -176,6 +182,9 @@ extension TaskHost {
                     await schedule(.submitted(putBack))
                 }
                 unsavedEnds.removeFirst()
+                log.append(
+                    .notice, "its end is stored now", launch: unsaved.launch.record.id,
+                    identifier: unsaved.launch.record.identifier)
             } catch {
                 break
             }

@@ -24,7 +24,8 @@ public actor TaskHost: Service {
     nonisolated let configuration: HostConfiguration
     nonisolated let moments: any MomentSource
     nonisolated let log: HostLog
-    nonisolated let happenings = Broadcaster<HostEvent>(capacity: 4096)
+    nonisolated let happenings = Broadcaster<HostEvent>(
+        capacity: 4096, overflow: .ends(unless: { $0.isDispensable }))
     let store: SQLiteRequestStore
     let registry: HandlerRegistry
     let sensors: ConditionSensors

@@ -23,6 +23,11 @@ public enum HostEvent: Equatable, Sendable {
     /// The host stops; the stream ends after this.
     case hostStopping
 
+    /// Whether a slow reader may miss it: progress, as newer progress says it all again.
+    public var isDispensable: Bool {
+        if case .progress = self { true } else { false }
+    }
+
     /// The request that it is about; `nil` for ``hostStopping``.
     public var request: RequestID? {
         switch self {

@@ -16,6 +16,9 @@ public struct WallTime: Hashable, Comparable, Sendable {
     /// Milliseconds since the epoch, rounded towards zero.
     public var milliseconds: Int64 { sinceEpoch.wholeMilliseconds }
 
+    /// The point as the store and the wire give it back: without anything below a millisecond.
+    public var rounded: Self { Self(milliseconds: milliseconds) }
+
     /// Orders by time.
     public static func < (left: Self, right: Self) -> Bool { left.sinceEpoch < right.sinceEpoch }
     /// Moves the point.

@@ -270,7 +270,3 @@ public final class MemoryRequestStore: RequestStore {
         }
     }
 }
-
-extension WallTime {
-    fileprivate var rounded: WallTime { WallTime(milliseconds: milliseconds) }
-}
