@@ -1,0 +1,65 @@
+import LinuxSystem
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import SystemConditions
+
+/// Changes that the kernel itself tells of, in a network namespace of the test's own.
+@Suite(.enabled(if: NetworkNamespace.obstacle == nil, "needs root and iproute2"))
+struct KernelNoticeTests {
+    static func sensors(_ root: String) -> ConditionSensors {
+        ConditionSensors(mode: .system, sysfsRoot: root, moments: SystemClocks())
+    }
+
+    @Test func `a default route that comes and goes is seen as it happens`() throws {
+        let network = try NetworkNamespace()
+        let sysfs = try FakeSysfs()
+        let root = sysfs.root
+        let sensors = try network.inside { Self.sensors(root) }
+        #expect(sensors.snapshot().network == .known(NetworkCondition.none))
+
+        try network.run("ip", "link", "add", "uplink", "type", "veth", "peer", "name", "far-end")
+        try network.run("ip", "link", "set", "uplink", "up")
+        try network.run("ip", "link", "set", "far-end", "up")
+        try network.run("ip", "route", "add", "default", "dev", "uplink")
+        try waitUntil("the route is seen") { sensors.snapshot().network == .known(.unmetered) }
+
+        try network.run("ip", "route", "del", "default")
+        try waitUntil("its loss is seen") { sensors.snapshot().network == .known(NetworkCondition.none) }
+
+        try network.run("ip", "-6", "route", "add", "default", "dev", "uplink")
+        try waitUntil("an IPv6 route is seen") { sensors.snapshot().network == .known(.unmetered) }
+        // The cable is pulled: the route stays, and leads nowhere.
+        try network.run("ip", "link", "set", "far-end", "down")
+        try waitUntil("a lost carrier is seen") {
+            sensors.snapshot().network == .known(NetworkCondition.none)
+        }
+        #expect(sensors.rows().first { $0.key == "network" }?.source == "rtnetlink")
+    }
+
+    @Test func `a power supply's device event is followed by a look at it`() throws {
+        let network = try NetworkNamespace()
+        let sysfs = try FakeSysfs()
+        try sysfs.add("AC", ["type": "Mains", "online": "1"])
+        try sysfs.add("BAT0", ["type": "Battery", "status": "Charging", "capacity": "57"])
+        let root = sysfs.root
+        let sensors = try network.inside { Self.sensors(root) }
+        #expect(sensors.snapshot().power.value?.externalPower == true)
+
+        try sysfs.add("AC", ["online": "0"])
+        try sysfs.add("BAT0", ["status": "Discharging"])
+        // An event of another subsystem is none of ours: sysfs is not looked at.
+        try network.sendDeviceEvent(subsystem: "usb", device: "hub")
+        #expect(sensors.snapshot().power.value?.externalPower == true)
+        try network.sendDeviceEvent(subsystem: "power_supply", device: "AC")
+        try waitUntil("the pulled plug is seen") {
+            sensors.snapshot().power
+                == .known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 57))
+        }
+
+        try sysfs.add("AC", ["online": "1"])
+        try network.sendDeviceEvent(subsystem: "power_supply", device: "AC")
+        try waitUntil("the plug is seen again") { sensors.snapshot().power.value?.externalPower == true }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import LinuxSystem
+import Synchronization
+
+/// A network of its own: no link but a dead loopback, no route, and its own kernel broadcasts.
+///
+/// A process holds it open. Commands enter it as processes; code of the test enters it on a thread that does nothing
+/// else afterwards, and every thread that this code starts is in it too.
+final class NetworkNamespace {
+    /// Why a test can't have one here; `nil` if it can.
+    static let obstacle: String? =
+        geteuid() != 0
+        ? "a network namespace for a thread needs root"
+        : Command.run("unshare", "--net", "ip", "link").status == 0 ? nil : "unshare --net ip link fails here"
+
+    private let holder = Process()
+    private let input = Pipe()
+    private var path: String { "/proc/\(holder.processIdentifier)/ns/net" }
+
+    init() throws {
+        // `cat` ends with the pipe, so it is gone even if the test crashes.
+        holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        holder.arguments = ["unshare", "--net", "cat"]
+        holder.standardInput = input
+        holder.standardOutput = FileHandle.nullDevice
+        try holder.run()
+        // The process is in its namespace once it has become `cat`.
+        let name = "/proc/\(holder.processIdentifier)/comm"
+        try waitUntil("the namespace stands") {
+            (try? String(contentsOfFile: name, encoding: .utf8)) == "cat\n"
+        }
+    }
+
+    deinit { try? input.fileHandleForWriting.close() }
+
+    /// Runs a command in it and wants it to succeed.
+    func run(_ arguments: String...) throws {
+        let answer = Command.run(["nsenter", "--net=\(path)"] + arguments)
+        if answer.status != 0 { throw TestFailure("\(arguments): \(answer.output)") }
+    }
+
+    /// Runs code on a thread that is in it; waits for its result.
+    func inside<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw TestFailure("open(\(path)): \(errno)") }
+        defer { close(descriptor) }
+        let slot = Slot<Value>()
+        let finished = DispatchSemaphore(value: 0)
+        BlockingThread.start(named: "netns") {
+            slot.put(Result { try Self.enter(descriptor, body) })
+            finished.signal()
+        }
+        finished.wait()
+        return try slot.take()
+    }
+
+    private static func enter<Value>(_ descriptor: CInt, _ body: () throws -> Value) throws -> Value {
+        // The Glibc module leaves out what needs _GNU_SOURCE.
+        typealias Call = @convention(c) (CInt, CInt) -> CInt
+        guard let symbol = dlsym(nil, "setns") else { throw TestFailure("no setns") }
+        let newNetwork: CInt = 0x4000_0000
+        guard unsafeBitCast(symbol, to: Call.self)(descriptor, newNetwork) == 0 else {
+            throw TestFailure("setns: \(errno)")
+        }
+        return try body()
+    }
+
+    /// Broadcasts a device event here, as the kernel does for a device's driver.
+    func sendDeviceEvent(subsystem: String, device: String) throws {
+        try inside {
+            let descriptor = socket(AF_NETLINK, CInt(SOCK_RAW.rawValue), 15)
+            guard descriptor >= 0 else { throw TestFailure("socket: \(errno)") }
+            defer { close(descriptor) }
+            let path = "/devices/\(device)"
+            let fields = [
+                "change@\(path)", "ACTION=change", "DEVPATH=\(path)", "SUBSYSTEM=\(subsystem)", "SEQNUM=1",
+            ]
+            let bytes = Array((fields.joined(separator: "\0") + "\0").utf8)
+            // sockaddr_nl of group 1: family, padding, port, groups.
+            var address = [UInt16(AF_NETLINK), 0, 0, 0, 1, 0]
+            let size = socklen_t(address.count * 2)
+            let sent = address.withUnsafeMutableBytes { raw in
+                sendto(
+                    descriptor, bytes, bytes.count, 0,
+                    raw.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+                    size)
+            }
+            guard sent == bytes.count else { throw TestFailure("sendto: \(errno)") }
+        }
+    }
+}
+
+/// What a thread leaves for the one that waits for it.
+private final class Slot<Value: Sendable>: Sendable {
+    private let value = Mutex<Result<Value, any Error>?>(nil)
+
+    func put(_ new: Result<Value, any Error>) { value.withLock { $0 = new } }
+
+    func take() throws -> Value {
+        guard let result = value.withLock({ $0 }) else { throw TestFailure("the thread left nothing") }
+        return try result.get()
+    }
+}
