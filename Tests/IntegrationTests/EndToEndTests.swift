@@ -67,6 +67,15 @@ import Testing
         #expect(host.leftovers() == [])
     }
 
+    @Test func `files that were dropped a moment ago are known to the next submission`() throws {
+        let host = try HostProcess()
+        try host.start()
+        try Self.install(in: host)
+        let answer = host.run("submit", "com.example.counting.count", "--wait")
+        #expect(answer.status == 0, "\(answer)")
+        #expect(host.stop() == 0)
+    }
+
     @Test func `an expired launch resumes from its checkpoint`() throws {
         let host = try HostProcess()
         try Self.install(in: host)

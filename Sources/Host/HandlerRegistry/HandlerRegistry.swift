@@ -47,6 +47,11 @@ public final class HandlerRegistry: Sendable {
         scanner.withLock { $0.scan() }
     }
 
+    /// The newest scan's snapshot; empty before the first.
+    public var latest: RegistrySnapshot {
+        scanner.withLock { $0.last ?? RegistrySnapshot(handlers: [], problems: []) }
+    }
+
     /// Watches both directories by inotify on a thread of its own.
     ///
     /// - Returns: The newest snapshot whenever it differs from the last one, that of ``scan()`` included; a consumer

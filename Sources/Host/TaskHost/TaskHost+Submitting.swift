@@ -26,6 +26,7 @@ extension TaskHost {
                 finding: "the host is \(phase == .draining ? "stopping" : "starting")",
                 remedy: "Submit again when it serves")
         }
+        if declaration(for: submission.identifier) == nil { await rescan() }
         guard let declaration = declaration(for: submission.identifier) else {
             throw notPermitted(submission.identifier)
         }

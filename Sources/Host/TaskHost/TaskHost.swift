@@ -101,7 +101,7 @@ public actor TaskHost: Service {
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await event in self.launcher.events { await self.handle(event) } }
-                group.addTask { for await snapshot in changes { await self.take(snapshot) } }
+                group.addTask { for await _ in changes { await self.takeRegistered() } }
                 group.addTask {
                     for await conditions in self.sensors.changes() {
                         await self.schedule(.conditionsChanged(conditions))
@@ -203,8 +203,11 @@ public actor TaskHost: Service {
         if phase == .draining && running.isEmpty { drainedContinuation.finish() }
     }
 
-    private func take(_ snapshot: RegistrySnapshot) async {
+    /// Puts the newest snapshot into force; asked for rather than handed over, so that an older one can't come last.
+    private func takeRegistered() async {
+        let snapshot = registry.latest
         let before = registered
+        if snapshot == before { return }
         registered = snapshot
         for problem in snapshot.problems where !before.problems.contains(problem) {
             log.append(problem.logLevel, "\(problem)")
@@ -218,6 +221,12 @@ public actor TaskHost: Service {
             launcher.retire(bundle: handler.manifest.bundle)
         }
         await schedule(.handlersChanged(snapshot.handlers.map(\.manifest)))
+    }
+
+    /// Reads the two directories now: whoever dropped files a moment ago may submit before inotify told of them.
+    func rescan() async {
+        _ = registry.scan()
+        await takeRegistered()
     }
 
     private func timePassed() async {
