@@ -63,4 +63,26 @@ import Testing
         #expect(launch["state"] as? String == "running")
         #expect((launch["cpuSeconds"] as? Double ?? 0) > first)
     }
+
+    @Test
+    func `a launch that spends its CPU quota is shown with numbers, samples and stack, also after a restart`()
+        throws
+    {
+        let host = try HostProcess()
+        try Self.install(in: host)
+        try host.start()
+        host.run("submit", "com.example.busy.limited")
+        try host.wait("its first attempt ends") {
+            try host.launches().contains { $0["state"] as? String == "ended" }
+        }
+        _ = host.run("cancel", "com.example.busy.limited")
+        #expect(host.stop() == 0)
+        try host.start()
+        let shown = host.run("show", "L1").output
+        #expect(shown.contains("cpuLimit"), "\(shown)")
+        #expect(shown.contains("exceeding 20 % over 2 s"), "\(shown)")
+        #expect(shown.contains("CPU time at each sample: "), "\(shown)")
+        #expect(shown.contains("\n    burn+0x"), "\(shown)")
+        #expect(shown.contains("  libbusy.so"), "\(shown)")
+    }
 }

@@ -28,6 +28,22 @@ import Testing
         #expect(monitor.sample(at: Self.at(26), usage: .seconds(25)) == .within)
     }
 
+    @Test func `it is past half of the quota until that use has left the window`() {
+        var monitor = Self.monitor()
+        _ = monitor.sample(at: Self.at(25), usage: .milliseconds(23_999))
+        #expect(!monitor.isPastHalf)
+        _ = monitor.sample(at: Self.at(26), usage: .seconds(24))
+        #expect(monitor.isPastHalf)
+        #expect(
+            monitor.history == "CPU time at each sample: 0.0 s at 0.0 s, 24.0 s at 25.0 s, 24.0 s at 26.0 s")
+        _ = monitor.sample(at: Self.at(80), usage: .seconds(25))
+        #expect(!monitor.isPastHalf)
+        _ = monitor.sample(at: Self.at(100), usage: .seconds(49))
+        #expect(monitor.isPastHalf)
+        monitor.setLimit(.standard, at: Self.at(101), usage: .seconds(50))
+        #expect(!monitor.isPastHalf)
+    }
+
     @Test func `the next sample is when the quota could first be spent`() {
         var monitor = Self.monitor(cores: 4)
         // Half of the quota on four cores: 24 s / 4.

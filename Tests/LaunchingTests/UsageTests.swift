@@ -5,7 +5,9 @@ import Testing
 
 /// What a launch uses is told while it runs, by the real runner.
 @Suite(.serialized) struct UsageTests {
-    @Test(arguments: [("spins", GroupKill?.none), ("spins-below", nil), ("spins", .noFork)])
+    @Test(arguments: [
+        ("spins", GroupKill?.none), ("spins-below", nil), ("spins", .noFork), ("spins", .pidNamespace),
+    ])
     func `the CPU time of a running launch is told and grows`(
         _ sample: (what: String, groupKill: GroupKill?)
     ) async throws {

@@ -35,6 +35,7 @@ extension GoldenCase {
                         request: 18, taskKind: .processing, identifier: "com.example.b",
                         earliest: 1_700_000_000_000, externalPower: true, network: true),
                 ])),
+        GoldenCase("sample", SampleMessage(thread: 4711)),
     ]
 
     static let taskToHost: [GoldenCase] = [
@@ -54,6 +55,7 @@ extension GoldenCase {
         GoldenCase("pending", PendingMessage(call: 5)),
         GoldenCase("begin-assertion", BeginAssertionMessage(assertion: 1, name: "flush")),
         GoldenCase("end-assertion", EndAssertionMessage(assertion: 1)),
+        GoldenCase("stack", StackMessage(thread: 4711, addresses: [0x5500_0000_1234, 0x7F12_3456_789A])),
         GoldenCase("load-failed", LoadFailedMessage(finding: "bgtask_plugin_entry is missing")),
         GoldenCase("done-ok", DoneMessage(success: true)),
         GoldenCase(

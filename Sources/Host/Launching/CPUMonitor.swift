@@ -25,6 +25,8 @@ struct CPUMonitor: Equatable, Sendable {
     private let cores: Int
     private var samples: [Sample]
     private var hasWarned = false
+    /// Whether half of the quota or more was spent inside the window that the newest sample ended.
+    private(set) var isPastHalf = false
 
     /// Starts a window.
     ///
@@ -44,6 +46,7 @@ struct CPUMonitor: Equatable, Sendable {
         self.limit = limit
         samples = [Sample(at: time, usage: usage)]
         hasWarned = false
+        isPastHalf = false
     }
 
     /// Takes a sample; times and usages must not fall.
@@ -52,8 +55,9 @@ struct CPUMonitor: Equatable, Sendable {
         samples.append(Sample(at: time, usage: usage))
         forgetSamples(before: time - limit.window)
         let used = usage - mostUsageAtStart(of: limit.window, endingAt: time)
+        isPastHalf = used * 2 >= limit.quota
         if used >= limit.quota { return .exceeded(message: text(used, time, limit, "exceeding")) }
-        if used * 2 >= limit.quota, !hasWarned {
+        if isPastHalf, !hasWarned {
             hasWarned = true
             return .half(message: text(used, time, limit, "half of"))
         }
@@ -86,17 +90,21 @@ struct CPUMonitor: Equatable, Sendable {
         return min(samples[1].usage, first.usage + (start - first.at) * cores)
     }
 
+    /// The samples of the window for people: `CPU time at each sample: 0.0 s at 0.0 s, 11.9 s at 12.0 s`.
+    var history: String {
+        guard let first = samples.first else { return "" }
+        let list = samples.map {
+            "\(($0.usage - first.usage).tenthsText) s at \(($0.at - first.at).tenthsText) s"
+        }
+        return "CPU time at each sample: " + list.joined(separator: ", ")
+    }
+
     /// `48.0 s CPU over 50.1 s (96 %), exceeding 80 % over 60 s`.
     private func text(_ used: Duration, _ time: Duration, _ limit: CPULimit, _ relation: String) -> String {
         let begin = max(time - limit.window, samples.first?.at ?? time)
         let over = time - begin
         let percent = over > .zero ? Int((used.inSeconds / over.inSeconds * 100).rounded()) : 0
-        return "\(Self.tenths(used)) s CPU over \(Self.tenths(over)) s (\(percent) %), \(relation) "
+        return "\(used.tenthsText) s CPU over \(over.tenthsText) s (\(percent) %), \(relation) "
             + "\(limit.percent) % over \(limit.window.shortText)"
-    }
-
-    private static func tenths(_ duration: Duration) -> String {
-        let tenths = (duration.wholeMilliseconds + 50) / 100
-        return "\(tenths / 10).\(tenths % 10)"
     }
 }

@@ -43,8 +43,8 @@ struct LaunchLife: Equatable, Sendable {
         case loadFailed(finding: String)
         /// The *done* frame.
         case done(success: Bool, message: String?, isUnstarted: Bool)
-        /// The host wants it to stop.
-        case expire(Reason)
+        /// The host wants it to stop; the note has the numbers that decided.
+        case expire(Reason, note: String? = nil)
         /// The grace period is over.
         case graceEnded
         /// The time after completion is over.
@@ -89,6 +89,7 @@ struct LaunchLife: Equatable, Sendable {
     private(set) var stage = Stage.waiting
     /// The reason of the expiration that was asked for.
     private(set) var expiration: Reason?
+    private var expirationNote: String?
     /// Whether *ready* has come; an expiration may come before it.
     private var wasReady = false
     /// How it ends, once that is decided; the exit only adds its status.
@@ -125,7 +126,7 @@ struct LaunchLife: Equatable, Sendable {
             return end(.tooSlowToLoad)
         case .spawnFailed(let finding):
             return end(LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
-        case .expire(let reason):
+        case .expire(let reason, _):
             return end(.stopped(reason, message: "it had not started yet"))
         case .kill(let reason, let message):
             return end(LaunchEnd(outcome: .killed, reason: reason, message: message))
@@ -150,7 +151,7 @@ struct LaunchLife: Equatable, Sendable {
             hasTriesLeft = false
             stage = .waiting
             return [.prepare]
-        case .expire(let reason):
+        case .expire(let reason, _):
             // Nothing of the handler has run, so there is nobody to tell.
             return kill(.stopped(reason, message: "it had not started yet"))
         case .kill(let reason, let message):
@@ -188,16 +189,17 @@ struct LaunchLife: Equatable, Sendable {
             verdict?.completion = isUnstarted ? nil : success
             stage = .completed
             return [.awaitExit]
-        case .expire(let reason):
+        case .expire(let reason, let note):
             guard stage != .expiring else { return [] }
             expiration = reason
+            expirationNote = note
             stage = .expiring
             return [.climb(LadderStep.expiration(reason, grace: grace))]
         case .graceEnded:
             guard stage == .expiring, let expiration else { return [] }
             var end = LaunchEnd(
                 outcome: .killed, reason: expiration,
-                message: "it had not completed \(grace.shortText) after it was told to stop")
+                message: noted("it had not completed \(grace.shortText) after it was told to stop"))
             end.code = Self.deadlineCode
             return kill(end)
         case .kill(let reason, let message):
@@ -267,12 +269,20 @@ struct LaunchLife: Equatable, Sendable {
     }
 
     private func completed(_ success: Bool, _ message: String?, _ isUnstarted: Bool) -> LaunchEnd {
-        if success { return LaunchEnd(outcome: .succeeded, reason: expiration, message: message) }
+        if success {
+            return LaunchEnd(outcome: .succeeded, reason: expiration, message: message ?? expirationNote)
+        }
         guard let expiration else {
             return LaunchEnd(outcome: .failed, reason: .handlerFailed, message: message)
         }
         return .stopped(
-            expiration, message: isUnstarted ? message ?? "it has no expiration handler" : message)
+            expiration, message: noted(isUnstarted ? message ?? "it has no expiration handler" : message))
+    }
+
+    /// The note of the expiration before what else there is to say.
+    private func noted(_ message: String?) -> String? {
+        let parts = [expirationNote, message].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 
     private mutating func exited(_ status: ExitStatus, _ leftovers: Int) -> [Action] {
@@ -300,7 +310,9 @@ struct LaunchLife: Equatable, Sendable {
             return LaunchEnd(
                 outcome: .failed, reason: .protocolError, message: "the runner did not understand the host")
         }
-        if let expiration { return .stopped(expiration, message: "it stopped before it had completed") }
+        if let expiration {
+            return .stopped(expiration, message: noted("it stopped before it had completed"))
+        }
         return LaunchEnd(
             outcome: .failed, reason: .exitedWithoutCompleting,
             message: "it ended with status \(status.code ?? 0) and never completed")
@@ -338,6 +350,12 @@ extension LaunchEnd {
 }
 
 extension Duration {
+    /// Seconds with one digit behind the point, rounded: `48.0`.
+    var tenthsText: String {
+        let tenths = (wholeMilliseconds + 50) / 100
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
     /// `5 s`, `0.5 s`.
     var shortText: String {
         let tenths = wholeMilliseconds / 100

@@ -18,6 +18,9 @@ extension LauncherCore {
         guard launch.life.stage == .running else { return }
         let finding =
             launch.monitor?.sample(at: moments.now().monotonic, usage: launch.cpuTime().0) ?? .within
+        let isPastHalf = launch.monitor?.isPastHalf ?? false
+        launch.setHalved(isPastHalf)
+        if isPastHalf { sampleThreads(of: launch) }
         switch finding {
         case .within:
             break
@@ -25,12 +28,17 @@ extension LauncherCore {
             tell(.cpuWarning(launch.id, message: message))
         case .exceeded(let message):
             tell(.cpuWarning(launch.id, message: message))
-            handle(.expire(.cpuLimit), launch)
+            launch.limitReport = message + "\n" + (launch.monitor?.history ?? "")
+            handle(.expire(.cpuLimit, note: message), launch)
             return
         }
         let resident = launch.residentBytes()
         if resident > launch.order.limits.memory.bytes {
-            handle(.expire(.memoryLimit), launch)
+            let limit = launch.order.limits.memory
+            handle(
+                .expire(
+                    .memoryLimit, note: "\(ByteCount(bytes: resident)) are resident, the limit is \(limit)"),
+                launch)
             return
         }
         scheduleMonitor(launch)
@@ -52,6 +60,7 @@ extension LauncherCore {
     func setCPULimit(_ id: LaunchID, _ limit: CPULimit?) {
         guard let launch = find(id) else { return }
         launch.monitor?.setLimit(limit, at: moments.now().monotonic, usage: launch.cpuTime().0)
+        launch.setHalved(false)
         scheduleMonitor(launch)
     }
 }

@@ -115,6 +115,9 @@ extension LauncherCore {
 
     func finish(_ launch: RunningLaunch, _ end: LaunchEnd) {
         launch.cancelTimers()
+        launch.setHalved(false)
+        var end = end
+        end.report = report(of: launch)
         tellNews(launch)
         finishOutput(launch)
         launch.control?.close()

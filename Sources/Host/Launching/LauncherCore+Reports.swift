@@ -121,6 +121,7 @@ extension LauncherCore {
             if isComplete && launch.openAssertions.isEmpty {
                 setLifeTimer(Self.exitTime, launch) { .tidyingEnded }
             }
+        case .stack(let message): took(message, launch)
         case .loadFailed(let message):
             handle(.loadFailed(finding: OutputLines.harmless(message.finding)), launch)
         case .done(let message):

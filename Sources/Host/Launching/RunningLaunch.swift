@@ -47,6 +47,14 @@ final class RunningLaunch: @unchecked Sendable {
     var usageBefore = Duration.zero
     var lastUsage = Duration.zero
     var monitor: CPUMonitor?
+    /// What its threads do, from the first time that half of the quota is spent.
+    var sampling: CPUSampling?
+    /// The threads that were asked for their stack, by their number in their own PID namespace.
+    var askedThreads: [UInt64: Int32] = [:]
+    /// The head of the report of a `cpuLimit`.
+    var limitReport: String?
+    /// The weight of its group before it was halved; `nil` while it is not.
+    var fullWeight: Int?
     var peakResident: Int64 = 0
     var monitorTimer: Scheduled<Void>?
     /// The load deadline, then the grace, then the time to tidy up; one at a time.
@@ -73,23 +81,37 @@ final class RunningLaunch: @unchecked Sendable {
     func cpuTime() -> (Duration, isLowerBound: Bool) {
         if let usage = clock?.usage() { return (usage - usageBefore, false) }
         if let exit {
-            return (
-                .microseconds(
-                    Int64(clamping: exit.userMicroseconds) + Int64(clamping: exit.systemMicroseconds)), true
-            )
+            // A namespace's init that was killed never waited for the handler: what was seen before still counts.
+            let waited = Duration.microseconds(
+                Int64(clamping: exit.userMicroseconds) + Int64(clamping: exit.systemMicroseconds))
+            return (max(lastUsage, waited), true)
         }
         guard let pid else { return (.zero, true) }
         // A process that ended takes its time with it: what was seen before still counts.
-        lastUsage = max(lastUsage, ProcessUsage.cpuTime(of: ProcessUsage.processes(ofSession: pid)))
+        lastUsage = max(lastUsage, ProcessUsage.cpuTime(of: ProcessUsage.processes(below: pid)))
         return (lastUsage, true)
     }
 
+    /// All its processes that can be found; numbers for reading /proc only.
+    var processes: [Int32] { group?.processes ?? pid.map(ProcessUsage.processes(below:)) ?? [] }
+
     /// Resident memory of all its processes that can be found.
     func residentBytes() -> Int64 {
-        let processes = group?.processes ?? pid.map(ProcessUsage.processes(ofSession:)) ?? []
         let resident = ProcessUsage.residentBytes(of: processes)
         peakResident = max(peakResident, resident)
         return resident
+    }
+
+    /// Halves the weight of its group, or gives it back; nothing where the cpu controller is not delegated.
+    func setHalved(_ isHalved: Bool) {
+        guard isHalved != (fullWeight != nil), let group else { return }
+        if let full = fullWeight {
+            fullWeight = nil
+            // Where the group is gone nobody needs the weight.
+            try? group.setCPUWeight(full)
+        } else if let full = group.cpuWeight, (try? group.setCPUWeight(full / 2)) != nil {
+            fullWeight = full
+        }
     }
 
     func cancelTimers() {

@@ -54,7 +54,7 @@ enum LaunchRow {
             sql: """
                 UPDATE launches SET state = 'ended', ended_ms = ?, outcome = ?, reason = ?, message = ?, signal = ?,
                     exit_status = ?, phase = ?, code = ?, leftovers = ?, cpu_ns = ?, cpu_is_lower_bound = ?,
-                    peak_memory = ?
+                    peak_memory = ?, report = ?
                 WHERE id = ?
                 """
         ).execute(arguments: [
@@ -62,7 +62,7 @@ enum LaunchRow {
             end.signal,
             end.exitStatus,
             end.phase?.rawValue, end.code, end.leftovers, cpuTime.wholeNanoseconds, cpuIsLowerBound,
-            peakMemory?.bytes, id.rawValue,
+            peakMemory?.bytes, StoredText.encode(end.report), id.rawValue,
         ])
     }
 
@@ -105,6 +105,7 @@ enum LaunchRow {
         var end = LaunchEnd(
             outcome: outcome, reason: try StoredWord.decodeOptional(row, "reason"),
             message: try StoredText.decodeOptional(row, "message"))
+        end.report = try StoredText.decodeOptional(row, "report")
         end.signal = try row.decode(forColumn: "signal")
         end.exitStatus = try row.decode(forColumn: "exit_status")
         end.phase = try StoredWord.decodeOptional(row, "phase")

@@ -21,6 +21,9 @@ enum StoreSchema {
             try db.execute(sql: version1)
             try db.execute(sql: "INSERT INTO meta (key, value) VALUES ('token', ?)", arguments: [firstToken])
         }
+        migrator.registerMigration("2 reports of launches") { db in
+            try db.execute(sql: "ALTER TABLE launches ADD COLUMN report ANY")
+        }
         return migrator
     }
 

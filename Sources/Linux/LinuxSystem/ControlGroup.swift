@@ -89,6 +89,18 @@ public struct ControlGroup: Sendable, Equatable {
         return true
     }
 
+    /// Its share of the CPU beside its siblings, 1 through 10,000; `nil` where the cpu controller is not delegated.
+    public var cpuWeight: Int? {
+        (try? SmallFile.read(path + "/cpu.weight"))?.split(separator: "\n").first.flatMap { Int($0) }
+    }
+
+    /// Sets ``cpuWeight``.
+    ///
+    /// - Throws: The write.
+    public func setCPUWeight(_ weight: Int) throws(SystemCallError) {
+        try SmallFile.write("\(min(max(weight, 1), 10_000))", to: path + "/cpu.weight")
+    }
+
     /// The processes in it, not below; numbers for reading /proc only.
     public var processes: [Int32] {
         guard let text = try? SmallFile.read(path + "/cgroup.procs") else { return [] }

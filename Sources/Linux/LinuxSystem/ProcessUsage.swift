@@ -18,14 +18,28 @@ public enum ProcessUsage {
         }
     }
 
-    /// The processes of a session: those that have not made one of their own.
-    public static func processes(ofSession session: Int32) -> [Int32] {
-        SmallFile.directories(in: "/proc").compactMap { name in
-            guard let pid = Int32(name), let fields = statistics(of: pid), fields.count > 3 else {
-                return nil
-            }
-            return Int32(fields[3]) == session ? pid : nil
+    /// A process, its descendants, and those of its session: all that can be found of what it started.
+    ///
+    /// A daemon whose parents have ended is found only inside a PID namespace, whose first process it then belongs to.
+    public static func processes(below root: Int32) -> [Int32] {
+        var parents: [Int32: Int32] = [:]
+        var found: Set<Int32> = [root]
+        for name in SmallFile.directories(in: "/proc") {
+            guard let pid = Int32(name), let fields = statistics(of: pid), fields.count > 3 else { continue }
+            parents[pid] = Int32(fields[1])
+            if Int32(fields[3]) == root { found.insert(pid) }
         }
+        for pid in parents.keys {
+            var path: [Int32] = []
+            var ancestor = pid
+            // A number that changed hands while we read could close a circle.
+            while !found.contains(ancestor), path.count < 64, let next = parents[ancestor] {
+                path.append(ancestor)
+                ancestor = next
+            }
+            if found.contains(ancestor) { found.formUnion(path) }
+        }
+        return found.sorted()
     }
 
     /// CPU time of processes and of those of their children that were waited for: a lower bound for what they

@@ -65,6 +65,8 @@ public struct LaunchEnd: Equatable, Sendable {
     public var reason: Reason?
     /// A sentence for people with the deciding numbers; `nil` if there is nothing to add.
     public var message: String?
+    /// Lines for people with what was measured: the samples of a `cpuLimit` and where the time went; `nil` for none.
+    public var report: String?
     /// What the handler completed with; `nil` if it never did.
     ///
     /// Decides whether an expired request is put back.

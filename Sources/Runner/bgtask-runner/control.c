@@ -1,6 +1,7 @@
 /* The control thread: reads expire and replies, calls the expiration handler, sees the host's end. */
 #include "process.h"
 #include "report.h"
+#include "sample.h"
 #include "task.h"
 #include "task_state.h"
 
@@ -120,6 +121,8 @@ static void obey(bgtask_task *task, const struct frame *frame) {
         char *reason = body_text(frame->body, 1);
         expire(task, reason != NULL ? reason : "", body_number(frame->body, 2, 0),
                (int64_t)body_number(frame->body, 3, 0));
+    } else if (frame->kind == MESSAGE_SAMPLE) {
+        sample_ask(body_number(frame->body, 1, 0), task->wake);
     } else {
         _exit(EXIT_PROTOCOL_ERROR);
     }
@@ -152,6 +155,7 @@ static void *control_thread(void *context) {
         if (sources[1].revents != 0) {
             eventfd_t count;
             eventfd_read(task->wake, &count);
+            sample_send();
             call_handler(task);
         }
         report_flush_due();

@@ -24,6 +24,8 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
     @Explicit public var reason: Reason?
     /// A sentence with the deciding numbers.
     @Explicit public var message: String?
+    /// What was measured of a `cpuLimit`, in lines.
+    @Explicit public var report: String?
     /// When it was recorded.
     public var startedAt: Timestamp
     /// When its handler was called.
@@ -74,6 +76,7 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
         outcome = record.end?.outcome
         reason = record.end == nil ? record.expiration : record.end?.reason
         message = record.end?.message
+        report = record.end?.report
         readyAt = record.readyAt.map(Timestamp.init)
         endedAt = record.endedAt.map(Timestamp.init)
         progress = record.progress.map(ProgressMessage.init)

@@ -18,6 +18,8 @@ public enum ReportMessage: Sendable, Equatable {
     case beginAssertion(BeginAssertionMessage)
     /// An assertion ended.
     case endAssertion(EndAssertionMessage)
+    /// Where a thread was.
+    case stack(StackMessage)
     /// The plugin's entry could not be used.
     case loadFailed(LoadFailedMessage)
     /// Completion.
@@ -37,6 +39,7 @@ public enum ReportMessage: Sendable, Equatable {
         case PendingMessage.kind: self = .pending(try PendingMessage(fields: body))
         case BeginAssertionMessage.kind: self = .beginAssertion(try BeginAssertionMessage(fields: body))
         case EndAssertionMessage.kind: self = .endAssertion(try EndAssertionMessage(fields: body))
+        case StackMessage.kind: self = .stack(try StackMessage(fields: body))
         case LoadFailedMessage.kind: self = .loadFailed(try LoadFailedMessage(fields: body))
         case DoneMessage.kind: self = .done(try DoneMessage(fields: body))
         default:

@@ -215,6 +215,9 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         host->complete(task, 1, NULL);
     } else if (strcmp(what, "spins") == 0) {
         spin();
+    } else if (strcmp(what, "spins-handled") == 0) {
+        host->set_expiration_handler(task, expire_false, NULL);
+        spin();
     } else if (strcmp(what, "spins-below") == 0) {
         spin_in_grandchildren();
     } else if (strcmp(what, "eats-memory") == 0) {

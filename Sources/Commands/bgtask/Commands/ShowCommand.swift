@@ -50,6 +50,13 @@ struct ShowCommand: HostCommand {
             let text = Printable.text(value)
             try console.line(label + (name == "outcome" ? console.style.outcome(launch.outcome, text) : text))
         }
+        if let report = launch.report {
+            try console.line()
+            try console.line("report")
+            for text in report.split(separator: "\n") {
+                try console.line("  " + Printable.text(String(text)))
+            }
+        }
         if !detail.log.isEmpty {
             try console.line()
             for line in detail.log {

@@ -1,0 +1,91 @@
+import LinuxSystem
+import RunnerWire
+import TaskModel
+
+/// What was seen of a launch's threads since half of its CPU quota was spent, for the report of a `cpuLimit`.
+struct CPUSampling: Sendable {
+    /// The most stacks that are kept.
+    static let maximumStacks = 32
+    /// The most threads that a report names.
+    static let shownThreads = 5
+
+    private struct Stack {
+        let thread: Int32
+        let addresses: [UInt64]
+    }
+
+    private var first: [Int32: Duration] = [:]
+    private var last: [Int32: Duration] = [:]
+    /// Every thread that was ever seen, as it was seen last.
+    private var threads: [Int32: ThreadUse] = [:]
+    private var stacks: [Stack] = []
+    /// The code of the process that was asked last.
+    private var map: CodeMap?
+    private var looks = 0
+
+    /// Takes a look at all threads; returns the one that used most CPU time since the look before.
+    ///
+    /// At the first look, since it began.
+    mutating func look(at seen: [ThreadUse]) -> ThreadUse? {
+        looks += 1
+        var heaviest: (thread: ThreadUse, time: Duration)?
+        for thread in seen {
+            let time = thread.cpuTime - (last[thread.thread] ?? .zero)
+            if first[thread.thread] == nil { first[thread.thread] = looks == 1 ? thread.cpuTime : .zero }
+            last[thread.thread] = thread.cpuTime
+            threads[thread.thread] = thread
+            if time > heaviest?.time ?? .zero { heaviest = (thread, time) }
+        }
+        return heaviest?.thread
+    }
+
+    /// Remembers the code of the process that is asked for a stack.
+    mutating func willAsk(_ process: Int32) {
+        map = CodeMap(of: process) ?? map
+    }
+
+    /// Takes a stack that came, `thread` as this host numbers it.
+    mutating func took(_ message: StackMessage, ofThread thread: Int32) {
+        if stacks.count < Self.maximumStacks, !message.addresses.isEmpty {
+            stacks.append(Stack(thread: thread, addresses: message.addresses))
+        }
+    }
+
+    /// The report's lines; reads the files of the code to name functions.
+    func lines() -> [String] {
+        var lines: [String] = []
+        let used = threads.values.map { ($0, $0.cpuTime - (first[$0.thread] ?? .zero)) }
+            .sorted { ($0.1, $1.0.thread) > ($1.1, $0.0.thread) }
+        if !used.isEmpty {
+            lines.append("threads, by CPU time since half of the quota was spent:")
+            for (thread, time) in used.prefix(Self.shownThreads) {
+                lines.append("  \(time.tenthsText) s  \(thread.thread) \(OutputLines.harmless(thread.name))")
+            }
+            if used.count > Self.shownThreads {
+                lines.append("  and \(used.count - Self.shownThreads) more")
+            }
+        }
+        return lines + stackLines()
+    }
+
+    private func stackLines() -> [String] {
+        guard !stacks.isEmpty else {
+            return ["no stack: the heaviest thread did not answer, or belongs to a process that it started"]
+        }
+        var names = CodeNames(map: map)
+        let named = stacks.map { (stack: $0, frames: names.frames(of: $0.addresses)) }
+        // The same functions in the same order are the same stack, wherever in them the thread was.
+        let groups = Dictionary(grouping: named) { $0.frames.map(\.function) }
+        guard
+            let heaviest = groups.values.max(by: {
+                ($0.count, $0.last?.stack.addresses.count ?? 0) < (
+                    $1.count, $1.last?.stack.addresses.count ?? 0
+                )
+            }), let newest = heaviest.last
+        else { return [] }
+        let thread = newest.stack.thread
+        let name = threads[thread].map { " " + OutputLines.harmless($0.name) } ?? ""
+        return ["heaviest stack, \(heaviest.count) of \(stacks.count) looks, of thread \(thread)\(name):"]
+            + newest.frames.map { "  " + $0.text }
+    }
+}

@@ -1,0 +1,104 @@
+/// The functions of an ELF file by place, for showing stacks.
+///
+/// From `.symtab`, which has static functions too, else from `.dynsym`. A file that is no 64-bit little-endian ELF, or is
+/// damaged, has none.
+public struct ELFSymbols: Sendable {
+    private struct Function {
+        let start: UInt64
+        let size: UInt64
+        let name: String
+    }
+
+    /// Sorted by start.
+    private let functions: [Function]
+    private let segments: [(offset: UInt64, size: UInt64, address: UInt64)]
+
+    /// Reads the symbols of a file; files over 256 MiB are left alone.
+    public init(path: String) {
+        let limit = 256 << 20
+        guard let bytes = try? FileContents.read(path, limit: limit), bytes.count <= limit else {
+            self.init([])
+            return
+        }
+        self.init(bytes)
+    }
+
+    /// Reads the symbols of a file's bytes.
+    public init(_ bytes: [UInt8]) {
+        let file = Bytes(bytes: bytes)
+        guard bytes.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]) else {
+            functions = []
+            segments = []
+            return
+        }
+        segments = file.table(offset: 32, entrySize: 54, count: 56).filter { file.number($0, 4) == 1 }.map {
+            (file.number($0 + 8, 8), file.number($0 + 32, 8), file.number($0 + 16, 8))
+        }
+        let sections = file.table(offset: 40, entrySize: 58, count: 60)
+        // SHT_SYMTAB is 2, SHT_DYNSYM 11.
+        let symbols =
+            sections.first { file.number($0 + 4, 4) == 2 } ?? sections.first { file.number($0 + 4, 4) == 11 }
+        var functions: [Function] = []
+        if let symbols, case let link = Int(file.number(symbols + 40, 4)), link < sections.count {
+            let names = file.number(sections[link] + 24, 8)
+            let start = file.number(symbols + 24, 8)
+            let count = min(file.number(symbols + 32, 8) / 24, UInt64(bytes.count) / 24)
+            functions.reserveCapacity(Int(count) / 2)
+            for index in 0..<count {
+                let entry = start &+ index * 24
+                // STT_FUNC that is defined here.
+                guard file.number(entry &+ 4, 1) & 0xF == 2, file.number(entry &+ 6, 2) != 0 else { continue }
+                functions.append(
+                    Function(
+                        start: file.number(entry &+ 8, 8), size: file.number(entry &+ 16, 8),
+                        name: file.text(names &+ file.number(entry, 4))))
+            }
+        }
+        self.functions = functions.sorted { $0.start < $1.start }
+    }
+
+    /// The function that a place in the file belongs to, and how far inside it lies.
+    public func function(atOffset offset: UInt64) -> (name: String, distance: UInt64)? {
+        guard
+            let segment = segments.first(where: { $0.offset <= offset && offset - $0.offset < $0.size })
+        else { return nil }
+        let address = offset - segment.offset &+ segment.address
+        var low = 0
+        var high = functions.count
+        while low < high {
+            let middle = (low + high) / 2
+            if functions[middle].start <= address { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0 else { return nil }
+        let function = functions[low - 1]
+        let distance = address - function.start
+        // Hand-written code has no size: then it reaches to the next function.
+        guard function.size == 0 || distance < function.size, !function.name.isEmpty else { return nil }
+        return (function.name, distance)
+    }
+
+    /// Reads that never leave the bytes: what lies outside is 0.
+    private struct Bytes {
+        let bytes: [UInt8]
+
+        func number(_ offset: UInt64, _ size: Int) -> UInt64 {
+            guard offset < UInt64(bytes.count), UInt64(size) <= UInt64(bytes.count) - offset else { return 0 }
+            var value: UInt64 = 0
+            for index in stride(from: size - 1, through: 0, by: -1) {
+                value = value << 8 | UInt64(bytes[Int(offset) + index])
+            }
+            return value
+        }
+
+        func text(_ offset: UInt64) -> String {
+            guard offset < UInt64(bytes.count) else { return "" }
+            return String(decoding: bytes[Int(offset)...].prefix(4096).prefix { $0 != 0 }, as: UTF8.self)
+        }
+
+        /// Where the entries of a table of the header begin.
+        func table(offset: UInt64, entrySize: UInt64, count: UInt64) -> [UInt64] {
+            let (start, size) = (number(offset, 8), number(entrySize, 2))
+            return (0..<number(count, 2)).map { start &+ $0 * size }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/* A thread's stack, taken by the thread itself in a signal's handler, sent by the control thread. */
+#include "sample.h"
+#include "frames.h"
+#include "report.h"
+
+#include <errno.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define FRAMES_MAX 64
+/* Frames of the handler itself, which come before the thread's own. */
+#define FRAMES_OURS 4
+
+/* Who owns `frames`: the handler while it is WRITING, the control thread otherwise. */
+enum { IDLE, ASKED, WRITING, ANSWERED };
+static atomic_int state = IDLE;
+static void *frames[FRAMES_MAX + FRAMES_OURS];
+static int frame_count;
+static void *interrupted_at;
+static _Atomic uint64_t asked_thread;
+static int wake_descriptor = -1;
+
+static void *program_counter(const void *context) {
+    const ucontext_t *machine = context;
+#if defined(__x86_64__)
+    return (void *)machine->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (void *)machine->uc_mcontext.pc;
+#else
+    (void)machine;
+    return NULL;
+#endif
+}
+
+/* Runs on the thread that was asked, wherever it is. backtrace has loaded its unwinder before: here it allocates
+ * nothing. */
+static void take_stack(int number, siginfo_t *information, void *context) {
+    (void)number;
+    (void)information;
+    int code = errno, expected = ASKED;
+    bool is_asked = (uint64_t)syscall(SYS_gettid) == atomic_load(&asked_thread);
+    if (!is_asked || !atomic_compare_exchange_strong(&state, &expected, WRITING)) {
+        errno = code;
+        return; // a late answer to a question that was replaced, or somebody else's signal
+    }
+    interrupted_at = program_counter(context);
+    frame_count = backtrace(frames, FRAMES_MAX + FRAMES_OURS);
+    atomic_store(&state, ANSWERED);
+    eventfd_write(wake_descriptor, 1);
+    errno = code;
+}
+
+/* Installs the handler, once; false where the plugin uses the signal itself. */
+static bool prepare(void) {
+    static int prepared = -1;
+    if (prepared >= 0)
+        return prepared != 0;
+    void *first[1];
+    backtrace(first, 1);
+    struct sigaction ours = {.sa_sigaction = take_stack, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK},
+                     theirs;
+    sigemptyset(&ours.sa_mask);
+    prepared = sigaction(SIGRTMAX - 1, NULL, &theirs) == 0 && theirs.sa_handler == SIG_DFL &&
+               sigaction(SIGRTMAX - 1, &ours, NULL) == 0;
+    return prepared != 0;
+}
+
+void sample_ask(uint64_t thread, int wake) {
+    int now = atomic_load(&state);
+    if (now == WRITING || now == ANSWERED || !prepare())
+        return;
+    int expected = ASKED;
+    if (now == ASKED && !atomic_compare_exchange_strong(&state, &expected, IDLE))
+        return; // it answers just now
+    wake_descriptor = wake;
+    atomic_store(&asked_thread, thread);
+    atomic_store(&state, ASKED);
+    // tgkill: a number that is no thread of ours is refused.
+    if (syscall(SYS_tgkill, getpid(), (pid_t)thread, SIGRTMAX - 1) != 0) {
+        expected = ASKED;
+        atomic_compare_exchange_strong(&state, &expected, IDLE);
+    }
+}
+
+void sample_send(void) {
+    if (atomic_load(&state) != ANSWERED)
+        return;
+    // The thread's own frames begin where it was interrupted; before that are the handler and its trampoline.
+    int start = 0;
+    while (start < frame_count && frames[start] != interrupted_at)
+        start++;
+    if (start == frame_count)
+        start = frame_count < 2 ? frame_count : 2;
+    uint64_t addresses[FRAMES_MAX];
+    int count = 0;
+    while (count < FRAMES_MAX && start + count < frame_count) {
+        addresses[count] = (uint64_t)(uintptr_t)frames[start + count];
+        count++;
+    }
+    uint64_t thread = asked_thread;
+    atomic_store(&state, IDLE);
+    struct frame_writer *writer = report_begin(MESSAGE_STACK);
+    if (writer == NULL)
+        return;
+    frame_add_number(writer, 1, thread);
+    frame_add_bytes(writer, 2, addresses, (size_t)count * sizeof(addresses[0]));
+    report_end(writer);
+}

@@ -1,0 +1,76 @@
+import Foundation
+import LinuxSystem
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import Launching
+
+/// What is done and said about a launch that burns CPU time.
+@Suite(.serialized) struct CPUReportTests {
+    private static func limits() -> LaunchLimits {
+        var limits = LaunchLimits.standard(for: .processing)
+        limits.lease = Lease(duration: .seconds(60), gracePeriod: .milliseconds(200))
+        limits.cpu = CPULimit(percent: 20, window: .seconds(2))
+        return limits
+    }
+
+    @Test(arguments: [GroupKill?.none, .noFork, .pidNamespace])
+    func `the report of a CPU limit has the numbers, the samples, the thread and the function that burns`(
+        _ groupKill: GroupKill?
+    ) async throws {
+        let harness = try await LaunchHarness(groupKill: groupKill)
+        let end = try #require(
+            try await harness.run(try harness.order("spins-handled", limits: Self.limits())).end)
+        #expect(end.outcome == .expired && end.reason == .cpuLimit, "\(end)")
+        #expect(end.message?.contains("exceeding 20 % over 2 s") == true, "\(end)")
+        let lines = (end.report ?? "").split(separator: "\n").map(String.init)
+        #expect(lines.first.map { end.message?.hasPrefix($0) == true } == true, "\(end)")
+        #expect(lines.contains { $0.hasPrefix("CPU time at each sample: 0.0 s at 0.0 s, ") }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("  ") && $0.hasSuffix("bgtask-runner") }, "\(lines)")
+        let stack = try #require(lines.firstIndex { $0.hasPrefix("heaviest stack, ") }, "\(lines)")
+        #expect(lines[stack + 1].hasPrefix("  spin+0x") && lines[stack + 1].hasSuffix("misbehaves.so"))
+        #expect(lines[stack + 2].hasPrefix("  run+0x"), "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("  task_run+0x") && $0.hasSuffix("bgtask-runner") }, "\(lines)")
+        await harness.end()
+    }
+
+    @Test func `where processes burn that the task started, the report names their threads and no stack`()
+        async throws
+    {
+        let harness = try await LaunchHarness()
+        try #require(harness.launcher.isolation.groupKill == .cgroup, "descendants are counted by a cgroup")
+        var order = try harness.order("spins-below", limits: Self.limits())
+        order.subprocesses = true
+        let end = try #require(try await harness.run(order).end)
+        #expect(end.reason == .cpuLimit)
+        #expect(end.report?.contains("no stack: ") == true, "\(end)")
+        #expect(end.report?.contains("threads, by CPU time") == true, "\(end)")
+        await harness.end()
+    }
+
+    @Test func `half of the quota halves the weight of the group, and the end gives it back`() throws {
+        // A folder in a group's place: the cpu controller is rarely delegated where tests run.
+        let folder = FileManager.default.temporaryDirectory.appending(path: "group-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let group = ControlGroup(path: folder.path)
+        try Data("80\n".utf8).write(to: folder.appending(path: "cpu.weight"))
+        var order = LaunchOrder(
+            id: LaunchID(rawValue: 1), request: RequestID(rawValue: 1),
+            identifier: try TaskIdentifier("com.example.a"), bundle: try BundleIdentifier("com.example"),
+            kind: .processing, attempt: 1, token: 1, libraryPath: nil, libraryHash: nil, program: nil,
+            limits: Self.limits(), dataDirectory: "/", temporaryDirectory: "/")
+        order.environment = []
+        let launch = RunningLaunch(order)
+        launch.group = group
+        for _ in 0..<2 {
+            launch.setHalved(true)
+            launch.setHalved(true)
+            #expect(group.cpuWeight == 40)
+            launch.setHalved(false)
+            launch.setHalved(false)
+            #expect(group.cpuWeight == 80)
+        }
+    }
+}
