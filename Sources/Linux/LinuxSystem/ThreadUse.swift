@@ -16,6 +16,7 @@ public struct ThreadUse: Equatable, Sendable {
     /// - Parameters:
     ///   - processes: Their numbers.
     ///   - limit: The most threads that are looked at.
+    /// - Returns: One element a thread.
     public static func all(of processes: [Int32], limit: Int = 1024) -> [ThreadUse] {
         let ticks = Int64(max(1, sysconf(CInt(_SC_CLK_TCK))))
         var result: [ThreadUse] = []
