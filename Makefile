@@ -50,7 +50,7 @@ install:
 	swift build -c release --static-swift-stdlib --product bgtask-runner
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/include' '$(DESTDIR)$(PREFIX)/share/bgtask'
 	cd "$$(swift build -c release --static-swift-stdlib --show-bin-path)" && \
-	    install bgtaskd bgtask bgtask-runner '$(DESTDIR)$(PREFIX)/bin'
+	    install -s bgtaskd bgtask bgtask-runner '$(DESTDIR)$(PREFIX)/bin'
 	install -m 644 Sources/SDK/CHandlerABI/include/bgtask.h '$(DESTDIR)$(PREFIX)/include'
 	install -m 644 Plugins/exports.map '$(DESTDIR)$(PREFIX)/share/bgtask'
 
