@@ -140,7 +140,7 @@ final class HostProcess {
         let answer = run(arguments)
         guard let rows = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [[String: Any]]
         else {
-            throw HostFailure("no rows: \(answer)")
+            throw HostFailure("no rows: \(answer)\n\(logTail(30))")
         }
         return rows
     }

@@ -125,7 +125,7 @@ final class LaunchHarness: Sendable {
         case .started(let id, _), .ready(let id, _), .progress(let id, _), .log(let id, _, _, _, _),
             .output(let id, _, _), .checkpoint(let id, _), .cancel(let id, _, _), .pending(let id, _),
             .assertionBegan(let id, _, _), .assertionEnded(let id, _), .expiring(let id, _, _),
-            .cpuWarning(let id, _), .unkillable(let id):
+            .cpuWarning(let id, _), .unkillable(let id), .tracingChanged(let id, _):
             sights.withLock { $0[id, default: Sight()].events.append(event) }
         case .submit(let id, let call, let submission):
             sights.withLock { $0[id, default: Sight()].events.append(event) }

@@ -59,6 +59,13 @@ extension LauncherCore {
     /// Relaxes (`nil`) or restores a CPU limit; the window starts afresh.
     func setCPULimit(_ id: LaunchID, _ limit: CPULimit?) {
         guard let launch = find(id) else { return }
+        launch.cpuLimit = limit
+        if launch.hold?.isHeld != true { putLimitIntoForce(launch) }
+    }
+
+    /// Starts the window afresh under the limit that holds now: none while a debugger holds the launch.
+    func putLimitIntoForce(_ launch: RunningLaunch) {
+        let limit = launch.hold?.isHeld == true ? nil : launch.cpuLimit
         launch.monitor?.setLimit(limit, at: moments.now().monotonic, usage: launch.cpuTime().0)
         launch.setHalved(false)
         scheduleMonitor(launch)

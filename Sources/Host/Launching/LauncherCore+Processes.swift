@@ -82,11 +82,19 @@ extension LauncherCore {
     }
 
     func beginRun(_ launch: RunningLaunch) {
-        if launch.life.stage == .running { launch.lifeTimer?.cancel() }
+        if launch.life.stage == .running { launch.lifeTimer.cancel() }
         let now = moments.now()
+        if launch.order.debug, isolation == .pidNamespace,
+            let handler = launch.processes.first(where: { $0 != launch.pid })
+        {
+            // A debugger wants the handler, not the init of its namespace.
+            tell(.started(launch.id, pid: handler))
+        }
         tell(.ready(launch.id, at: now))
+        beginHold(launch)
         launch.monitor = CPUMonitor(
-            limit: launch.order.limits.cpu, cores: cores, at: now.monotonic, usage: launch.cpuTime().0)
+            limit: launch.hold?.isHeld == true ? nil : launch.cpuLimit, cores: cores, at: now.monotonic,
+            usage: launch.cpuTime().0)
         scheduleMonitor(launch)
     }
 

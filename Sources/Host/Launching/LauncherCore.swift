@@ -94,7 +94,7 @@ final class LauncherCore: @unchecked Sendable {
             let time = launch.openAssertions.isEmpty ? Self.exitTime : Self.assertionTime
             setLifeTimer(time, launch) { .tidyingEnded }
         case .kill:
-            launch.lifeTimer?.cancel()
+            launch.lifeTimer.cancel()
             launch.wasKilled = true
             try? send(KillMessage(launch: launch.number))
         case .end(let end): finish(launch, end)
@@ -109,8 +109,14 @@ final class LauncherCore: @unchecked Sendable {
     func setLifeTimer(
         _ time: Duration, _ launch: RunningLaunch, _ event: @escaping @Sendable () -> LaunchLife.Event
     ) {
-        launch.lifeTimer?.cancel()
-        launch.lifeTimer = after(time) { [self] in handle(event(), launch) }
+        launch.lifeTimer.set(time) { [self] in handle(event(), launch) }
+        startLifeTimer(launch)
+    }
+
+    /// Lets a launch's deadline run; while a debugger holds it, it stands still.
+    func startLifeTimer(_ launch: RunningLaunch) {
+        guard launch.hold?.isTraced != true else { return }
+        launch.lifeTimer.run(at: moments.now(), on: after)
     }
 
     private func climb(_ ladder: ArraySlice<LadderStep>, _ launch: RunningLaunch) {
@@ -127,8 +133,8 @@ final class LauncherCore: @unchecked Sendable {
             tell(.expiring(launch.id, reason, at: now))
             climb(rest, launch)
         case .wait(let time):
-            launch.lifeTimer?.cancel()
-            launch.lifeTimer = after(time) { [self] in climb(rest, launch) }
+            launch.lifeTimer.set(time) { [self] in climb(rest, launch) }
+            startLifeTimer(launch)
         case .kill:
             handle(.graceEnded, launch)
         }

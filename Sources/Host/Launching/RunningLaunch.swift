@@ -57,12 +57,18 @@ final class RunningLaunch: @unchecked Sendable {
     var fullWeight: Int?
     var peakResident: Int64 = 0
     var monitorTimer: Scheduled<Void>?
+    /// The CPU limit that is in force while no debugger holds the launch.
+    var cpuLimit: CPULimit?
+    /// For a launch under `--debug`, from its *ready* on.
+    var hold: DebugHold?
+    var debugTimer: Scheduled<Void>?
     /// The load deadline, then the grace, then the time to tidy up; one at a time.
-    var lifeTimer: Scheduled<Void>?
+    var lifeTimer = LifeTimer()
     var closingTimer: Scheduled<Void>?
 
     init(_ order: LaunchOrder) {
         self.order = order
+        cpuLimit = order.limits.cpu
         life = LaunchLife(grace: order.limits.lease.gracePeriod)
     }
 
@@ -115,10 +121,11 @@ final class RunningLaunch: @unchecked Sendable {
     }
 
     func cancelTimers() {
-        for timer in [newsTimer, monitorTimer, lifeTimer, closingTimer] { timer?.cancel() }
+        for timer in [newsTimer, monitorTimer, debugTimer, closingTimer] { timer?.cancel() }
         newsTimer = nil
         monitorTimer = nil
-        lifeTimer = nil
+        debugTimer = nil
+        lifeTimer.cancel()
         closingTimer = nil
     }
 

@@ -13,21 +13,13 @@ struct PreparedLaunch: Sendable {
     let dataDirectory: String
     let environment: [String]
 
-    /// The grace of a launch under a debugger: as long as somebody may look at it.
-    private static let debuggedGrace = Duration.seconds(3600)
-
     /// The order for the launcher.
     func order(for record: LaunchRecord, in temporaryDirectory: String, isDebugged: Bool) -> LaunchOrder {
-        var limits = declaration.limits
-        if isDebugged {
-            limits.lease = Lease(duration: nil, gracePeriod: Self.debuggedGrace)
-            limits.cpu = nil
-        }
         var order = LaunchOrder(
             id: record.id, request: record.request, identifier: record.identifier, bundle: record.bundle,
             kind: record.kind, attempt: record.attempt, token: record.token,
             libraryPath: program == nil ? handler.libraryPath : nil, libraryHash: handler.libraryHash,
-            program: program, limits: limits, dataDirectory: dataDirectory,
+            program: program, limits: declaration.limits, dataDirectory: dataDirectory,
             temporaryDirectory: temporaryDirectory)
         order.payload = request.submission.payload
         order.checkpoint = checkpoint

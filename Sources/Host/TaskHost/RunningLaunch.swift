@@ -8,8 +8,6 @@ struct RunningLaunch: Sendable {
     let request: TaskRequest
     /// Whether the manifest forbids a second attempt.
     let isAtMostOnce: Bool
-    /// Whether it was started for a debugger.
-    let isDebugged: Bool
     /// The task's process, once it is started.
     var processIdentifier: Int32?
     /// Whether its handler completed, by whatever outcome.

@@ -66,8 +66,7 @@ extension TaskHost {
         let isDebugged = debugged.remove(id) != nil
         let declaration = handler(for: request)?.manifest.declaration(for: request.identifier)
         running[record.id] = RunningLaunch(
-            record: record, request: request, isAtMostOnce: declaration?.isAtMostOnce ?? false,
-            isDebugged: isDebugged)
+            record: record, request: request, isAtMostOnce: declaration?.isAtMostOnce ?? false)
         happenings.send(.launchStarted(record))
         log.append(
             .info, "launching, attempt \(record.attempt)\(isSimulated ? ", simulated" : "")",

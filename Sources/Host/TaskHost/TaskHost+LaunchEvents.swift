@@ -60,6 +60,9 @@ extension TaskHost {
             note(.info, "assertion \(assertion) ends", of: id)
         case .expiring(let id, let reason, _):
             await expiring(id, reason)
+        case .tracingChanged(let id, let isTraced):
+            note(.info, isTraced ? "held for a debugger" : "no debugger holds it any more", of: id)
+            await schedule(.tracingChanged(id, isTraced: isTraced))
         case .cpuWarning(let id, let message):
             note(.warning, message, of: id)
         case .ended(let id, let end, let cpuTime, let cpuIsLowerBound, let peakMemory, let moment):
@@ -87,7 +90,6 @@ extension TaskHost {
         running[id]?.record.readyAt = moment.wall
         happenings.send(.launchReady(id, launch.record.request, at: moment.wall))
         await schedule(.launchReady(id))
-        if launch.isDebugged { await schedule(.tracingChanged(id, isTraced: true)) }
         resumeReadyWaiters(of: id)
         do {
             try await store.markReady(id, at: moment.wall)

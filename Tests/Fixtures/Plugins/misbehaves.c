@@ -171,6 +171,7 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         hang();
     } else if (strcmp(what, "ignores") == 0) {
         (void)host->expiration_descriptor(task);
+        host->log(task, BGTASK_LOG_INFO, "asked");
         hang();
     } else if (strcmp(what, "hangs-in-expiration") == 0) {
         host->set_expiration_handler(task, expire_hang, NULL);

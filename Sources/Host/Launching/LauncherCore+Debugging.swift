@@ -1,0 +1,33 @@
+import LinuxSystem
+import NIOCore
+import TaskModel
+
+/// Launches that stop before their handler for a debugger.
+extension LauncherCore {
+    /// Holds a launch from the stop before its handler, and looks at it until it ends.
+    func beginHold(_ launch: RunningLaunch) {
+        guard launch.order.debug, launch.hold == nil else { return }
+        launch.hold = DebugHold()
+        tell(.tracingChanged(launch.id, isTraced: true))
+        scheduleLookAtDebugger(launch)
+    }
+
+    private func scheduleLookAtDebugger(_ launch: RunningLaunch) {
+        launch.debugTimer = after(DebugHold.interval) { [self] in lookAtDebugger(launch) }
+    }
+
+    private func lookAtDebugger(_ launch: RunningLaunch) {
+        guard var hold = launch.hold else { return }
+        let before = hold
+        hold.look(ProcessTracing(of: launch.processes))
+        launch.hold = hold
+        if hold.isTraced != before.isTraced {
+            if hold.isTraced { launch.lifeTimer.pause(at: moments.now()) } else { startLifeTimer(launch) }
+        }
+        if hold.isHeld != before.isHeld {
+            tell(.tracingChanged(launch.id, isTraced: hold.isHeld))
+            putLimitIntoForce(launch)
+        }
+        scheduleLookAtDebugger(launch)
+    }
+}
