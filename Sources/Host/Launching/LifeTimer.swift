@@ -1,7 +1,9 @@
 import NIOCore
 import TaskModel
 
-/// The one deadline that a launch has at a time, which can be made to stand still. Confined to the event loop.
+/// The one deadline that a launch has at a time, which can be made to stand still.
+///
+/// Confined to the event loop.
 struct LifeTimer {
     private var timer: Scheduled<Void>?
     private var body: (@Sendable () -> Void)?
