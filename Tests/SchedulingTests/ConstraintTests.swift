@@ -121,13 +121,14 @@ import Testing
             $0.requiresNetworkConnectivity = true
             $0.earliestBeginDate = date
         }
-        let vetoes = try #require(rig.scheduler.explain(id, at: rig.now)).filter(\.isVeto)
+        let vetoes = try #require(rig.scheduler.explain(id, at: rig.now)).vetoes
         #expect(vetoes.map(\.policy) == ["EarliestBeginDate", "ExternalPower", "Network"])
         #expect(
             vetoes[0].rationale == [
                 Rationale(
                     quantity: "earliestBeginDate", required: "not before 2027-01-15T09:00:00Z",
-                    observed: "2027-01-15T08:00:00Z, 60 min early", earliestChange: date)
+                    observed: "2027-01-15T08:00:00Z, 60 min early", earliestChange: date,
+                    remedy: "Wait, or skip the policies: bgtask launch com.example.a.powered")
             ])
         #expect(vetoes[1].rationale.first?.observed == "on battery, 80 %")
         #expect(vetoes[1].rationale.first?.remedy == "Plug in external power")

@@ -175,7 +175,7 @@ final class RandomHost {
         for action in actions { check(action, now) }
         for id in pending.keys {
             let verdicts = scheduler.explain(id, at: now)
-            if let verdicts, !verdicts.contains(where: \.isVeto) {
+            if let verdicts, verdicts.mayStart {
                 faults.append("\(id) waits without a veto")
             }
             if verdicts == nil { faults.append("\(id) was forgotten") }
@@ -196,7 +196,7 @@ final class RandomHost {
 
     private func check(_ action: SchedulerAction, _ now: Moment) {
         switch action {
-        case .launch(let id, let isSimulated, let verdicts):
+        case .launch(let id, let isSimulated, _, let explanation):
             launchCount += 1
             guard let request = pending.removeValue(forKey: id) else {
                 return faults.append("\(id) was not pending")
@@ -205,10 +205,10 @@ final class RandomHost {
             if others.contains(where: { $0.identifier == request.identifier }) {
                 faults.append("two launches of \(request.identifier)")
             }
-            if verdicts.contains(where: \.isVeto) { faults.append("\(id) was launched against a veto") }
+            if !explanation.mayStart { faults.append("\(id) was launched against a veto") }
             if !isSimulated { checkPolicies(request, others, now) }
             starting[id] = request
-        case .expire(let id, let reason):
+        case .expire(let id, let reason, _):
             guard let launch = running[id], !launch.isExpiring else {
                 return faults.append("\(id) was told twice")
             }
@@ -221,7 +221,7 @@ final class RandomHost {
         case .wake(let instants): wake = instants
         case .setCPULimitRelaxed(_, true):
             if conditions.power.value?.externalPower != true { faults.append("relaxed without power") }
-        case .setCPULimitRelaxed, .submitScheduled, .measureCPU: break
+        case .setCPULimitRelaxed, .submitScheduled, .setPriority, .ask, .saveBundleState, .measureCPU: break
         }
     }
 

@@ -42,21 +42,28 @@ final class SchedulerRig {
         return actions
     }
 
-    /// What was said since the last call, alarms and questions for CPU time left out.
+    /// What was said since the last call; alarms, saves and questions left out, and the records of what was told to stop.
     func take() -> [SchedulerAction] {
         defer { said = [] }
-        return said.filter {
-            switch $0 {
-            case .wake, .measureCPU: false
-            default: true
+        return said.compactMap { action in
+            switch action {
+            case .wake, .saveBundleState, .measureCPU, .ask: nil
+            case .expire(let id, let reason, _): .expire(id, reason)
+            default: action
             }
         }
+    }
+
+    /// Everything said since the last call.
+    func takeAll() -> [SchedulerAction] {
+        defer { said = [] }
+        return said
     }
 
     /// The identifiers launched since the last call.
     func launched() -> [String] {
         take().compactMap { action in
-            guard case .launch(let id, _, _) = action else { return nil }
+            guard case .launch(let id, _, _, _) = action else { return nil }
             return stored[id]?.identifier.rawValue ?? "\(id)"
         }
     }
@@ -117,7 +124,7 @@ final class SchedulerRig {
     /// The names of the policies that veto the pending request of an identifier.
     func vetoes(_ name: String) -> [String] {
         guard let request = scheduler.pendingRequest(of: .sample(name)) else { return [] }
-        return scheduler.explain(request.id, at: now)?.filter(\.isVeto).map(\.policy) ?? []
+        return scheduler.explain(request.id, at: now)?.vetoes.map(\.policy) ?? []
     }
 }
 

@@ -18,15 +18,17 @@ import Testing
     @Test func `a request without constraints starts at once, and says why`() throws {
         let rig = SchedulerRig()
         let id = rig.submit("p1")
-        guard case .launch(let launched, let isSimulated, let verdicts)? = rig.take().first else {
+        guard case .launch(let launched, let isSimulated, let priority, let explanation)? = rig.take().first
+        else {
             Issue.record("nothing was launched")
             return
         }
         #expect(launched == id)
         #expect(!isSimulated)
         let names = Scheduler.policies.map { $0.name }
-        #expect(verdicts.map(\.policy) == names)
-        #expect(verdicts.allSatisfy { !$0.isVeto })
+        #expect(priority == .discretionary)
+        #expect(explanation.verdicts.map(\.policy) == names + ["Score"])
+        #expect(explanation.mayStart)
     }
 
     @Test func `a request starts at its earliest begin date and not a millisecond before`() {
@@ -88,7 +90,7 @@ import Testing
         rig.advance(.seconds(60))
         #expect(rig.take() == [])
         rig.advance(.seconds(30))
-        guard case .launch(second, _, _)? = rig.take().first else {
+        guard case .launch(second, _, _, _)? = rig.take().first else {
             Issue.record("the second request was not launched")
             return
         }
@@ -132,11 +134,11 @@ import Testing
         }
         let powered = rig.submit("powered") { $0.earliestBeginDate = rig.now.wall + .seconds(3600) }
         rig.send(.simulate(powered))
-        guard case .launch(powered, isSimulated: true, let verdicts)? = rig.take().first else {
+        guard case .launch(powered, isSimulated: true, _, let explanation)? = rig.take().first else {
             Issue.record("no simulated launch")
             return
         }
-        #expect(verdicts.map(\.policy) == ["Permission", "OneLaunchPerIdentifier"])
+        #expect(explanation.verdicts.map(\.policy) == ["Permission", "OneLaunchPerIdentifier"])
 
         let held = rig.submit("p1") { $0.earliestBeginDate = rig.now.wall + .seconds(3600) }
         rig.send(.handlersChanged([]))

@@ -12,11 +12,18 @@ struct ActiveLaunch: Sendable {
     var isExpiring = false
     /// Whether its CPU limit is lifted.
     var isRelaxed = false
-    /// A simulated launch may start without the power or network that it needs, but it does not outlive their loss.
-    private(set) var hadPower: Bool
-    private(set) var hadNetwork: Bool
+    /// Policies, by their place, against which a simulated launch began; they do not end it until they agreed once.
+    var exempt: Set<Int> = []
+    /// What it gets of the machine.
+    var priority = LaunchPriority.requested
+    /// How to take back that it was counted, if it was.
+    var previousLaunch: PreviousLaunch?
+    /// Whether it moves.
+    var progress = ProgressWatch()
 
     private var readyAt: Moment?
+    /// On CLOCK_MONOTONIC.
+    private var expiringSince: Duration?
     /// On CLOCK_BOOTTIME.
     private var leaseEnd: Duration?
     private var wasActive = false
@@ -24,33 +31,32 @@ struct ActiveLaunch: Sendable {
     private enum Measurement { case none, due, asked, known }
     private var measurement = Measurement.none
     private var cpuAtLastDue = Duration.zero
-    private var progress: TaskProgress?
-    /// On CLOCK_MONOTONIC: a machine that sleeps makes no progress and is not to blame.
-    private var lastChange: Duration?
     private var tracedSince: Moment?
+
+    /// What was known of a bundle's newest launch before this one.
+    struct PreviousLaunch: Sendable {
+        var time: WallTime?
+        /// The local day to whose budget this launch was charged.
+        var day: Int64
+    }
 
     init(_ request: TaskRequest, _ declaration: TaskDeclaration?, _ needs: Needs, isSimulated: Bool) {
         self.request = request
         self.needs = needs
         self.isSimulated = isSimulated
         lease = declaration?.limits.lease ?? .standard(for: request.kind)
-        hadPower = !isSimulated
-        hadNetwork = !isSimulated
     }
 
     mutating func becameReady(at now: Moment) {
         guard readyAt == nil else { return }
         readyAt = now
         leaseEnd = lease.duration.map { now.boot + $0 }
-        lastChange = now.monotonic
+        progress.begin(at: now.monotonic)
         if tracedSince != nil { tracedSince = now }
     }
 
-    mutating func progressed(_ report: TaskProgress, at now: Moment) {
-        guard report.completed != progress?.completed || report.total != progress?.total else { return }
-        progress = report
-        lastChange = now.monotonic
-        wasActive = true
+    mutating func progressed(_ report: TaskProgress, at now: Moment, _ settings: SchedulerSettings) {
+        if progress.report(report, at: now.monotonic, slowShare: settings.slowShare) { wasActive = true }
     }
 
     mutating func becameActive() { wasActive = true }
@@ -69,56 +75,101 @@ struct ActiveLaunch: Sendable {
         return true
     }
 
+    mutating func beginExpiring(at now: Moment) {
+        guard !isExpiring else { return }
+        isExpiring = true
+        expiringSince = now.monotonic
+    }
+
     mutating func setTraced(_ isTraced: Bool, at now: Moment) {
         if isTraced {
             if tracedSince == nil { tracedSince = now }
         } else if let since = tracedSince {
             tracedSince = nil
             leaseEnd = leaseEnd.map { $0 + (now.boot - since.boot) }
-            lastChange = lastChange.map { $0 + (now.monotonic - since.monotonic) }
+            progress.shift(by: now.monotonic - since.monotonic)
         }
     }
 
-    mutating func observe(_ conditions: Conditions) {
-        if conditions.isExternalPowerConnected { hadPower = true }
-        if conditions.isNetworkThere { hadNetwork = true }
-    }
-
-    /// Why the conditions end it, if they do.
-    ///
-    /// Unknown is lost: it never satisfies a constraint.
-    func reasonOfConditions(_ conditions: Conditions) -> Reason? {
-        if needs.externalPower && hadPower && !conditions.isExternalPowerConnected {
-            return .externalPowerLost
-        }
-        if needs.network && hadNetwork && !conditions.isNetworkThere { return .networkLost }
-        return nil
+    /// What to ask the user about it now; only those that a user watches are asked about.
+    mutating func question(at now: Moment, _ settings: SchedulerSettings) -> Rationale? {
+        guard request.kind == .continuedProcessing, tracedSince == nil, readyAt != nil else { return nil }
+        return progress.question(at: now.monotonic, settings)
     }
 
     /// Why time ends it, if it does; renews the lease where that is due.
-    mutating func reasonOfTime(at now: Moment, _ conditions: Conditions, _ settings: SchedulerSettings)
-        -> Reason?
+    mutating func endOfTime(at now: Moment, _ conditions: Conditions, _ settings: SchedulerSettings)
+        -> (Reason, Verdict)?
     {
         guard tracedSince == nil, let readyAt else { return nil }
-        if request.kind == .continuedProcessing, let lastChange,
+        if request.kind == .continuedProcessing, let lastChange = progress.lastChange,
             now.monotonic >= lastChange + settings.stallLimit
         {
-            return .noProgress
+            return Self.noProgress(
+                "a change of completed or total units within \(settings.stallLimit.text)",
+                "none for \((now.monotonic - lastChange).text)")
         }
         while let end = leaseEnd, now.boot >= end {
-            guard isRenewable, conditions.isExternalPowerConnected else { return .leaseEnded }
             let limit = readyAt.boot + settings.renewalLimit
-            guard end < limit, let period = lease.duration else { return .leaseEnded }
+            guard isRenewable, conditions.isExternalPowerConnected, end < limit, let period = lease.duration
+            else { return leaseEnded(readyAt, at: now) }
             guard measurement == .known else {
                 if measurement == .none { measurement = .due }
                 return nil
             }
             measurement = .none
-            guard wasActive else { return .noProgress }
+            guard wasActive else {
+                return Self.noProgress(
+                    "progress, a checkpoint or CPU use within \(period.text)", "none of them")
+            }
             wasActive = false
             leaseEnd = min(end + period, limit)
         }
         return nil
+    }
+
+    private static func noProgress(_ required: String, _ observed: String) -> (Reason, Verdict) {
+        (
+            .noProgress,
+            .stop(
+                "Progress",
+                Rationale(
+                    quantity: "timeSinceProgress", required: required, observed: observed,
+                    remedy: "Report progress in smaller steps"))
+        )
+    }
+
+    private func leaseEnded(_ readyAt: Moment, at now: Moment) -> (Reason, Verdict) {
+        let granted = leaseEnd.map { $0 - readyAt.boot } ?? .zero
+        return (
+            .leaseEnded,
+            .stop(
+                "Lease",
+                Rationale(
+                    quantity: "runTime", required: "at most \(granted.text)",
+                    observed: (now.boot - readyAt.boot).text,
+                    remedy: isRenewable
+                        ? "Plug in the charger: on external power the lease renews" : nil),
+                since: readyAt.wall)
+        )
+    }
+
+    /// What its end says of its bundle, in hundredths.
+    func conductPoints(_ ending: LaunchEnding, _ settings: SchedulerSettings, at now: Moment) -> Int {
+        var points = ending.leakedAssertions > 0 ? -settings.conductLeak : 0
+        switch ending.outcome {
+        case .killed, .crashed: points -= settings.conductFault
+        case .succeeded, .failed, .expired, .cancelled:
+            if let expiringSince {
+                if now.monotonic - expiringSince <= lease.gracePeriod / 2 { points += settings.conductReward }
+            } else if ending.outcome == .succeeded, let readyAt, let duration = lease.duration,
+                now.boot - readyAt.boot <= duration / 2
+            {
+                points += settings.conductReward
+            }
+        case .lost, nil: break
+        }
+        return points
     }
 
     /// When to look again, on CLOCK_BOOTTIME.
@@ -126,9 +177,12 @@ struct ActiveLaunch: Sendable {
         guard tracedSince == nil, !isExpiring, id != nil, readyAt != nil, measurement != .asked else {
             return nil
         }
-        guard request.kind == .continuedProcessing, let lastChange else { return leaseEnd }
+        guard request.kind == .continuedProcessing, let lastChange = progress.lastChange else {
+            return leaseEnd
+        }
         // In sleep the boot clock runs ahead of the monotonic one; the look is then early and asks again.
-        let stall = now.boot + max(.zero, lastChange + settings.stallLimit - now.monotonic)
+        let next = progress.stallQuestion(settings) ?? lastChange + settings.stallLimit
+        let stall = now.boot + max(.zero, next - now.monotonic)
         return leaseEnd.map { min($0, stall) } ?? stall
     }
 

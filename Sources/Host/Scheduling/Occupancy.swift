@@ -1,67 +1,57 @@
 import TaskModel
 
 /// Which queue a request waits in.
-enum Lane: CaseIterable, Sendable {
+enum Lane: CaseIterable, Hashable, Sendable {
     /// Launches that someone asked for by name; they take no slot of others.
     case simulated
     /// A user asked for it.
     case continued
+    /// Pushes of priority 10.
+    case urgent
     /// May be put off.
     case discretionary
 }
 
-/// Who holds which slot, and which bundles wait for one; kept up to date so that a decision counts nothing.
+extension TaskRequest {
+    /// Where it waits, and whose slot its launch holds.
+    var lane: Lane { isDiscretionary ? .discretionary : kind == .continuedProcessing ? .continued : .urgent }
+}
+
+/// Who holds which slot; kept up to date so that a decision counts nothing.
 struct Occupancy: Sendable {
     /// The requests whose launches are under way, by identifier.
     private(set) var requests: [TaskIdentifier: RequestID] = [:]
     private(set) var discretionary = 0
     private(set) var continued = 0
+    private(set) var urgent = 0
     private(set) var discretionaryByBundle: [BundleIdentifier: Int] = [:]
-    /// Requests that wait for a discretionary slot and nothing else, as far as is known.
-    private var candidatesByBundle: [BundleIdentifier: Int] = [:]
-    /// Bundles with such a request and without a discretionary launch.
-    private(set) var bundlesWithoutLaunch: Set<BundleIdentifier> = []
+    /// When a slot was last taken or given back.
+    private(set) var since: WallTime?
 
-    mutating func begin(_ request: TaskRequest) {
+    /// Whether anything is under way.
+    var isBusy: Bool { !requests.isEmpty }
+
+    mutating func begin(_ request: TaskRequest, at now: WallTime) {
         requests[request.identifier] = request.id
-        guard request.kind.isDiscretionary else { return continued += 1 }
-        discretionary += 1
-        discretionaryByBundle[request.bundle, default: 0] += 1
-        refresh(request.bundle)
+        since = now
+        count(request, 1)
     }
 
-    mutating func end(_ request: TaskRequest) {
+    mutating func end(_ request: TaskRequest, at now: WallTime) {
         requests[request.identifier] = nil
-        guard request.kind.isDiscretionary else { return continued -= 1 }
-        discretionary -= 1
-        discretionaryByBundle.decrement(request.bundle)
-        refresh(request.bundle)
+        since = now
+        count(request, -1)
     }
 
-    mutating func beginWaiting(_ bundle: BundleIdentifier) {
-        candidatesByBundle[bundle, default: 0] += 1
-        refresh(bundle)
-    }
-
-    mutating func endWaiting(_ bundle: BundleIdentifier) {
-        candidatesByBundle.decrement(bundle)
-        refresh(bundle)
-    }
-
-    /// Whether any slot of the lane is free.
-    func hasSlot(in lane: Lane, _ settings: SchedulerSettings) -> Bool {
-        switch lane {
-        case .simulated: true
-        case .continued: continued < settings.continuedSlots
-        case .discretionary: discretionary < settings.discretionarySlots
-        }
-    }
-
-    private mutating func refresh(_ bundle: BundleIdentifier) {
-        if candidatesByBundle[bundle] != nil && discretionaryByBundle[bundle] == nil {
-            bundlesWithoutLaunch.insert(bundle)
-        } else {
-            bundlesWithoutLaunch.remove(bundle)
+    private mutating func count(_ request: TaskRequest, _ change: Int) {
+        switch request.lane {
+        case .simulated: break
+        case .continued: continued += change
+        case .urgent: urgent += change
+        case .discretionary:
+            discretionary += change
+            let count = (discretionaryByBundle[request.bundle] ?? 0) + change
+            discretionaryByBundle[request.bundle] = count == 0 ? nil : count
         }
     }
 }

@@ -20,6 +20,11 @@ struct Permits: Equatable, Sendable {
         }
     }
 
+    /// The bundles whose manifests are not the same here and there.
+    func bundlesThatDiffer(from other: Permits) -> Set<BundleIdentifier> {
+        Set(bundles.keys).union(other.bundles.keys).filter { bundles[$0] != other.bundles[$0] }
+    }
+
     /// What this bundle's manifest says of the identifier.
     func declaration(for identifier: TaskIdentifier, of bundle: BundleIdentifier) -> TaskDeclaration? {
         guard let entry = bundles[bundle] else { return nil }
@@ -33,7 +38,12 @@ struct Permits: Equatable, Sendable {
         var best: (manifest: Manifest, declaration: TaskDeclaration)?
         for entry in bundles.values {
             guard let declaration = declaration(for: identifier, of: entry.manifest.bundle) else { continue }
-            if let other = best, !declaration.pattern.isNarrower(than: other.declaration.pattern) { continue }
+            if let other = best {
+                // Equals should not have been taken; if they were, every process answers the same.
+                let isNarrower = declaration.pattern.isNarrower(than: other.declaration.pattern)
+                let isBroader = other.declaration.pattern.isNarrower(than: declaration.pattern)
+                if isBroader || (!isNarrower && other.manifest.bundle < entry.manifest.bundle) { continue }
+            }
             best = (entry.manifest, declaration)
         }
         return best

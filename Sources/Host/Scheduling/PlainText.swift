@@ -10,6 +10,9 @@ extension WallTime {
             + "T\((rest / 3600).twoDigits):\((rest / 60 % 60).twoDigits):\((rest % 60).twoDigits)Z"
     }
 
+    /// Seconds since the epoch, rounded down.
+    var wholeSeconds: Int64 { milliseconds.floorDivided(by: 1000) }
+
     /// The date of a day since 1970-01-01, counted in eras of 400 years (146,097 days) that begin on 1 March.
     private static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let sinceEra0 = day + 719_468
@@ -37,10 +40,19 @@ extension Duration {
     }
 }
 
+extension Double {
+    /// With two digits after the point: `0.58`.
+    var text: String {
+        let hundredths = Int((self * 100).rounded())
+        return
+            "\(hundredths < 0 ? "-" : "")\(abs(hundredths) / 100).\(Int64(abs(hundredths) % 100).twoDigits)"
+    }
+}
+
 extension Int64 {
-    fileprivate var twoDigits: String { self < 10 ? "0\(self)" : "\(self)" }
-    fileprivate func floorDivided(by divisor: Int64) -> Int64 {
+    var twoDigits: String { self < 10 ? "0\(self)" : "\(self)" }
+    func floorDivided(by divisor: Int64) -> Int64 {
         self >= 0 ? self / divisor : -((-self + divisor - 1) / divisor)
     }
-    fileprivate func floorRemainder(by divisor: Int64) -> Int64 { self - floorDivided(by: divisor) * divisor }
+    func floorRemainder(by divisor: Int64) -> Int64 { self - floorDivided(by: divisor) * divisor }
 }

@@ -1,54 +1,129 @@
 import TaskModel
 
-/// One rule about starting a request.
+/// One rule about starting a request, and about what runs already.
 ///
-/// A new policy is one file in `Policies/` and one line in ``Scheduler/policies``. It is pure: the same request,
-/// situation and moment give the same verdict, which is what `handle` obeys and `explain` prints.
+/// A new policy is one file in `Policies/` and one line in ``Scheduler/policies``. It is pure: the same request, situation and
+/// moment give the same answer, which is what `handle` obeys and `explain` prints.
 protocol Policy: Sendable {
     /// As `explain` prints it.
     var name: String { get }
-    /// How much its score counts among the others'.
-    var weight: Double { get }
     /// Whether a simulated launch heeds it: permissions yes, policies no.
-    var bindsSimulatedLaunches: Bool { get }
-    /// What has to change before a veto can fall, besides the time that its rationale names.
-    func awaits(_ request: TaskRequest) -> Fact
-    /// Its answer about starting the request now.
-    func verdict(for request: TaskRequest, in situation: Situation, at now: Moment) -> Verdict
+    var isPermission: Bool { get }
+    /// The reason of the launches that its `stop` ends; `nil` for one that never says so.
+    var endReason: Reason? { get }
+    /// How much its score counts.
+    func weight(_ weights: PolicyWeights) -> Double
+    /// Its answer about the request now.
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer
 }
 
 extension Policy {
-    var weight: Double { 1 }
-    var bindsSimulatedLaunches: Bool { false }
+    var isPermission: Bool { false }
+    var endReason: Reason? { nil }
+    func weight(_ weights: PolicyWeights) -> Double { 0 }
 
-    /// It has nothing against it.
-    func proceed(_ rationale: Rationale...) -> Verdict {
-        Verdict(policy: name, decision: .proceed, score: 1, weight: weight, rationale: rationale)
-    }
-
-    /// Not now.
-    func veto(_ rationale: Rationale...) -> Verdict {
-        Verdict(policy: name, decision: .mustNotProceed, score: 0, weight: weight, rationale: rationale)
+    /// The answer with the policy's name to it.
+    func verdict(_ answer: Answer, in situation: Situation) -> Verdict {
+        Verdict(
+            policy: name, decision: answer.decision,
+            score: answer.isVeto ? 0 : answer.score ?? 1,
+            weight: answer.score == nil ? 0 : weight(situation.settings.weights),
+            rationale: answer.rationale.map { [$0] } ?? [], since: answer.since)
     }
 }
 
-/// What a vetoed request waits for.
-///
-/// A request is looked at again only when its fact changes.
+/// The request that policies are asked about, with everything about it that several of them need.
+struct Subject {
+    let request: TaskRequest
+    let needs: Needs
+    let bundle: BundleState
+    /// Whether it may be put off.
+    let isDiscretionary: Bool
+    /// Whether it runs already, so that only a `stop` matters.
+    let isRunning: Bool
+    /// Whether texts are wanted: they cost more than the decision.
+    let isTelling: Bool
+
+    /// Nothing against it, and no opinion.
+    func proceed() -> Answer { Answer(decision: .proceed) }
+
+    /// Nothing against it.
+    func proceed(
+        score: Double? = nil, since: WallTime? = nil, _ rationale: @autoclosure () -> Rationale
+    ) -> Answer {
+        Answer(
+            decision: .proceed, score: isDiscretionary ? score.map { min(1, max(0, $0)) } : nil, since: since,
+            rationale: isTelling ? rationale() : nil)
+    }
+
+    /// Not before the fact changes, or that date comes.
+    func wait(
+        for fact: Fact, until date: WallTime? = nil, since: WallTime? = nil,
+        _ rationale: @autoclosure () -> Rationale
+    ) -> Answer {
+        Answer(
+            decision: .mustNotProceed, fact: fact, until: date, since: since,
+            rationale: isTelling ? rationale() : nil)
+    }
+
+    /// The same, and what runs stops too.
+    func stop(
+        until fact: Fact, since: WallTime? = nil, _ rationale: @autoclosure () -> Rationale
+    ) -> Answer {
+        Answer(
+            decision: .absolutelyMustNotProceed, fact: fact, since: since,
+            rationale: isTelling ? rationale() : nil)
+    }
+}
+
+/// A policy's answer; see ``Subject`` for the ways to make one.
+struct Answer {
+    var decision: Decision
+    /// 0 through 1; `nil` without an opinion.
+    var score: Double?
+    /// What a vetoed request waits for.
+    var fact: Fact?
+    /// When the veto falls by itself.
+    var until: WallTime?
+    var since: WallTime?
+    var rationale: Rationale?
+
+    var isVeto: Bool { decision != .proceed }
+
+    /// What a vetoed request waits for: facts of the machine first, so that no clock wakes the host for a request that could not
+    /// start anyway; then dates; then its lane, and a slot of it.
+    var rank: Int {
+        switch fact {
+        case .slot: 3
+        case .lane: 2
+        default: until == nil ? 0 : 1
+        }
+    }
+}
+
+/// What a vetoed request waits for; it is looked at again only when that changes.
 enum Fact: Hashable, Sendable {
     /// Which manifests are in force.
     case handlers
     /// The end of the launch of this identifier.
     case launch(TaskIdentifier)
+    /// What is remembered of a bundle: its switch, its dismissal, its budget.
+    case bundle(BundleIdentifier)
     /// Whether external power is connected.
     case externalPower
     /// The network.
     case network
     /// Whether a GPU is offered.
     case gpu
-    /// The wall clock, up to the time that the rationale names.
+    /// Whether somebody uses the device.
+    case user
+    /// Any condition that a score looks at.
+    case scores
+    /// The wall clock alone.
     case time
-    /// A free slot.
+    /// Something that holds everything of its lane.
+    case lane
+    /// A free slot of its lane.
     case slot
 
     /// The facts that differ between two snapshots.
@@ -57,16 +132,8 @@ enum Fact: Hashable, Sendable {
         if old.isExternalPowerConnected != new.isExternalPowerConnected { facts.append(.externalPower) }
         if old.network != new.network { facts.append(.network) }
         if old.gpu != new.gpu { facts.append(.gpu) }
+        if old.user != new.user { facts.append(.user) }
+        if old != new { facts.append(.scores) }
         return facts
-    }
-
-    /// The order in which a request with several vetoes waits: for the machine first, so that no clock wakes the host for a
-    /// request that could not start anyway; for a slot last.
-    var rank: Int {
-        switch self {
-        case .handlers, .launch, .externalPower, .network, .gpu: 0
-        case .time: 1
-        case .slot: 2
-        }
     }
 }

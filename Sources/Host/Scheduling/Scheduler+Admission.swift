@@ -35,6 +35,11 @@ extension Scheduler {
             throw refuse(
                 .notPermitted, "\(refusal.observed), and it needs \(refusal.required)", refusal.remedy)
         }
+        if RefreshAllowed.binds(kind),
+            let refusal = RefreshAllowed.refusal(bundle, bundleState(bundle), settings)
+        {
+            throw refuse(.unavailable, "background refresh is \(refusal.observed)", refusal.remedy)
+        }
         if kind == .continuedProcessing, submission.origin == .handler || submission.origin == .schedule {
             throw refuse(
                 .notPermitted,
@@ -59,7 +64,7 @@ extension Scheduler {
         }
         let admission = Admission(
             bundle: bundle, kind: kind, pendingLimit: limit,
-            deadline: settings.deadline(for: submission, at: now))
+            deadline: settings.deadline(for: submission, lastUsed: bundleState(bundle).lastUsed, at: now))
         if kind == .continuedProcessing, submission.strategy == .fail {
             try checkImmediateStart(submission, admission, at: now)
         }
@@ -74,7 +79,7 @@ extension Scheduler {
             id: RequestID(rawValue: .max), submission: submission, bundle: admission.bundle,
             kind: admission.kind,
             submittedAt: now.wall, attempt: 1, notBefore: nil, deadline: admission.deadline)
-        guard let veto = explain(request, at: now).first(where: \.isVeto) else { return }
+        guard let veto = explain(request, at: now).vetoes.first else { return }
         let reason = veto.rationale.first
         throw SubmissionError(
             code: .immediateRunIneligible, subject: submission.identifier.rawValue,

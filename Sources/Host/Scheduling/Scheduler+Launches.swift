@@ -1,80 +1,168 @@
 import TaskModel
 
 extension Scheduler {
-    mutating func withLaunch(_ id: LaunchID, _ change: (inout ActiveLaunch) -> Void) {
+    mutating func applyToLaunch(
+        _ event: SchedulerEvent, at now: Moment, _ actions: inout [SchedulerAction]
+    ) {
+        switch event {
+        case .launchStarted(let id, let request): started(id, request)
+        case .launchNotStarted(let request, let retry): notStarted(request, retry: retry, at: now)
+        case .launchReady(let id): withLaunch(id) { $0.becameReady(at: now) }
+        case .progressed(let id, let progress):
+            let settings = settings
+            withLaunch(id) { $0.progressed(progress, at: now, settings) }
+        case .launchActive(let id): withLaunch(id) { $0.becameActive() }
+        case .cpuMeasured(let id, let time):
+            let least = settings.leastCPU
+            withLaunch(id) { $0.measured(time, least: least) }
+        case .answered(let id, true): withLaunch(id) { $0.progress.keepGoing(at: now.monotonic) }
+        case .answered(let id, false): expire(id, .cancelledByUser, nil, at: now, &actions)
+        case .tracingChanged(let id, let isTraced): withLaunch(id) { $0.setTraced(isTraced, at: now) }
+        case .expireRequested(let id, let reason): expire(id, reason, nil, at: now, &actions)
+        case .launchExpiring(let id): withLaunch(id) { $0.beginExpiring(at: now) }
+        case .launchEnded(let id, let putBack, let ending): ended(id, putBack, ending, at: now)
+        default: break
+        }
+    }
+
+    private mutating func withLaunch(_ id: LaunchID, _ change: (inout ActiveLaunch) -> Void) {
         guard let request = requestOfLaunch[id], var launch = launches[request] else { return }
         change(&launch)
         launches[request] = launch
     }
 
-    mutating func started(_ id: LaunchID, _ request: RequestID) {
+    private mutating func started(_ id: LaunchID, _ request: RequestID) {
         guard launches[request] != nil, launches[request]?.id == nil else { return }
         launches[request]?.id = id
         requestOfLaunch[id] = request
+        mustCheckLaunches = true
     }
 
-    mutating func notStarted(_ id: RequestID, retry: WallTime) {
+    private mutating func notStarted(_ id: RequestID, retry: WallTime, at now: Moment) {
         guard let launch = launches[id], launch.id == nil else { return }
         var request = launch.request
         request.notBefore = request.notBefore.map { max($0, retry) } ?? retry
-        finish(request)
+        finish(request, at: now)
+        uncountLaunch(launch)
         returnToPending(request)
     }
 
-    mutating func ended(_ id: LaunchID, putBack: TaskRequest?) {
+    private mutating func ended(
+        _ id: LaunchID, _ putBack: TaskRequest?, _ ending: LaunchEnding, at now: Moment
+    ) {
         guard let request = requestOfLaunch.removeValue(forKey: id), let launch = launches[request] else {
             return
         }
-        finish(launch.request)
+        finish(launch.request, at: now)
+        account(launch, ending, at: now)
         if let putBack { returnToPending(putBack) }
     }
 
     /// A newer request of the identifier stays in place of one that comes back.
     private mutating func returnToPending(_ request: TaskRequest) {
         if let other = pending.request(of: request.identifier), other.id != request.id { return }
-        pending.insert(request, &situation.occupancy)
-        pending.makeCandidate(request.id, &situation.occupancy)
+        pending.insert(request)
     }
 
-    private mutating func finish(_ request: TaskRequest) {
+    private mutating func finish(_ request: TaskRequest, at now: Moment) {
         launches[request.id] = nil
-        situation.occupancy.end(request)
-        pending.release(.launch(request.identifier), &situation.occupancy)
+        situation.occupancy.end(request, at: now.wall)
+        pending.release(.launch(request.identifier))
         schedules.touch(request.identifier)
     }
 
-    mutating func expire(_ id: LaunchID, _ reason: Reason, _ actions: inout [SchedulerAction]) {
+    /// Tells a launch to stop, once.
+    mutating func expire(
+        _ id: LaunchID, _ reason: Reason, _ verdict: Verdict?, at now: Moment,
+        _ actions: inout [SchedulerAction]
+    ) {
         guard let request = requestOfLaunch[id], launches[request]?.isExpiring == false else { return }
-        launches[request]?.isExpiring = true
-        actions.append(.expire(id, reason))
+        launches[request]?.beginExpiring(at: now)
+        let record = verdict.map { Explanation(question: .stop, at: now.wall, verdicts: [$0]) }
+        actions.append(.expire(id, reason, because: record))
     }
 
-    /// Puts every launch's CPU limit right and ends those that something speaks against.
+    /// Puts every launch's CPU limit and priority right, asks about those that stall, and ends those that something speaks against.
     mutating func settleLaunches(at now: Moment, _ actions: inout [SchedulerAction]) {
+        let mustCheck = mustCheckLaunches
+        mustCheckLaunches = false
+        if mustCheck { noticeSatisfied(at: now) }
         for (id, request) in requestOfLaunch.sorted(by: { $0.key < $1.key }) {
             guard var launch = launches[request] else { continue }
-            launch.observe(situation.conditions)
             let isRelaxed = launch.needs.externalPower && situation.conditions.isExternalPowerConnected
             if launch.isRelaxed != isRelaxed {
                 launch.isRelaxed = isRelaxed
                 actions.append(.setCPULimitRelaxed(id, isRelaxed))
             }
-            let reason = launch.isExpiring ? nil : reasonToEnd(&launch, at: now)
+            let priority = priority(of: launch.request)
+            if launch.priority != priority {
+                launch.priority = priority
+                actions.append(.setPriority(id, priority))
+            }
+            var end: (Reason, Verdict)?
+            if !launch.isExpiring {
+                end =
+                    endOfShutdown(at: now) ?? (mustCheck ? endOfPolicies(launch, at: now) : nil)
+                    ?? launch.endOfTime(at: now, situation.conditions, settings)
+                if end == nil, let question = launch.question(at: now, settings) {
+                    actions.append(.ask(id, because: question))
+                }
+            }
             if launch.takeMeasurement() { actions.append(.measureCPU(id)) }
             launches[request] = launch
-            if let reason { expire(id, reason, &actions) }
+            if let (reason, verdict) = end { expire(id, reason, verdict, at: now, &actions) }
         }
+        relievePressure(at: now, &actions)
     }
 
-    private func reasonToEnd(_ launch: inout ActiveLaunch, at now: Moment) -> Reason? {
-        if isShuttingDown { return .hostShutdown }
-        let request = launch.request
-        if situation.permits.refusal(of: request.identifier, kind: request.kind, bundle: request.bundle)
-            != nil
-        {
-            return .manifestRemoved
+    private func endOfShutdown(at now: Moment) -> (Reason, Verdict)? {
+        guard isShuttingDown else { return nil }
+        return (
+            .hostShutdown,
+            .stop("Host", Rationale(quantity: "host", required: "running", observed: "stopping"))
+        )
+    }
+
+    /// The first policy that says stop, as `explain` would print it.
+    private func endOfPolicies(_ launch: ActiveLaunch, at now: Moment) -> (Reason, Verdict)? {
+        let subject = situation.subject(launch.request, isRunning: true, isTelling: false)
+        for (index, policy) in Self.policies.enumerated() {
+            guard let reason = policy.endReason, !launch.exempt.contains(index) else { continue }
+            let answer = policy.answer(for: subject, in: situation, at: now)
+            guard answer.decision == .absolutelyMustNotProceed else { continue }
+            let told = policy.answer(
+                for: situation.subject(launch.request, isRunning: true, isTelling: true), in: situation,
+                at: now)
+            return (reason, policy.verdict(told, in: situation))
         }
-        return launch.reasonOfConditions(situation.conditions)
-            ?? launch.reasonOfTime(at: now, situation.conditions, settings)
+        return nil
+    }
+
+    /// The policies that would end a launch now, by their place; a simulated launch begins against them.
+    func policiesThatStop(_ launch: ActiveLaunch, at now: Moment) -> Set<Int> {
+        let subject = situation.subject(launch.request, isRunning: true, isTelling: false)
+        let stopping = Self.policies.indices.filter { index in
+            let policy = Self.policies[index]
+            return policy.endReason != nil && !policy.isPermission
+                && policy.answer(for: subject, in: situation, at: now).decision == .absolutelyMustNotProceed
+        }
+        return Set(stopping)
+    }
+
+    /// What a simulated launch began without, and has now, it may lose.
+    private mutating func noticeSatisfied(at now: Moment) {
+        for (request, launch) in launches where !launch.exempt.isEmpty {
+            let stopping = policiesThatStop(launch, at: now)
+            launches[request]?.exempt.formIntersection(stopping)
+        }
+    }
+}
+
+extension Verdict {
+    /// A rule that is no policy ends a launch.
+    static func stop(_ rule: String, _ rationale: Rationale, since: WallTime? = nil) -> Verdict {
+        Verdict(
+            policy: rule, decision: .absolutelyMustNotProceed, score: 0, weight: 0, rationale: [rationale],
+            since: since)
     }
 }

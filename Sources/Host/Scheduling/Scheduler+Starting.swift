@@ -1,16 +1,35 @@
 public import TaskModel
 
 extension Scheduler {
-    /// Every policy's verdict about starting a pending request now: exactly what ``handle(_:at:)`` obeys.
+    /// Every policy's answer about starting a pending request now: exactly what ``handle(_:at:)`` obeys.
     ///
-    /// - Returns: The verdicts in a fixed order; `nil` if nothing by that number is pending.
-    public func explain(_ id: RequestID, at now: Moment) -> [Verdict]? {
-        pending[id].map { judge($0, isSimulated: pending.isSimulated(id), at: now).verdicts }
+    /// - Returns: The record; `nil` if nothing by that number is pending.
+    public func explain(_ id: RequestID, at now: Moment) -> Explanation? {
+        pending[id].map {
+            explain(
+                situation.subject($0, isTelling: true), isSimulated: pending.isSimulated(id), at: now)
+        }
     }
 
-    /// Every policy's verdict about starting this request now, whether it is stored or not.
-    public func explain(_ request: TaskRequest, at now: Moment) -> [Verdict] {
-        judge(request, isSimulated: false, at: now).verdicts
+    /// Every policy's answer about starting this request now, whether it is stored or not.
+    public func explain(_ request: TaskRequest, at now: Moment) -> Explanation {
+        explain(situation.subject(request, isTelling: true), isSimulated: false, at: now)
+    }
+
+    /// What keeps a request from starting, in one verdict: the one that decides where it waits.
+    ///
+    /// - Returns: The verdict; `nil` if nothing keeps it.
+    public func blockingFactor(of request: TaskRequest, at now: Moment) -> Verdict? {
+        let isSimulated = pending.isSimulated(request.id)
+        let subject = situation.subject(request, isTelling: true)
+        let explanation = explain(subject, isSimulated: isSimulated, at: now)
+        guard let wait = judge(subject, isSimulated: isSimulated, at: now).wait else {
+            return explanation.vetoes.first
+        }
+        // The policy whose answer that is.
+        return explanation.vetoes.first {
+            $0.rationale.first == wait.rationale && $0.decision == wait.decision
+        }
     }
 
     /// The pending request of an identifier.
@@ -18,72 +37,93 @@ extension Scheduler {
         pending.request(of: identifier)
     }
 
-    struct Judgement {
-        var verdicts: [Verdict]
-        /// The veto that says where the request waits; `nil` if it may start.
-        var wait: (fact: Fact, verdict: Verdict)?
-    }
-
-    func judge(_ request: TaskRequest, isSimulated: Bool, at now: Moment) -> Judgement {
-        var judgement = Judgement(verdicts: [], wait: nil)
-        judgement.verdicts.reserveCapacity(Self.policies.count)
-        for policy in Self.policies where !isSimulated || policy.bindsSimulatedLaunches {
-            let verdict = policy.verdict(for: request, in: situation, at: now)
-            judgement.verdicts.append(verdict)
-            guard verdict.isVeto else { continue }
-            let fact = policy.awaits(request)
-            if let wait = judgement.wait, wait.fact.rank <= fact.rank { continue }
-            judgement.wait = (fact, verdict)
-        }
-        return judgement
-    }
-
     /// Starts what may start, lane by lane, what is due first before the rest.
     mutating func startCandidates(at now: Moment, _ actions: inout [SchedulerAction]) {
+        heldLanes = []
         guard !isShuttingDown else { return }
         for lane in Lane.allCases {
-            var passedOver: [RequestID] = []
-            while situation.occupancy.hasSlot(in: lane, settings), let id = pending.popCandidate(lane) {
-                if !place(id, at: now, &actions) { passedOver.append(id) }
+            while situation.hasSlot(in: lane), let id = nextCandidate(lane) {
+                if place(id, at: now, &actions) { continue }
+                heldLanes.insert(lane)
+                break
             }
-            // Whether other bundles wait is certain only now that every candidate was looked at.
-            for id in passedOver where situation.occupancy.hasSlot(in: lane, settings) {
-                _ = place(id, at: now, &actions)
-            }
-            for id in passedOver where pending[id] != nil { pending.makeCandidate(id, &situation.occupancy) }
         }
     }
 
-    /// Starts a candidate or sends it where it waits; false if it waits for a slot.
+    /// The lane's next candidate: of bundles without a launch first, then of all.
+    private mutating func nextCandidate(_ lane: Lane) -> RequestID? {
+        guard lane == .discretionary else { return pending.popCandidate(lane) }
+        let (running, limit) = (
+            situation.occupancy.discretionaryByBundle, settings.discretionarySlotsPerBundle
+        )
+        return pending.popCandidate(lane) { running[$0] ?? 0 >= limit } ?? pending.popCandidate(lane)
+    }
+
+    /// Starts a candidate or sends it where it waits; false if that is true of its whole lane.
     private mutating func place(_ id: RequestID, at now: Moment, _ actions: inout [SchedulerAction]) -> Bool {
         guard let request = pending[id] else { return true }
         let isSimulated = pending.isSimulated(id)
-        let judgement = judge(request, isSimulated: isSimulated, at: now)
-        guard let (fact, verdict) = judgement.wait else {
-            start(request, isSimulated: isSimulated, because: judgement.verdicts, at: now, &actions)
+        let subject = situation.subject(request, isTelling: false)
+        let judgement = judge(subject, isSimulated: isSimulated, at: now)
+        guard let answer = judgement.wait else {
+            if judgement.scoreSuffices {
+                start(request, isSimulated: isSimulated, judgement.score, at: now, &actions)
+            } else if let score = judgement.score {
+                waitForScore(subject, score, at: now)
+            }
             return true
         }
-        switch fact {
-        case .slot: return false
-        case .time:
-            let date = verdict.rationale.compactMap(\.earliestChange).max()
-            pending.wait(id, until: date ?? now.wall + .seconds(1), &situation.occupancy)
-        case .handlers, .launch, .externalPower, .network, .gpu:
-            pending.wait(id, for: fact, &situation.occupancy)
+        switch answer.fact {
+        case .slot, .lane, nil:
+            pending.makeCandidate(id)
+            return false
+        case .time: pending.wait(id, for: [], until: answer.until)
+        case .some(let fact): pending.wait(id, for: [fact], until: answer.until)
         }
         return true
     }
 
+    /// Until conditions or the bundle change, the threshold has fallen, or the machine is busy and that is enough.
+    private mutating func waitForScore(_ subject: Subject, _ score: ScoreSum, at now: Moment) {
+        let threshold = Threshold(subject.request, settings)
+        let date = dateOfScore(score, threshold, subject, at: now)
+        let companion = threshold.date(for: score.mean(coalescing: 1))
+        pending.wait(
+            subject.request.id, for: [.scores, .bundle(subject.request.bundle)], until: date,
+            companion: !situation.occupancy.isBusy && companion < date ? companion : nil)
+    }
+
     private mutating func start(
-        _ request: TaskRequest, isSimulated: Bool, because verdicts: [Verdict], at now: Moment,
+        _ request: TaskRequest, isSimulated: Bool, _ score: ScoreSum?, at now: Moment,
         _ actions: inout [SchedulerAction]
     ) {
-        pending.remove(request.id, &situation.occupancy)
-        situation.occupancy.begin(request)
-        launches[request.id] = ActiveLaunch(
+        let explanation = explain(
+            situation.subject(request, isTelling: true), isSimulated: isSimulated, at: now)
+        let wasBusy = situation.occupancy.isBusy
+        pending.remove(request.id)
+        var launch = ActiveLaunch(
             request, situation.permits.declaration(for: request.identifier, of: request.bundle),
             situation.needs(of: request), isSimulated: isSimulated)
+        launch.exempt = isSimulated ? policiesThatStop(launch, at: now) : []
+        launch.priority = priority(of: request)
+        launch.previousLaunch = isSimulated ? nil : countLaunch(of: request, at: now)
+        if wasBusy, let score {
+            let alone = score.mean(coalescing: Coalescing.scoreAlone)
+            if !Threshold(request, settings).isMet(by: alone, at: now.wall) {
+                changeBundle(request.bundle) { $0.wakeUpsSaved += 1 }
+            }
+        }
+        situation.occupancy.begin(request, at: now.wall)
+        launches[request.id] = launch
         schedules.began(request.identifier, at: now.wall)
-        actions.append(.launch(request.id, isSimulated: isSimulated, because: verdicts))
+        actions.append(
+            .launch(request.id, isSimulated: isSimulated, priority: launch.priority, because: explanation))
+        pending.releaseCompanions(until: now.wall)
+    }
+
+    /// What a launch of the request gets of the machine now.
+    func priority(of request: TaskRequest) -> LaunchPriority {
+        if situation.foreground.contains(request.bundle) { return .foreground }
+        return request.isDiscretionary ? .discretionary : .requested
     }
 }

@@ -4,6 +4,7 @@ public import TaskModel
 ///
 /// A value without clock, lock or I/O. The same code runs in the host, behind `explain`, in tests and in replays. Events
 /// must be given in order, with moments whose boot and monotonic clocks never run back; the wall clock may be set.
+/// The same state, events and moments give the same actions, byte for byte.
 public struct Scheduler: Sendable {
     /// The policies, in the order in which `explain` prints them.
     ///
@@ -14,8 +15,20 @@ public struct Scheduler: Sendable {
         ExternalPower(),
         Network(),
         Resources(),
+        BatteryLevel(),
+        LowPowerMode(),
+        Pressure(),
+        Thermal(),
+        DeviceActivity(),
+        RefreshAllowed(),
+        Dismissed(),
+        Usage(),
+        Conduct(),
+        Budget(),
+        RateLimit(),
         OneLaunchPerIdentifier(),
         Concurrency(),
+        Coalescing(),
     ]
 
     var situation: Situation
@@ -26,6 +39,14 @@ public struct Scheduler: Sendable {
     var isStarted = false
     var isShuttingDown = false
     var announcedWake = Wake()
+    /// Lanes that something holds as a whole; no date of theirs wakes the host.
+    var heldLanes: Set<Lane> = []
+    /// Whether something that policies end launches for changed since the last look.
+    var mustCheckLaunches = false
+    /// When memory pressure may end the next launch, on CLOCK_BOOTTIME.
+    var nextPressureEnd: Duration?
+    /// Bundles whose state changed since it was saved.
+    var unsaved: Set<BundleIdentifier> = []
     /// Wall time less boot time: changes where the wall clock is set.
     var wallOffset: Duration?
 
@@ -37,6 +58,11 @@ public struct Scheduler: Sendable {
     /// The numbers it works with.
     public var settings: SchedulerSettings { situation.settings }
 
+    /// What it remembers of a bundle, as of its last event.
+    public func bundleState(_ bundle: BundleIdentifier) -> BundleState {
+        situation.bundles[bundle] ?? BundleState()
+    }
+
     /// Takes in one event and says what is to be done now.
     public mutating func handle(_ event: SchedulerEvent, at now: Moment) -> [SchedulerAction] {
         var actions: [SchedulerAction] = []
@@ -44,9 +70,12 @@ public struct Scheduler: Sendable {
         apply(event, at: now, &actions)
         guard isStarted else { return [] }
         settleLaunches(at: now, &actions)
-        pending.release(until: now.wall, &situation.occupancy)
+        pending.release(until: now.wall)
+        if situation.occupancy.isBusy { pending.releaseCompanions(until: now.wall) }
         askForScheduled(at: now, &actions)
         startCandidates(at: now, &actions)
+        for bundle in unsaved.sorted() { actions.append(.saveBundleState(bundle, bundleState(bundle))) }
+        unsaved = []
         announceWake(at: now, &actions)
         return actions
     }
@@ -56,26 +85,24 @@ public struct Scheduler: Sendable {
         case .started:
             isStarted = true
             cancelOrphans(&actions)
+        case .settingsChanged(let settings): replaceSettings(settings)
         case .handlersChanged(let manifests): replaceHandlers(manifests, &actions)
-        case .conditionsChanged(let conditions): replaceConditions(conditions)
+        case .conditionsChanged(let conditions): replaceConditions(conditions, at: now)
+        case .localTimeChanged(let offset):
+            situation.localOffset = offset
+            pending.releaseAllDates()
         case .lastLaunched(let identifier, let time): schedules.learned(identifier, lastBegin: time)
+        case .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged:
+            applyToBundle(event, at: now, &actions)
         case .submitted(let request): submit(request)
         case .withdrawn(let id): withdraw(id, at: now)
         case .scheduleNotStored(let identifier):
             schedules.refused(identifier, retryAt: now.wall + settings.scheduleRetryDelay)
-        case .simulate(let id): simulate(id)
-        case .launchStarted(let id, let request): started(id, request)
-        case .launchNotStarted(let request, let retry): notStarted(request, retry: retry)
-        case .launchReady(let id): withLaunch(id) { $0.becameReady(at: now) }
-        case .progressed(let id, let progress): withLaunch(id) { $0.progressed(progress, at: now) }
-        case .launchActive(let id): withLaunch(id) { $0.becameActive() }
-        case .cpuMeasured(let id, let time):
-            let least = settings.leastCPU
-            withLaunch(id) { $0.measured(time, least: least) }
-        case .tracingChanged(let id, let isTraced): withLaunch(id) { $0.setTraced(isTraced, at: now) }
-        case .expireRequested(let id, let reason): expire(id, reason, &actions)
-        case .launchExpiring(let id): withLaunch(id) { $0.isExpiring = true }
-        case .launchEnded(let id, let putBack): ended(id, putBack: putBack)
+        case .simulate(let id): pending.markSimulated(id)
+        case .launchStarted, .launchNotStarted, .launchReady, .progressed, .launchActive, .cpuMeasured,
+            .answered,
+            .tracingChanged, .expireRequested, .launchExpiring, .launchEnded:
+            applyToLaunch(event, at: now, &actions)
         case .timePassed: break
         case .shutdown: isShuttingDown = true
         }
@@ -89,15 +116,25 @@ public struct Scheduler: Sendable {
             return
         }
         schedules.touchAll()
-        pending.releaseAllDates(&situation.occupancy)
+        pending.releaseAllDates()
+    }
+
+    private mutating func replaceSettings(_ settings: SchedulerSettings) {
+        guard settings != situation.settings else { return }
+        situation.settings = settings
+        mustCheckLaunches = true
+        pending.releaseAll()
     }
 
     private mutating func replaceHandlers(_ manifests: [Manifest], _ actions: inout [SchedulerAction]) {
-        situation.permits = Permits(manifests)
+        let permits = Permits(manifests)
+        let changed = permits.bundlesThatDiffer(from: situation.permits)
+        situation.permits = permits
         schedules.replacePlans(situation.permits.schedules)
+        mustCheckLaunches = true
         if isStarted { cancelOrphans(&actions) }
-        // Constraints may have changed with the manifests, so every request is looked at once.
-        for request in Array(pending.requests) { pending.makeCandidate(request.id, &situation.occupancy) }
+        // Constraints may have changed with the manifests, so every request of theirs is looked at once.
+        pending.release(of: changed)
     }
 
     /// A schedule that is gone takes its request with it; one whose whole manifest is gone is held.
@@ -107,36 +144,29 @@ public struct Scheduler: Sendable {
                 && situation.permits.declaration(for: request.identifier, of: request.bundle) != nil
         }
         for orphan in orphans.sorted(by: { $0.id < $1.id }) {
-            pending.remove(orphan.id, &situation.occupancy)
+            pending.remove(orphan.id)
             actions.append(.cancelRequest(orphan.id, .manifestRemoved))
         }
     }
 
-    private mutating func replaceConditions(_ conditions: Conditions) {
-        let changed = Fact.changed(from: situation.conditions, to: conditions)
-        situation.conditions = conditions
-        for fact in changed { pending.release(fact, &situation.occupancy) }
+    private mutating func replaceConditions(_ conditions: Conditions, at now: Moment) {
+        mustCheckLaunches = true
+        for fact in situation.replaceConditions(conditions, at: now) { pending.release(fact) }
     }
 
     private mutating func submit(_ request: TaskRequest) {
         guard launches[request.id] == nil else { return }
-        pending.insert(request, &situation.occupancy)
-        pending.makeCandidate(request.id, &situation.occupancy)
+        pending.insert(request)
         schedules.answered(request.identifier)
         // One of a schedule that is gone by now, or that lies too far off, is put right at once.
         schedules.touch(request.identifier)
     }
 
     private mutating func withdraw(_ id: RequestID, at now: Moment) {
-        guard let request = pending.remove(id, &situation.occupancy) else { return }
+        guard let request = pending.remove(id) else { return }
         // Cancelling the schedule's request skips that period; otherwise it would be back at once.
         if request.submission.origin == .schedule { schedules.began(request.identifier, at: now.wall) }
         schedules.touch(request.identifier)
-    }
-
-    private mutating func simulate(_ id: RequestID) {
-        pending.markSimulated(id)
-        pending.makeCandidate(id, &situation.occupancy)
     }
 
     private mutating func askForScheduled(at now: Moment, _ actions: inout [SchedulerAction]) {
@@ -149,10 +179,18 @@ public struct Scheduler: Sendable {
         }
     }
 
+    /// No date wakes the host for what could not start then: its lane is full or held until another event.
     private mutating func announceWake(at now: Moment, _ actions: inout [SchedulerAction]) {
-        let boot = launches.values.compactMap { $0.nextInstant(at: now, settings) }.min()
-        let dates = isShuttingDown ? [] : [pending.firstDate(), schedules.nextRetry].compactMap { $0 }
-        let wake = Wake(boot: boot, wall: dates.min())
+        var boot = launches.values.compactMap { $0.nextInstant(at: now, settings) }
+        if let next = nextPressureEnd, isUnderMemoryPressure, pressureVictim != nil { boot.append(next) }
+        var dates: [WallTime] = []
+        if !isShuttingDown {
+            for lane in Lane.allCases where situation.hasSlot(in: lane) && !heldLanes.contains(lane) {
+                if let date = pending.firstDate(in: lane) { dates.append(date) }
+            }
+            if let retry = schedules.nextRetry { dates.append(retry) }
+        }
+        let wake = Wake(boot: boot.min(), wall: dates.min())
         if wake == announcedWake { return }
         announcedWake = wake
         actions.append(.wake(wake))

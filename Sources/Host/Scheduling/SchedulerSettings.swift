@@ -1,31 +1,130 @@
 public import TaskModel
 
-/// The numbers of the scheduler; `Documentation/Scheduling.md` says where each comes from.
-public struct SchedulerSettings: Equatable, Sendable {
-    /// Discretionary launches at once: 2.
+/// The numbers of the scheduler: every threshold, weight, limit and period, in this one table.
+///
+/// Apple publishes few of them. Those that it does are marked with their source; the rest are ours, with the reason.
+/// `Documentation/Scheduling.md` tells the same for people.
+public struct SchedulerSettings: Equatable, Sendable, Codable {
+    // MARK: The score
+
+    /// How much each policy's score counts.
+    public var weights = PolicyWeights()
+    /// What the weighted mean must reach while the deadline is far: 0.6.
+    ///
+    /// Ours: idle on mains (0.91) and idle on a battery of 40 % (0.67) start at once; a refresh on a battery of 30 % with the user
+    /// there (0.56), or on a metered network with the user there and 80 % (0.58), waits for better times or the deadline.
+    public var scoreThreshold = 0.6
+
+    // MARK: Slots
+
+    /// Discretionary launches at once: 2. Ours: one slow job does not hold up the rest of a small machine.
     public var discretionarySlots = 2
-    /// Discretionary launches of one bundle while a bundle without a launch waits: 1.
+    /// Discretionary launches at once while it is warm, or nobody knows how warm: 1 (semantics, Thermal).
+    public var discretionarySlotsWhenFair = 1
+    /// Discretionary launches of one bundle while a bundle without a launch waits: 1. Ours: fairness between vendors.
     public var discretionarySlotsPerBundle = 1
     /// Continued launches at once: 3.
+    ///
+    /// Ours: Apple says that there is a limit and not which.
     public var continuedSlots = 3
-    /// How long a continued launch may go without a change of progress, on CLOCK_MONOTONIC: 60 s.
+    /// Launches for urgent pushes at once, besides the others: 2.
+    ///
+    /// Ours: one launch of 30 s must not hold up the next.
+    public var urgentSlots = 2
+
+    // MARK: Power, heat, pressure
+
+    /// On battery below this many percent nothing discretionary starts: 20.
+    ///
+    /// Apple's "critically low" (WWDC 2020, 10063).
+    public var batteryStartPercent = 20
+    /// On battery below this many percent discretionary launches expire: 10.
+    ///
+    /// Ours: half of the above.
+    public var batteryEndPercent = 10
+    /// Between two launches that memory pressure ends: 10 s.
+    ///
+    /// Ours: grace and the kernel's averages need about as long.
+    public var pressurePeriod = Duration.seconds(10)
+
+    // MARK: Rates and budgets
+
+    /// Between refresh launches of one bundle: 15 min.
+    ///
+    /// Apple asks for no more than 3 pushes an hour and names no figure here.
+    public var refreshSpacing = Duration.seconds(900)
+    /// Between push launches of one bundle: 15 min.
+    ///
+    /// Apple: 14 pushes may give 7 launches, about 15 min apart (WWDC 2020, 10063).
+    public var pushSpacing = Duration.seconds(900)
+    /// Refresh launches per bundle and day: 48.
+    ///
+    /// Ours: one in half an hour.
+    public var refreshLaunchesPerDay = 48
+    /// CPU time of discretionary launches per bundle and day: 30 min.
+    ///
+    /// Ours: about 1 % of a day of two cores.
+    public var cpuPerDay = Duration.seconds(1800)
+
+    // MARK: Leases, stalls, renewals
+
+    /// How long a continued launch may go without a change of progress, on CLOCK_MONOTONIC: 60 s (semantics; Apple names none).
     public var stallLimit = Duration.seconds(60)
-    /// How long renewals may keep a processing launch going: 8 h from its *ready*.
+    /// After how long without a change the user is asked whether to keep going: 30 s. Half of the limit.
+    public var stallQuestion = Duration.seconds(30)
+    /// Below this share of its own median rate a launch counts as slow: a quarter.
+    public var slowShare = 0.25
+    /// How long renewals may keep a processing launch going: 8 h from its *ready*. Ours: a night on the charger.
     public var renewalLimit = Duration.seconds(8 * 3600)
     /// CPU time within one period of a lease that counts as a sign of work: 0.1 s, more than waking to look around costs.
     public var leastCPU = Duration.milliseconds(100)
-    /// Pending refresh requests of one bundle, its schedules' not counted: 1.
+
+    // MARK: Requests
+
+    /// Pending refresh requests of one bundle, its schedules' not counted: 1, as Apple.
     public var pendingRefreshLimit = 1
-    /// Pending processing requests of one bundle, its schedules' not counted: 10.
+    /// Pending processing requests of one bundle, its schedules' not counted: 10, as Apple.
     public var pendingProcessingLimit = 10
-    /// From the earliest begin date to the deadline, where no schedule sets one: 7 days, for a bundle not known to be in use.
-    public var deadlineDelay = Duration.seconds(7 * 24 * 3600)
+    /// From the earliest begin date to the deadline, where no schedule sets one: 7 days. Apple's log shows deadlines of days.
+    public var deadlineDelay = Duration.seconds(7 * 86_400)
+    /// The same for a bundle in use: 2 days.
+    public var deadlineDelayInUse = Duration.seconds(2 * 86_400)
+    /// A bundle is in use for this long after its newest use: 7 days.
+    public var usePeriod = Duration.seconds(7 * 86_400)
     /// The first back-off of a request that is put back: 5 s, doubled with every attempt.
     public var backOffBase = Duration.seconds(5)
-    /// The longest back-off: 10 min.
+    /// The longest back-off: 10 min. Ours: at most one standard lease.
     public var backOffLimit = Duration.seconds(600)
     /// How long to wait before asking again for a scheduled request that could not be stored: 60 s.
     public var scheduleRetryDelay = Duration.seconds(60)
+
+    // MARK: Usage and conduct
+
+    /// Days of history before the hours of use count: 3. Ours: fewer are chance.
+    public var usageDays: Int64 = 3
+    /// Weeks after which older uses count half: 8.
+    ///
+    /// Ours: habits change with seasons.
+    public var usageWeeks: Int64 = 8
+    /// Days after which conduct is forgotten: 7 (semantics, Conduct).
+    public var conductDays: Int64 = 7
+    /// Conduct of a bundle that nothing is known of: 0.75. Ours: room below, and some above.
+    public var conductStart = 0.75
+    /// What a kill or crash costs, in hundredths: 20.
+    ///
+    /// Ours: four in a week bring it to 0.
+    public var conductFault = 20
+    /// What an assertion leaked costs, in hundredths: 10.
+    public var conductLeak = 10
+    /// What an end before half of the lease brings, or one within half of the grace, in hundredths: 2.
+    public var conductReward = 2
+
+    // MARK: The operator's switches
+
+    /// Whether any bundle may refresh: the host-wide switch.
+    public var refresh = RefreshPermission.available
+    /// Whether processing runs while somebody uses the device: for kiosks and servers.
+    public var ignoresDeviceActivity = false
 
     /// Makes the standard settings.
     public init() {}
@@ -47,7 +146,42 @@ public struct SchedulerSettings: Equatable, Sendable {
     }
 
     /// The deadline of a submission that no schedule made.
-    public func deadline(for submission: TaskSubmission, at now: Moment) -> WallTime {
-        max(submission.earliestBeginDate ?? now.wall, now.wall) + deadlineDelay
+    ///
+    /// - Parameter lastUsed: The newest use of its bundle; `nil` if none is known.
+    public func deadline(for submission: TaskSubmission, lastUsed: WallTime? = nil, at now: Moment)
+        -> WallTime
+    {
+        let isInUse = lastUsed.map { now.wall < $0 + usePeriod } ?? false
+        let delay = isInUse ? deadlineDelayInUse : deadlineDelay
+        return max(submission.earliestBeginDate ?? now.wall, now.wall) + delay
     }
+}
+
+/// How much each policy's score counts in the mean; a policy without an opinion on a request counts nothing.
+///
+/// Ours; Apple's own weights, seen in its logs, run from 1 to 50 and put the charger and the user before all else.
+public struct PolicyWeights: Equatable, Sendable, Codable {
+    /// Preference for external power: 4.
+    public var externalPower = 4.0
+    /// Charge of the battery: 3.
+    public var batteryLevel = 3.0
+    /// Cost of the network, for work that needs it: 4.
+    public var network = 4.0
+    /// Heat: 3.
+    public var thermal = 3.0
+    /// Whether somebody uses the device: 5.
+    public var deviceActivity = 5.0
+    /// Whether pressure and low-power mode are known to be absent: 1 each.
+    public var pressure = 1.0
+    /// See ``pressure``.
+    public var lowPowerMode = 1.0
+    /// How soon the bundle is usually used: 5.
+    public var usage = 5.0
+    /// How the bundle behaved: 3.
+    public var conduct = 3.0
+    /// Whether the machine is busy anyway: 2.
+    public var coalescing = 2.0
+
+    /// Makes the standard weights.
+    public init() {}
 }

@@ -9,9 +9,9 @@ import TaskModel
 extension TaskHost {
     func perform(_ action: SchedulerAction) async {
         switch action {
-        case .launch(let id, let isSimulated, let verdicts):
-            await startLaunch(of: id, isSimulated: isSimulated, because: verdicts)
-        case .expire(let id, let reason):
+        case .launch(let id, let isSimulated, _, let explanation):
+            await startLaunch(of: id, isSimulated: isSimulated, because: explanation.verdicts)
+        case .expire(let id, let reason, _):
             launcher.expire(id, reason: reason)
         case .setCPULimitRelaxed(let id, let isRelaxed):
             guard let launch = running[id] else { return }
@@ -22,6 +22,9 @@ extension TaskHost {
         case .measureCPU(let id):
             // A launch that is not there any more has no lease either.
             if let usage = await launcher.usage()[id] { await schedule(.cpuMeasured(id, usage.cpuTime)) }
+        case .setPriority, .ask, .saveBundleState:
+            // What the host does about priorities, questions and stored bundle states is not built yet.
+            break
         case .submitScheduled(let identifier, let bundle, let earliest, let deadline):
             await submitScheduled(identifier, bundle: bundle, earliest: earliest, deadline: deadline)
         case .cancelRequest(let id, let reason):

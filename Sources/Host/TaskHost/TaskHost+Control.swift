@@ -15,7 +15,7 @@ extension TaskHost {
     public func pending() async throws(SubmissionError) -> [PendingRequest] {
         let now = moments.now()
         return pending.values.sorted { $0.id < $1.id }.map {
-            PendingRequest(request: $0, verdicts: scheduler.explain($0, at: now))
+            PendingRequest(request: $0, verdicts: scheduler.explain($0, at: now).verdicts)
         }
     }
 
@@ -200,7 +200,7 @@ extension TaskHost {
         guard happenings.hasListeners else { return }
         let now = moments.now()
         for request in pending.values where !starting.contains(request.id) {
-            let vetoes = scheduler.explain(request, at: now).filter(\.isVeto)
+            let vetoes = scheduler.explain(request, at: now).vetoes
             if vetoes.isEmpty || toldVetoes[request.id] == vetoes { continue }
             toldVetoes[request.id] = vetoes
             happenings.send(.requestBlocked(request, vetoes))

@@ -170,7 +170,8 @@ extension TaskHost {
             unsaved.end.outcome == .succeeded ? .info : .notice, unsaved.end.summary(putBack: putBack),
             launch: record.id, identifier: record.identifier)
         happenings.send(.launchEnded(record, putBack: putBack))
-        await schedule(.launchEnded(record.id, putBack: putBack))
+        let ending = LaunchEnding(outcome: unsaved.end.outcome, cpuTime: record.cpuTime)
+        await schedule(.launchEnded(record.id, putBack: putBack, ending: ending))
         resumeReadyWaiters(of: record.id)
         finishIfDrained()
     }

@@ -52,6 +52,10 @@ public struct TaskDeclaration: Equatable, Sendable {
     public var call: CallProgram?
     /// Whether a launch that ended `lost` or expired without completing is not put back.
     public var isAtMostOnce: Bool
+    /// Whether processing runs while somebody uses the device: `deviceActivity: ignore`, for kiosks and servers.
+    public var ignoresDeviceActivity = false
+    /// How often a failed launch is tried again by the host; `nil` leaves it to the handler.
+    public var retry: RetryDeclaration?
 
     /// Makes a declaration from checked parts.
     public init(pattern: IdentifierPattern, kind: TaskKind) {
@@ -64,6 +68,30 @@ public struct TaskDeclaration: Equatable, Sendable {
         payload = [:]
         call = nil
         isAtMostOnce = false
+    }
+}
+
+/// `retry: {attempts, backoff}`: launches that ended `failed` or `crashed` are tried again.
+///
+/// An expired or lost launch is no failed attempt; it is put back without it.
+public struct RetryDeclaration: Equatable, Hashable, Sendable, Codable {
+    /// All attempts of one request, the first included: 1 through 100.
+    public var attempts: Int
+    /// The wait after the first failure, doubled after each further one, at most 1 day.
+    public var backOff: Duration
+
+    /// Makes a declaration from checked numbers.
+    public init(attempts: Int, backOff: Duration) {
+        self.attempts = attempts
+        self.backOff = backOff
+    }
+
+    /// How long to wait after failure number `failures`, from 1; `nil` once every attempt is spent.
+    public func delay(afterFailure failures: Int) -> Duration? {
+        guard failures < attempts else { return nil }
+        var delay = backOff
+        for _ in 1..<max(2, failures) where failures > 1 && delay < .seconds(86_400) { delay *= 2 }
+        return min(delay, .seconds(86_400))
     }
 }
 

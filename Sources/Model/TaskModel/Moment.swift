@@ -1,5 +1,5 @@
 /// A point on the wall clock: time since 1970-01-01 00:00 UTC.
-public struct WallTime: Hashable, Comparable, Sendable {
+public struct WallTime: Hashable, Comparable, Sendable, Codable {
     /// Time since the epoch; negative before it.
     public var sinceEpoch: Duration
 
@@ -31,7 +31,7 @@ public struct WallTime: Hashable, Comparable, Sendable {
 ///
 /// Leases count `boot` (CLOCK_BOOTTIME: sleep included), grace periods and the CPU window count `monotonic`
 /// (CLOCK_MONOTONIC: stops in sleep), dates are on `wall` (CLOCK_REALTIME: may jump).
-public struct Moment: Hashable, Sendable {
+public struct Moment: Hashable, Sendable, Codable {
     /// CLOCK_BOOTTIME.
     public var boot: Duration
     /// CLOCK_MONOTONIC.

@@ -35,6 +35,14 @@ public enum RequestOrigin: String, Sendable, Codable, CaseIterable {
     case simulated
 }
 
+/// How urgent a silent push is; the numbers are those of `apns-priority`.
+public enum PushPriority: Int, Sendable, Codable, CaseIterable {
+    /// May be put off with regard to power.
+    case considerate = 5
+    /// At once: no score is asked, only vetoes and the rate.
+    case immediate = 10
+}
+
 /// What a client, a handler or a schedule asks for, before the host has accepted it.
 public struct TaskSubmission: Equatable, Sendable {
     /// The task; a manifest must permit it.
@@ -59,6 +67,8 @@ public struct TaskSubmission: Equatable, Sendable {
     public var strategy = SubmissionStrategy.queue
     /// Asks for the GPU.
     public var requiresGPU = false
+    /// Pushes: how urgent it is.
+    public var pushPriority = PushPriority.considerate
     /// A repeated submission with the same key returns the same request.
     ///
     /// `nil` never matches.
@@ -87,6 +97,8 @@ public struct TaskRequest: Equatable, Sendable {
     public var submittedAt: WallTime
     /// The number of the next launch, from 1; grows when the host puts the request back.
     public var attempt: Int
+    /// How many of its launches failed or crashed; those that expired or were lost do not count.
+    public var failures = 0
     /// Set by a put-back's back-off: not before this, besides the earliest begin date.
     public var notBefore: WallTime?
     /// When every wish but vetoes should have fallen; see semantics, *Submitting*.
@@ -109,4 +121,9 @@ public struct TaskRequest: Equatable, Sendable {
 
     /// The task's identifier.
     public var identifier: TaskIdentifier { submission.identifier }
+
+    /// Whether the host may put it off: all but what a user asked for and urgent pushes.
+    public var isDiscretionary: Bool {
+        kind.isDiscretionary && !(kind == .push && submission.pushPriority == .immediate)
+    }
 }

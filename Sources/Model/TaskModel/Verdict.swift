@@ -1,5 +1,5 @@
 /// What a policy found: a quantity, what it should be, what it is, and when that can change.
-public struct Rationale: Equatable, Hashable, Sendable {
+public struct Rationale: Equatable, Hashable, Sendable, Codable {
     /// What was looked at: `externalPower`, `earliestBeginDate`, `launchesOfIdentifier`.
     public var quantity: String
     /// What the policy requires, for people.
@@ -35,22 +35,28 @@ public enum Decision: String, Sendable, Codable, CaseIterable {
 }
 
 /// One policy's answer about one request, as `explain` prints it.
-public struct Verdict: Equatable, Hashable, Sendable {
+public struct Verdict: Equatable, Hashable, Sendable, Codable {
     /// The policy's name: `ExternalPower`.
     public var policy: String
     /// Its answer.
     public var decision: Decision
     /// 0 through 1, of a policy that proceeds.
     public var score: Double
-    /// How much its score counts.
+    /// How much its score counts; 0 for a policy that can only veto, or has no opinion on this request.
     public var weight: Double
     /// What it looked at.
     ///
     /// Empty where it had nothing to say.
     public var rationale: [Rationale]
+    /// Since when what it looked at has been so, as far as the host knows; `nil` if that has no time.
+    public var since: WallTime?
 
     /// Makes a verdict.
-    public init(policy: String, decision: Decision, score: Double, weight: Double, rationale: [Rationale]) {
+    public init(
+        policy: String, decision: Decision, score: Double, weight: Double, rationale: [Rationale],
+        since: WallTime? = nil
+    ) {
+        self.since = since
         self.policy = policy
         self.decision = decision
         self.score = score

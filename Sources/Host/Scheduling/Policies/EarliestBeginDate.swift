@@ -4,22 +4,22 @@ import TaskModel
 struct EarliestBeginDate: Policy {
     let name = "EarliestBeginDate"
 
-    func awaits(_ request: TaskRequest) -> Fact { .time }
-
-    func verdict(for request: TaskRequest, in situation: Situation, at now: Moment) -> Verdict {
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        let request = subject.request
         // A back-off that lies further off than any can was made before the wall clock was set back.
-        let longest = now.wall + situation.settings.backOffLimit
-        let backOff = request.notBefore.flatMap { $0 <= longest ? $0 : nil }
-        let dates = [("earliestBeginDate", request.effectiveBeginDate), ("backOff", backOff)]
-        let waits = dates.compactMap { quantity, date in
-            date.flatMap { $0 > now.wall ? (quantity, $0) : nil }
-        }
+        let backOff = request.notBefore.flatMap { $0 <= now.wall + subject.needs.longestBackOff ? $0 : nil }
+        let begin = request.effectiveBeginDate
         // The later one decides when a look is worth while.
-        guard let (quantity, date) = waits.max(by: { $0.1 < $1.1 }) else { return proceed() }
-        return veto(
+        guard let date = [begin, backOff].compactMap(\.self).max(), date > now.wall else {
+            return subject.proceed()
+        }
+        return subject.wait(
+            for: .time, until: date, since: request.submittedAt,
             Rationale(
-                quantity: quantity, required: "not before \(date.text)",
-                observed: "\(now.wall.text), \((date - now.wall).text) early", earliestChange: date))
+                quantity: date == begin ? "earliestBeginDate" : "backOff",
+                required: "not before \(date.text)",
+                observed: "\(now.wall.text), \((date - now.wall).text) early", earliestChange: date,
+                remedy: "Wait, or skip the policies: bgtask launch \(request.identifier)"))
     }
 }
 

@@ -1,18 +1,32 @@
 import TaskModel
 
-/// The request's constraint on external power; unknown power does not satisfy it.
+/// The constraint on external power, and the preference of all deferrable work for it.
+///
+/// Unknown power satisfies no constraint and scores as a battery does.
 struct ExternalPower: Policy {
     let name = "ExternalPower"
+    let endReason: Reason? = .externalPowerLost
 
-    func awaits(_ request: TaskRequest) -> Fact { .externalPower }
+    func weight(_ weights: PolicyWeights) -> Double { weights.externalPower }
 
-    func verdict(for request: TaskRequest, in situation: Situation, at now: Moment) -> Verdict {
-        guard situation.needs(of: request).externalPower else { return proceed() }
-        let power = situation.conditions.power
-        let rationale = Rationale(
-            quantity: "externalPower", required: "connected", observed: Self.text(of: power),
-            remedy: power.value?.externalPower == true ? nil : "Plug in external power")
-        return situation.conditions.isExternalPowerConnected ? proceed(rationale) : veto(rationale)
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        let isConnected = situation.conditions.isExternalPowerConnected
+        let since = situation.since.power
+        let observed = Self.text(of: situation.conditions.power)
+        if subject.needs.externalPower && !isConnected {
+            return subject.stop(
+                until: .externalPower, since: since,
+                Rationale(
+                    quantity: "externalPower", required: "connected", observed: observed,
+                    remedy: "Plug in external power"))
+        }
+        guard subject.isDiscretionary || subject.needs.externalPower else { return subject.proceed() }
+        return subject.proceed(
+            score: isConnected ? 1 : 0.3, since: since,
+            Rationale(
+                quantity: "externalPower",
+                required: subject.needs.externalPower ? "connected" : "connected, by preference",
+                observed: observed, remedy: isConnected ? nil : "Plug in external power"))
     }
 
     private static func text(of power: Reading<PowerCondition>) -> String {

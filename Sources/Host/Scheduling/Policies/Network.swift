@@ -1,28 +1,40 @@
 import TaskModel
 
-/// The request's constraint on the network; where the user asked for low data, discretionary work that needs it waits.
+/// The constraint on the network, and what the network costs.
+///
+/// Where the user asked for low data, deferrable work that needs the network does not start; what runs goes on.
 struct Network: Policy {
     let name = "Network"
+    let endReason: Reason? = .networkLost
 
-    func awaits(_ request: TaskRequest) -> Fact { .network }
+    func weight(_ weights: PolicyWeights) -> Double { weights.network }
 
-    func verdict(for request: TaskRequest, in situation: Situation, at now: Moment) -> Verdict {
-        guard situation.needs(of: request).network else { return proceed() }
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        guard subject.needs.network else { return subject.proceed() }
+        let since = situation.since.network
         let network = situation.conditions.network
         let observed = network.value?.rawValue ?? "unknown: its source does not answer"
         guard situation.conditions.isNetworkThere else {
-            return veto(
+            return subject.stop(
+                until: .network, since: since,
                 Rationale(
                     quantity: "network", required: "connected", observed: observed,
                     remedy: "Connect to a network"))
         }
-        if network.value == .constrained && request.kind.isDiscretionary {
-            return veto(
+        if network.value == .constrained && subject.isDiscretionary {
+            return subject.wait(
+                for: .network, since: since,
                 Rationale(
                     quantity: "network", required: "connected, without the low-data switch",
                     observed: observed,
                     remedy: "Switch low-data mode off, or connect to another network"))
         }
-        return proceed(Rationale(quantity: "network", required: "connected", observed: observed))
+        let isFree = network.value == .unmetered
+        return subject.proceed(
+            score: isFree ? 1 : 0.3, since: since,
+            Rationale(
+                quantity: "network", required: isFree ? "connected" : "unmetered, by preference",
+                observed: observed,
+                remedy: isFree ? nil : "Connect to an unmetered network"))
     }
 }

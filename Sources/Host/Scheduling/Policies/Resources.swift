@@ -4,22 +4,22 @@ import TaskModel
 struct Resources: Policy {
     let name = "Resources"
 
-    func awaits(_ request: TaskRequest) -> Fact { .gpu }
-
-    func verdict(for request: TaskRequest, in situation: Situation, at now: Moment) -> Verdict {
-        guard situation.needs(of: request).gpu else { return proceed() }
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        guard subject.needs.gpu else { return subject.proceed() }
+        let since = situation.since.gpu
+        func rationale(_ observed: String, _ remedy: String?) -> Rationale {
+            Rationale(quantity: "gpu", required: "offered", observed: observed, remedy: remedy)
+        }
         switch situation.conditions.gpu {
-        case .known(true):
-            return proceed(Rationale(quantity: "gpu", required: "offered", observed: "offered"))
+        case .known(true): return subject.proceed(since: since, rationale("offered", nil))
         case .known(false):
-            return veto(
-                Rationale(
-                    quantity: "gpu", required: "offered", observed: "not offered",
-                    remedy: "Submit it without the GPU, or run it on a machine that offers one"))
+            return subject.wait(
+                for: .gpu, since: since,
+                rationale("not offered", "Submit it without the GPU, or run it on a machine that offers one"))
         case .unknown:
-            return veto(
-                Rationale(
-                    quantity: "gpu", required: "offered", observed: "unknown: its source does not answer"))
+            return subject.wait(
+                for: .gpu, since: since,
+                rationale("unknown: its source does not answer", "Submit it without the GPU"))
         }
     }
 }

@@ -1,0 +1,55 @@
+import TaskModel
+
+/// Spares a battery that runs low: below 20 % nothing deferrable starts, below 10 % what runs expires.
+///
+/// An unknown charge neither holds work forever nor counts as a full one: it scores as a low battery.
+struct BatteryLevel: Policy {
+    let name = "BatteryLevel"
+    let endReason: Reason? = .lowBattery
+
+    func weight(_ weights: PolicyWeights) -> Double { weights.batteryLevel }
+
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        guard subject.isDiscretionary else { return subject.proceed() }
+        let settings = situation.settings
+        let since = situation.since.power
+        guard let power = situation.conditions.power.value else {
+            return subject.proceed(
+                score: 0.2, since: since,
+                Rationale(
+                    quantity: "batteryLevel",
+                    required: "\(settings.batteryStartPercent) % or more on battery",
+                    observed: "unknown: its source does not answer"))
+        }
+        if power.externalPower { return subject.proceed() }
+        guard let percent = power.batteryPercent else {
+            return subject.proceed(
+                score: 0.2, since: since,
+                Rationale(
+                    quantity: "batteryLevel",
+                    required: "\(settings.batteryStartPercent) % or more on battery",
+                    observed: "on battery, charge unknown"))
+        }
+        func rationale(_ limit: Int) -> Rationale {
+            Rationale(
+                quantity: "batteryLevel", required: "\(limit) % or more on battery",
+                observed: "on battery, \(percent) %",
+                remedy: percent < settings.batteryStartPercent ? "Plug in the charger" : nil)
+        }
+        if percent < settings.batteryEndPercent {
+            return subject.stop(
+                until: .lane, since: since,
+                rationale(subject.isRunning ? settings.batteryEndPercent : settings.batteryStartPercent))
+        }
+        if percent < settings.batteryStartPercent {
+            return subject.wait(for: .lane, since: since, rationale(settings.batteryStartPercent))
+        }
+        return subject.proceed(
+            score: Double(power.chargeBand) / 10, since: since, rationale(settings.batteryStartPercent))
+    }
+}
+
+extension PowerCondition {
+    /// The charge in tenths, rounded down: scores move in steps, so that not every percent is a reason to look at everything.
+    var chargeBand: Int { (batteryPercent ?? 0) / 10 }
+}

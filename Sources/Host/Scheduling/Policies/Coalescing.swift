@@ -1,0 +1,20 @@
+import TaskModel
+
+/// Prefers to start work while other work runs: the machine is awake anyway.
+struct Coalescing: Policy {
+    let name = "Coalescing"
+
+    /// The score while nothing else runs.
+    static let scoreAlone = 0.5
+
+    func weight(_ weights: PolicyWeights) -> Double { weights.coalescing }
+
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        let isBusy = situation.occupancy.isBusy
+        return subject.proceed(
+            score: isBusy ? 1 : Self.scoreAlone, since: situation.occupancy.since,
+            Rationale(
+                quantity: "launchesUnderWay", required: "1 or more, by preference",
+                observed: "\(situation.occupancy.requests.count)"))
+    }
+}

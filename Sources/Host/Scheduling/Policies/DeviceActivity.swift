@@ -1,0 +1,38 @@
+import TaskModel
+
+/// Processing waits until nobody uses the device, and ends when the user returns; other deferrable work prefers an idle one.
+///
+/// Unknown is no return: what runs goes on. It is no idleness either: processing does not start, unless its manifest or
+/// the operator says that activity does not matter.
+struct DeviceActivity: Policy {
+    let name = "DeviceActivity"
+    let endReason: Reason? = .userReturned
+
+    func weight(_ weights: PolicyWeights) -> Double { weights.deviceActivity }
+
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        guard subject.isDiscretionary else { return subject.proceed() }
+        let since = situation.since.user
+        let user = situation.conditions.user
+        let observed = user.value?.rawValue ?? "unknown: its source does not answer"
+        if subject.needs.idleDevice, user != .known(.idle) {
+            func rationale() -> Rationale {
+                Rationale(
+                    quantity: "deviceActivity", required: "idle: no input for 5 min", observed: observed,
+                    remedy: user == .known(.active)
+                        ? "Leave the device alone for 5 min"
+                        : "Repair the source (bgtask conditions), or put deviceActivity: ignore in the manifest"
+                )
+            }
+            return user == .known(.active)
+                ? subject.stop(until: .user, since: since, rationale())
+                : subject.wait(for: .user, since: since, rationale())
+        }
+        let isIgnored = subject.request.kind == .processing && !subject.needs.idleDevice
+        if isIgnored { return subject.proceed() }
+        return subject.proceed(
+            score: user == .known(.idle) ? 1 : 0.4, since: since,
+            Rationale(
+                quantity: "deviceActivity", required: "idle, by preference", observed: observed))
+    }
+}

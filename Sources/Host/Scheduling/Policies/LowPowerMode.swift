@@ -1,0 +1,24 @@
+import TaskModel
+
+/// While the low-power switch is on, deferrable work waits; unknown is neither on nor off.
+struct LowPowerMode: Policy {
+    let name = "LowPowerMode"
+
+    func weight(_ weights: PolicyWeights) -> Double { weights.lowPowerMode }
+
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        guard subject.isDiscretionary else { return subject.proceed() }
+        let since = situation.since.lowPowerMode
+        func rationale(_ observed: String, _ remedy: String? = nil) -> Rationale {
+            Rationale(quantity: "lowPowerMode", required: "off", observed: observed, remedy: remedy)
+        }
+        switch situation.conditions.lowPowerMode {
+        case .known(true):
+            return subject.wait(for: .lane, since: since, rationale("on", "Leave low-power mode"))
+        case .known(false): return subject.proceed(score: 1, since: since, rationale("off"))
+        case .unknown:
+            return subject.proceed(
+                score: 0.5, since: since, rationale("unknown: its source does not answer"))
+        }
+    }
+}

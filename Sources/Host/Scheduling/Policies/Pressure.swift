@@ -1,0 +1,34 @@
+import TaskModel
+
+/// While CPU, memory or I/O are under pressure, deferrable work waits; unknown pressure only scores lower.
+struct Pressure: Policy {
+    let name = "Pressure"
+
+    func weight(_ weights: PolicyWeights) -> Double { weights.pressure }
+
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        guard subject.isDiscretionary else { return subject.proceed() }
+        let since = situation.since.pressure
+        func rationale(_ observed: String, _ remedy: String? = nil) -> Rationale {
+            Rationale(quantity: "pressure", required: "none", observed: observed, remedy: remedy)
+        }
+        guard let pressure = situation.conditions.pressure.value else {
+            return subject.proceed(
+                score: 0.5, since: since, rationale("unknown: its source does not answer"))
+        }
+        if pressure == .none { return subject.proceed(score: 1, since: since, rationale("none")) }
+        return subject.wait(
+            for: .lane, since: since,
+            rationale(
+                pressure.text,
+                "Close what uses the \(pressure.memory ? "memory" : pressure.cpu ? "processor" : "disks"), or wait"
+            ))
+    }
+}
+
+extension PressureCondition {
+    /// `cpu, io`.
+    var text: String {
+        [(cpu, "cpu"), (memory, "memory"), (io, "io")].filter(\.0).map(\.1).joined(separator: ", ")
+    }
+}

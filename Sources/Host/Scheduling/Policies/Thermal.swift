@@ -1,0 +1,46 @@
+import TaskModel
+
+/// Heat thins and stops work: `fair` leaves one deferrable launch, `serious` none and ends processing, `critical` ends everything.
+///
+/// Unknown heat is taken for `fair`: the full number of launches is not granted, and nothing waits forever.
+struct Thermal: Policy {
+    let name = "Thermal"
+    let endReason: Reason? = .thermal
+
+    func weight(_ weights: PolicyWeights) -> Double { weights.thermal }
+
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        let since = situation.since.thermal
+        let thermal = situation.conditions.thermal
+        func rationale(_ required: String, _ remedy: String? = nil) -> Rationale {
+            Rationale(
+                quantity: "thermal", required: required,
+                observed: thermal.value?.rawValue ?? "unknown: its source does not answer", remedy: remedy)
+        }
+        let helps = "Let the machine cool down"
+        if thermal.value == .critical {
+            return subject.stop(until: .lane, since: since, rationale("below critical", helps))
+        }
+        guard subject.isDiscretionary else { return subject.proceed() }
+        switch thermal {
+        case .known(.serious), .known(.critical):
+            return [.processing, .activity].contains(subject.request.kind)
+                ? subject.stop(until: .lane, since: since, rationale("below serious", helps))
+                : subject.wait(for: .lane, since: since, rationale("below serious", helps))
+        case .known(.fair), .unknown:
+            let slots = situation.discretionarySlots
+            let running = situation.occupancy.discretionary
+            if running >= slots {
+                return subject.wait(
+                    for: .slot, since: since,
+                    Rationale(
+                        quantity: "discretionaryLaunches",
+                        required: "fewer than \(slots) while the heat is not nominal",
+                        observed: "\(running), and the heat is \(thermal.value?.rawValue ?? "unknown")",
+                        remedy: "Let the machine cool down, or wait for a launch to end"))
+            }
+            return subject.proceed(score: 0.5, since: since, rationale("nominal, by preference"))
+        case .known(.nominal): return subject.proceed(score: 1, since: since, rationale("nominal"))
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import TaskModel
+
+/// Learnt hours of use raise the score in the hour before them and within them.
+struct Usage: Policy {
+    let name = "Usage"
+
+    func weight(_ weights: PolicyWeights) -> Double { weights.usage }
+
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        guard subject.isDiscretionary else { return subject.proceed() }
+        let history = subject.bundle.usage
+        guard let likelihood = history.likelihood(at: now.wall, in: situation) else {
+            return subject.proceed()
+        }
+        return subject.proceed(
+            score: likelihood,
+            Rationale(
+                quantity: "usage", required: "usually used within the hour, by preference",
+                observed: "in \(Int((likelihood * 100).rounded())) % of such hours",
+                earliestChange: history.nextRise(after: now.wall, above: likelihood, in: situation)))
+    }
+}

@@ -1,0 +1,115 @@
+public import TaskModel
+
+extension Scheduler {
+    /// Whether somebody may turn a bundle's switch for background refresh.
+    ///
+    /// - Throws: ``SubmissionError`` where only the administrator may.
+    public func checkRefreshSwitch(
+        of bundle: BundleIdentifier, to permission: RefreshPermission, byAdministrator: Bool
+    ) throws(SubmissionError) {
+        guard !byAdministrator else { return }
+        guard permission == .restricted || bundleState(bundle).refresh == .restricted else { return }
+        throw SubmissionError(
+            code: .notPermitted, subject: bundle.rawValue,
+            finding:
+                "background refresh is \(bundleState(bundle).refresh.rawValue), and only the administrator sets or lifts a restriction",
+            remedy: "Change the host's configuration")
+    }
+
+    mutating func applyToBundle(
+        _ event: SchedulerEvent, at now: Moment, _ actions: inout [SchedulerAction]
+    ) {
+        switch event {
+        case .bundleRestored(let bundle, let state):
+            situation.bundles[bundle] = state
+            pending.release(.bundle(bundle))
+        case .used(let bundle): use(bundle, at: now)
+        case .dismissed(let bundle):
+            changeBundle(bundle) { $0.dismissedAt = $0.dismissedAt ?? now.wall }
+            cancelQueued(of: bundle, &actions)
+        case .refreshSwitched(let bundle, let permission):
+            changeBundle(bundle) {
+                if $0.refresh != permission { $0.refreshChangedAt = now.wall }
+                $0.refresh = permission
+            }
+        case .budgetChanged(let bundle, let launches, let cpu):
+            changeBundle(bundle) {
+                $0.budget.launchLimit = launches
+                $0.budget.cpuLimit = cpu
+            }
+        case .foregroundChanged(let bundle, let isForeground):
+            if isForeground {
+                situation.foreground.insert(bundle)
+                use(bundle, at: now)
+            } else {
+                situation.foreground.remove(bundle)
+            }
+        default: break
+        }
+    }
+
+    /// Changes what is remembered of a bundle; if that makes a difference, it is saved, and what waits for it has its turn.
+    mutating func changeBundle(_ bundle: BundleIdentifier, _ change: (inout BundleState) -> Void) {
+        var state = bundleState(bundle)
+        change(&state)
+        guard state != bundleState(bundle) else { return }
+        situation.bundles[bundle] = state
+        unsaved.insert(bundle)
+        pending.release(.bundle(bundle))
+    }
+
+    private mutating func use(_ bundle: BundleIdentifier, at now: Moment) {
+        let situation = situation
+        changeBundle(bundle) {
+            $0.lastUsed = now.wall
+            $0.dismissedAt = nil
+            $0.usage.count(at: now.wall, in: situation)
+        }
+    }
+
+    /// What a user asked for and then turned away from is not started any more.
+    private mutating func cancelQueued(of bundle: BundleIdentifier, _ actions: inout [SchedulerAction]) {
+        let queued = pending.requests.filter { $0.bundle == bundle && $0.kind == .continuedProcessing }
+        for request in queued.sorted(by: { $0.id < $1.id }) {
+            pending.remove(request.id)
+            actions.append(.cancelRequest(request.id, .cancelledByUser))
+        }
+    }
+
+    /// Counts a launch that begins, and says how to take that back.
+    mutating func countLaunch(of request: TaskRequest, at now: Moment) -> ActiveLaunch.PreviousLaunch? {
+        guard request.kind == .appRefresh || request.kind == .push else { return nil }
+        let (situation, state) = (situation, bundleState(request.bundle))
+        changeBundle(request.bundle) {
+            if request.kind == .push { return $0.lastPush = now.wall }
+            $0.lastRefresh = now.wall
+            $0.budget.spend(launches: 1, at: now.wall, in: situation)
+        }
+        return ActiveLaunch.PreviousLaunch(
+            time: request.kind == .push ? state.lastPush : state.lastRefresh,
+            day: situation.localDay(now.wall))
+    }
+
+    /// A launch that was counted never was.
+    mutating func uncountLaunch(_ launch: ActiveLaunch) {
+        guard let previous = launch.previousLaunch else { return }
+        changeBundle(launch.request.bundle) {
+            if launch.request.kind == .push { return $0.lastPush = previous.time }
+            $0.lastRefresh = previous.time
+            if $0.budget.day == previous.day { $0.budget.launches = max(0, $0.budget.launches - 1) }
+        }
+    }
+
+    /// Books what a launch cost, and how it behaved.
+    mutating func account(_ launch: ActiveLaunch, _ ending: LaunchEnding, at now: Moment) {
+        guard !launch.isSimulated else { return }
+        let (situation, settings) = (situation, settings)
+        let points = launch.conductPoints(ending, settings, at: now)
+        let isCharged =
+            launch.request.isDiscretionary && !launch.needs.externalPower && ending.cpuTime > .zero
+        changeBundle(launch.request.bundle) {
+            $0.conduct.add(points, on: situation.localDay(now.wall), settings)
+            if isCharged { $0.budget.spend(cpu: ending.cpuTime, at: now.wall, in: situation) }
+        }
+    }
+}

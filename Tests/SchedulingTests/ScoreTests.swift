@@ -1,0 +1,98 @@
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import Scheduling
+
+@Suite struct ScoreTests {
+    /// A refresh that vetoes leave alone and whose score is low: on battery at 30 %, with the user there.
+    static func rig() -> SchedulerRig {
+        let rig = SchedulerRig()
+        rig.change {
+            $0.power = PolicyTests.battery(30)
+            $0.user = .known(.active)
+        }
+        return rig
+    }
+
+    @Test
+    func
+        `in poor conditions a request waits until the falling threshold meets its score, to the millisecond`()
+        throws
+    {
+        let rig = Self.rig()
+        let id = rig.submit("refresh")
+        #expect(rig.take() == [])
+        let explanation = try #require(rig.scheduler.explain(id, at: rig.now))
+        let (score, threshold) = try (#require(explanation.score), #require(explanation.threshold))
+        #expect(score < threshold)
+        #expect(explanation.vetoes.map(\.policy) == ["Score"])
+        let date = try #require(explanation.scoreSuffices)
+        #expect(rig.wake == Wake(wall: date))
+        rig.advance(date - rig.now.wall - .milliseconds(1))
+        #expect(rig.take() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.launched() == ["com.example.a.refresh"])
+    }
+
+    @Test func `at its deadline any score suffices`() {
+        var settings = SchedulerSettings()
+        settings.scoreThreshold = 1
+        let rig = SchedulerRig(settings: settings)
+        rig.change {
+            $0 = Conditions(
+                power: .unknown, lowPowerMode: .unknown, network: .unknown, thermal: .unknown, user: .unknown,
+                pressure: .unknown, gpu: .unknown)
+        }
+        rig.store(
+            TaskSubmission(identifier: .sample("refresh"), origin: .schedule),
+            deadline: rig.now.wall + .seconds(60))
+        #expect(rig.take() == [])
+        rig.advance(.seconds(60))
+        #expect(rig.launched() == ["com.example.a.refresh"])
+    }
+
+    @Test func `better conditions start it at once`() {
+        let rig = Self.rig()
+        rig.submit("refresh")
+        #expect(rig.take() == [])
+        rig.change { $0.power = .known(.mains) }
+        #expect(rig.launched() == ["com.example.a.refresh"])
+        #expect(rig.wake == Wake())
+    }
+
+    @Test func `what a user asked for has no score`() throws {
+        let rig = Self.rig()
+        rig.submit("export.film")
+        guard case .launch(_, _, _, let explanation)? = rig.take().first else {
+            Issue.record("not launched")
+            return
+        }
+        #expect(explanation.score == nil)
+        #expect(explanation.threshold == nil)
+    }
+
+    @Test func `a request begins early beside work that starts anyway, and the wake-up saved is counted`() {
+        let rig = Self.rig()
+        rig.change { $0.power = PolicyTests.battery(40) }
+        var settings = SchedulerSettings()
+        settings.scoreThreshold = 0.62
+        rig.send(.settingsChanged(settings))
+        rig.submit("refresh")
+        #expect(rig.take() == [])
+        rig.submit("export.film")
+        #expect(rig.launched() == ["com.example.a.export.film", "com.example.a.refresh"])
+        #expect(rig.scheduler.bundleState(.sample).wakeUpsSaved == 1)
+    }
+
+    @Test func `the mean is the weighted mean of those that have an opinion`() throws {
+        let rig = Self.rig()
+        let id = rig.submit("refresh")
+        let explanation = try #require(rig.scheduler.explain(id, at: rig.now))
+        let counted = explanation.verdicts.filter { $0.weight > 0 }
+        let sum = counted.reduce(0) { $0 + $1.score * $1.weight }
+        let weight = counted.reduce(0) { $0 + $1.weight }
+        #expect(abs(try #require(explanation.score) - sum / weight) < 1e-12)
+        #expect(!counted.contains { $0.policy == "Network" || $0.policy == "Usage" })
+    }
+}
