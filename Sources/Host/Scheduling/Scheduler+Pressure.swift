@@ -1,7 +1,9 @@
 import TaskModel
 
 extension Scheduler {
-    /// Whether memory is known to be short. CPU and disks are shared by priority; a launch need not end for them.
+    /// Whether memory is known to be short.
+    ///
+    /// CPU and disks are shared by priority; a launch need not end for them.
     var isUnderMemoryPressure: Bool { situation.conditions.pressure.value?.memory == true }
 
     /// What memory pressure ends next: deferrable work before a user's, least progress first, then the youngest.

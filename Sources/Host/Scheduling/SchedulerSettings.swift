@@ -17,11 +17,15 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
     // MARK: Slots
 
-    /// Discretionary launches at once: 2. Ours: one slow job does not hold up the rest of a small machine.
+    /// Discretionary launches at once: 2.
+    ///
+    /// Ours: one slow job does not hold up the rest of a small machine.
     public var discretionarySlots = 2
     /// Discretionary launches at once while it is warm, or nobody knows how warm: 1 (semantics, Thermal).
     public var discretionarySlotsWhenFair = 1
-    /// Discretionary launches of one bundle while a bundle without a launch waits: 1. Ours: fairness between vendors.
+    /// Discretionary launches of one bundle while a bundle without a launch waits: 1.
+    ///
+    /// Ours: fairness between vendors.
     public var discretionarySlotsPerBundle = 1
     /// Continued launches at once: 3.
     ///
@@ -70,11 +74,15 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
     /// How long a continued launch may go without a change of progress, on CLOCK_MONOTONIC: 60 s (semantics; Apple names none).
     public var stallLimit = Duration.seconds(60)
-    /// After how long without a change the user is asked whether to keep going: 30 s. Half of the limit.
+    /// After how long without a change the user is asked whether to keep going: 30 s.
+    ///
+    /// Half of the limit.
     public var stallQuestion = Duration.seconds(30)
     /// Below this share of its own median rate a launch counts as slow: a quarter.
     public var slowShare = 0.25
-    /// How long renewals may keep a processing launch going: 8 h from its *ready*. Ours: a night on the charger.
+    /// How long renewals may keep a processing launch going: 8 h from its *ready*.
+    ///
+    /// Ours: a night on the charger.
     public var renewalLimit = Duration.seconds(8 * 3600)
     /// CPU time within one period of a lease that counts as a sign of work: 0.1 s, more than waking to look around costs.
     public var leastCPU = Duration.milliseconds(100)
@@ -85,7 +93,9 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var pendingRefreshLimit = 1
     /// Pending processing requests of one bundle, its schedules' not counted: 10, as Apple.
     public var pendingProcessingLimit = 10
-    /// From the earliest begin date to the deadline, where no schedule sets one: 7 days. Apple's log shows deadlines of days.
+    /// From the earliest begin date to the deadline, where no schedule sets one: 7 days.
+    ///
+    /// Apple's log shows deadlines of days.
     public var deadlineDelay = Duration.seconds(7 * 86_400)
     /// The same for a bundle in use: 2 days.
     public var deadlineDelayInUse = Duration.seconds(2 * 86_400)
@@ -93,14 +103,18 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var usePeriod = Duration.seconds(7 * 86_400)
     /// The first back-off of a request that is put back: 5 s, doubled with every attempt.
     public var backOffBase = Duration.seconds(5)
-    /// The longest back-off: 10 min. Ours: at most one standard lease.
+    /// The longest back-off: 10 min.
+    ///
+    /// Ours: at most one standard lease.
     public var backOffLimit = Duration.seconds(600)
     /// How long to wait before asking again for a scheduled request that could not be stored: 60 s.
     public var scheduleRetryDelay = Duration.seconds(60)
 
     // MARK: Usage and conduct
 
-    /// Days of history before the hours of use count: 3. Ours: fewer are chance.
+    /// Days of history before the hours of use count: 3.
+    ///
+    /// Ours: fewer are chance.
     public var usageDays: Int64 = 3
     /// Weeks after which older uses count half: 8.
     ///
@@ -108,7 +122,9 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var usageWeeks: Int64 = 8
     /// Days after which conduct is forgotten: 7 (semantics, Conduct).
     public var conductDays: Int64 = 7
-    /// Conduct of a bundle that nothing is known of: 0.75. Ours: room below, and some above.
+    /// Conduct of a bundle that nothing is known of: 0.75.
+    ///
+    /// Ours: room below, and some above.
     public var conductStart = 0.75
     /// What a kill or crash costs, in hundredths: 20.
     ///
@@ -147,7 +163,11 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
     /// The deadline of a submission that no schedule made.
     ///
-    /// - Parameter lastUsed: The newest use of its bundle; `nil` if none is known.
+    /// - Parameters:
+    ///   - submission: What was submitted.
+    ///   - lastUsed: The newest use of its bundle; `nil` if none is known.
+    ///   - now: When it was submitted.
+    /// - Returns: Two or seven days after its earliest begin date.
     public func deadline(for submission: TaskSubmission, lastUsed: WallTime? = nil, at now: Moment)
         -> WallTime
     {

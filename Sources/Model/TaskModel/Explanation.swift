@@ -14,7 +14,9 @@ public struct Explanation: Equatable, Hashable, Sendable, Codable {
     public var question: Question
     /// When it was true.
     public var at: WallTime
-    /// Every policy's answer, in a fixed order. For a stop: the answer that decided, alone.
+    /// Every policy's answer, in a fixed order.
+    ///
+    /// For a stop: the answer that decided, alone.
     public var verdicts: [Verdict]
     /// The weighted mean of the scores; `nil` where no score counts (what a user asked for, simulated launches, stops).
     public var score: Double?
