@@ -8,6 +8,9 @@ struct ExitStatus: Equatable, Sendable {
     /// What the runner exits with when it does not understand the host (Documentation/RunnerProtocol.md).
     static let hostViolation: Int32 = 70
 
+    /// SIGKILL.
+    static let killSignal: Int32 = 9
+
     init(waitStatus: UInt64) {
         let low = Int32(truncatingIfNeeded: waitStatus & 0x7F)
         if low == 0 {

@@ -40,8 +40,8 @@ struct IsolationProbe: Sendable {
                 finding: layers.map { "\($0.name): \($0.finding)" }.joined(separator: "; "),
                 remedy: "Handlers are not run unprotected; " + Self.howToGetGroup)
         }
-        report = IsolationReport(groupKill: used, layers: layers)
         groups = used == .cgroup ? base : nil
+        report = IsolationReport(groupKill: used, layers: layers + (groups.map(Self.delegate(to:)) ?? []))
     }
 
     private static func probeGroups(_ stateDirectory: String) -> (IsolationReport.Layer, ControlGroup?) {
@@ -63,6 +63,33 @@ struct IsolationProbe: Sendable {
                 return missing("\(error)")
             }
         }
+    }
+
+    /// The controllers that launches profit from: a kernel that keeps their memory limit, and a weight to halve.
+    static let wantedControllers: Set<String> = ["cpu", "memory"]
+
+    /// Hands the controllers to this host's groups, where the machine and its manager let us.
+    static func delegate(to base: ControlGroup) -> [IsolationReport.Layer] {
+        guard case .success(let own) = ControlGroup.own() else { return [] }
+        let there = wantedControllers.intersection(own.controllers)
+        if own.delegate(there) != there, own.processes == [ProcessFacts.number] {
+            // No process may be in a group whose children have controllers: the group is ours alone, so we step aside.
+            if let aside = try? own.child("bgtask-host"), (try? aside.take(ProcessFacts.number)) != nil {
+                _ = own.delegate(there)
+            }
+        }
+        let got = base.delegate(there)
+        let missing = wantedControllers.subtracting(got).sorted().joined(separator: " and ")
+        return [
+            IsolationReport.Layer(
+                name: "controllers", isAvailable: got == wantedControllers,
+                finding: missing.isEmpty
+                    ? "cpu and memory"
+                    : "\(missing) not delegated: "
+                        + (got.contains("memory") ? "" : "memory limits are looked after once a second")
+                        + (got.isEmpty ? ", " : "")
+                        + (got.contains("cpu") ? "" : "no weight is halved at half a CPU quota"))
+        ]
     }
 
     private static func probeNamespaces() -> IsolationReport.Layer {

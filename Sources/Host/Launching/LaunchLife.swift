@@ -53,8 +53,9 @@ struct LaunchLife: Equatable, Sendable {
         case kill(Reason, message: String)
         /// It broke the protocol.
         case violation(finding: String, code: UInt32?)
-        /// Its process was reaped, its group is empty and its pipes are read to the end.
-        case exited(ExitStatus, leftovers: Int)
+        /// Its process was reaped, its group is empty and its pipes are read to the end; how the kernel killed in it for
+        /// want of memory.
+        case exited(ExitStatus, leftovers: Int, outOfMemory: String? = nil)
         /// Its processes do not die.
         case unkillable
         /// The launcher died; its group has been emptied.
@@ -156,8 +157,8 @@ struct LaunchLife: Equatable, Sendable {
             return kill(.stopped(reason, message: "it had not started yet"))
         case .kill(let reason, let message):
             return kill(LaunchEnd(outcome: .killed, reason: reason, message: message))
-        case .exited(let status, let leftovers):
-            return exited(status, leftovers)
+        case .exited(let status, let leftovers, let outOfMemory):
+            return exited(status, leftovers, outOfMemory)
         case .launcherDied(let message):
             return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
         case .templateReady, .templateFailed, .loadDeadlinePassed, .ready, .loadFailed, .done, .graceEnded,
@@ -206,8 +207,8 @@ struct LaunchLife: Equatable, Sendable {
             return kill(LaunchEnd(outcome: .killed, reason: reason, message: message))
         case .violation(let finding, let code):
             return violation(finding, code)
-        case .exited(let status, let leftovers):
-            return exited(status, leftovers)
+        case .exited(let status, let leftovers, let outOfMemory):
+            return exited(status, leftovers, outOfMemory)
         case .unkillable:
             isUnkillable = true
             return []
@@ -222,8 +223,8 @@ struct LaunchLife: Equatable, Sendable {
 
     private mutating func handleLeaving(_ event: Event) -> [Action] {
         switch event {
-        case .exited(let status, let leftovers):
-            return exited(status, leftovers)
+        case .exited(let status, let leftovers, let outOfMemory):
+            return exited(status, leftovers, outOfMemory)
         case .spawnFailed(let finding):
             // It was to be killed while it was asked for, and never came to be.
             return end(verdict ?? LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
@@ -285,8 +286,8 @@ struct LaunchLife: Equatable, Sendable {
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 
-    private mutating func exited(_ status: ExitStatus, _ leftovers: Int) -> [Action] {
-        var result = verdict ?? undecided(status)
+    private mutating func exited(_ status: ExitStatus, _ leftovers: Int, _ outOfMemory: String?) -> [Action] {
+        var result = verdict ?? undecided(status, outOfMemory)
         result.signal = result.signal ?? status.signal
         result.exitStatus = result.exitStatus ?? status.code
         result.leftovers = leftovers
@@ -299,8 +300,11 @@ struct LaunchLife: Equatable, Sendable {
     }
 
     /// The end of a process that has neither completed nor been killed by the host.
-    private func undecided(_ status: ExitStatus) -> LaunchEnd {
+    private func undecided(_ status: ExitStatus, _ outOfMemory: String?) -> LaunchEnd {
         if let signal = status.signal {
+            if signal == ExitStatus.killSignal, let outOfMemory {
+                return LaunchEnd(outcome: .killed, reason: .memoryLimit, message: outOfMemory)
+            }
             var end = LaunchEnd(
                 outcome: .crashed, reason: .signal, message: ExitStatus.name(ofSignal: signal))
             end.phase = wasReady ? .run : .load

@@ -10,7 +10,9 @@ extension LauncherCore {
     func scheduleMonitor(_ launch: RunningLaunch) {
         launch.monitorTimer?.cancel()
         guard launch.life.stage == .running else { return }
-        let next = min(launch.monitor?.nextSampleIn ?? Self.memoryInterval, Self.memoryInterval)
+        // Where the kernel keeps the memory limit, and no CPU limit is in force, nobody needs to look.
+        let memory = launch.memoryBefore == nil ? Self.memoryInterval : nil
+        guard let next = [launch.monitor?.nextSampleIn, memory].compactMap(\.self).min() else { return }
         launch.monitorTimer = after(next) { [self] in look(at: launch) }
     }
 
@@ -32,6 +34,7 @@ extension LauncherCore {
             handle(.expire(.cpuLimit, note: message), launch)
             return
         }
+        guard launch.memoryBefore == nil else { return scheduleMonitor(launch) }
         let resident = launch.residentBytes()
         if resident > launch.order.limits.memory.bytes {
             let limit = launch.order.limits.memory

@@ -19,6 +19,7 @@ extension LauncherCore {
                 let clock = try ControlGroupClock(of: group)
                 launch.usageBefore = clock.usage() ?? .zero
                 launch.clock = clock
+                launch.memoryBefore = group.memoryEvents
             }
             try send(
                 SpawnMessage(
@@ -116,9 +117,13 @@ extension LauncherCore {
 
     func concludeExit(_ launch: RunningLaunch) {
         guard let exit = launch.exit, launch.life.stage != .ended else { return }
+        let memory = MemoryEnd.finding(
+            before: launch.memoryBefore, after: launch.group?.memoryEvents,
+            limit: launch.order.limits.memory)
         handle(
-            .exited(ExitStatus(waitStatus: exit.waitStatus), leftovers: Int(clamping: exit.leftovers)), launch
-        )
+            .exited(
+                ExitStatus(waitStatus: exit.waitStatus), leftovers: Int(clamping: exit.leftovers),
+                outOfMemory: memory), launch)
     }
 
     func finish(_ launch: RunningLaunch, _ end: LaunchEnd) {
@@ -133,11 +138,15 @@ extension LauncherCore {
         book.forget(launch.id)
         launches[launch.number] = nil
         let (cpuTime, isLowerBound) = launch.cpuTime()
+        var peak = max(launch.peakResident, Int64(clamping: launch.exit?.maximumResident ?? 0))
+        if let counted = launch.group?.memoryEvents?.peakBytes, counted > launch.memoryBefore?.peakBytes ?? 0
+        {
+            peak = max(peak, counted)
+        }
         if let group = launch.group {
             let wasKilled = launch.wasKilled || (launch.exit.map { $0.leftovers > 0 } ?? true)
             if wasKilled { groups?.discard(group) } else { groups?.release(group) }
         }
-        let peak = max(launch.peakResident, Int64(clamping: launch.exit?.maximumResident ?? 0))
         tell(
             .ended(
                 launch.id, end, cpuTime: cpuTime, cpuIsLowerBound: isLowerBound && launch.pid != nil,

@@ -45,6 +45,8 @@ final class RunningLaunch: @unchecked Sendable {
     // MARK: Monitors
     var clock: ControlGroupClock?
     var usageBefore = Duration.zero
+    /// What was counted in its group before it came; `nil` where the memory controller is not delegated.
+    var memoryBefore: MemoryEvents?
     var lastUsage = Duration.zero
     var monitor: CPUMonitor?
     /// What its threads do, from the first time that half of the quota is spent.

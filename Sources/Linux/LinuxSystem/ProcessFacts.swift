@@ -6,6 +6,9 @@ public enum ProcessFacts {
     /// Whether it runs with all rights.
     public static var isRoot: Bool { geteuid() == 0 }
 
+    /// This process's number in its PID namespace.
+    public static var number: Int32 { getpid() }
+
     /// Whether standard error is a terminal.
     public static var hasTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 

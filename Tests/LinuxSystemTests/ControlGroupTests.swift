@@ -1,0 +1,50 @@
+import Foundation
+import LinuxSystem
+import TaskModel
+import Testing
+
+/// Control groups of the kernel that the tests run on, and folders with the files of those that it may not have.
+@Suite struct ControlGroupTests {
+    private static func folder(_ files: [String: String]) throws -> ControlGroup {
+        let url = FileManager.default.temporaryDirectory.appending(path: "group-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        for (name, text) in files { try Data(text.utf8).write(to: url.appending(path: name)) }
+        return ControlGroup(path: url.path)
+    }
+
+    @Test func `the memory controller's counts are read, where it is delegated`() throws {
+        let group = try Self.folder([
+            "memory.events": "low 0\nhigh 3\nmax 17\noom 1\noom_kill 2\noom_group_kill 0\n",
+            "memory.peak": "268435456\n",
+        ])
+        var expected = MemoryEvents()
+        expected.limitHits = 17
+        expected.kills = 2
+        expected.peakBytes = 268_435_456
+        #expect(group.memoryEvents == expected)
+        #expect(try Self.folder([:]).memoryEvents == nil)
+        try FileManager.default.removeItem(atPath: group.path)
+    }
+
+    @Test func `controllers that a group has are handed to its children, others are left alone`() throws {
+        guard case .success(let own) = ControlGroup.own(), let controller = own.controllers.sorted().first,
+            let outer = try? own.child("bgtask-test-\(UUID().uuidString)")
+        else {
+            print("skipped: no cgroup v2 with a controller here")
+            return
+        }
+        defer { try? outer.remove() }
+        // Only a root group may have processes and hand controllers on.
+        guard own.delegate([controller]) == [controller] else {
+            print("skipped: \(own.path) has processes and is no root group")
+            return
+        }
+        #expect(outer.controllers.contains(controller))
+        #expect(outer.delegatedControllers == [])
+        #expect(outer.delegate([controller, "no-such-controller"]) == [controller])
+        #expect(outer.delegatedControllers == [controller])
+        let inner = try outer.child("inner")
+        #expect(inner.controllers == [controller])
+        try inner.remove()
+    }
+}
