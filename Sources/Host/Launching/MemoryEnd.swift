@@ -9,6 +9,7 @@ enum MemoryEnd {
     ///   - before: The counts when the launch got its group, which others may have used before it.
     ///   - after: The counts at its end.
     ///   - limit: Its memory limit.
+    /// - Returns: A sentence with the limit and, where it is known, the peak.
     static func finding(before: MemoryEvents?, after: MemoryEvents?, limit: ByteCount) -> String? {
         guard let after, after.kills > before?.kills ?? 0 else { return nil }
         // A peak that the group had before says nothing of this launch.
