@@ -76,6 +76,25 @@ import Testing
         #expect(host.stop() == 0)
     }
 
+    @Test func `the doctor finds the same cgroup tree with a host and without one`() throws {
+        struct Answer: Decodable {
+            struct Check: Decodable {
+                var name: String
+                var isAvailable: Bool
+            }
+            struct Host: Decodable { var layers: [Check] }
+            var machine: [Check]
+            var host: Host?
+        }
+        let host = try HostProcess()
+        try host.start()
+        let answer = try JSONDecoder().decode(Answer.self, from: Data(host.run("doctor", "--json").output.utf8))
+        let ofMachine = answer.machine.first { $0.name == "cgroup v2" }?.isAvailable
+        let ofHost = answer.host?.layers.first { $0.name == "cgroup v2" }?.isAvailable
+        #expect(ofMachine != nil && ofMachine == ofHost)
+        #expect(host.stop() == 0)
+    }
+
     @Test func `an expired launch resumes from its checkpoint`() throws {
         let host = try HostProcess()
         try Self.install(in: host)

@@ -2,6 +2,7 @@ import ArgumentParser
 import ControlClient
 import ControlWire
 import Foundation
+import LinuxSystem
 import TaskModel
 
 struct DoctorCommand: HostCommand {
@@ -72,22 +73,20 @@ struct MachineCheck: Codable, Equatable {
     }
 
     private static func cgroup() -> MachineCheck {
-        guard text("/sys/fs/cgroup/cgroup.controllers") != nil else {
+        switch ControlGroup.own() {
+        case .failure(let finding):
             return MachineCheck(
                 name: "cgroup v2", isAvailable: false,
-                finding:
-                    "/sys/fs/cgroup is not a cgroup v2 tree; a PID namespace or a no-fork filter takes its place"
+                finding: "\(finding.text); a PID namespace or a no-fork filter takes its place")
+        case .success(let group):
+            let isOurs = FileManager.default.isWritableFile(atPath: group.path)
+            return MachineCheck(
+                name: "cgroup v2", isAvailable: isOurs,
+                finding: isOurs
+                    ? "\(group.path) may be written"
+                    : "\(group.path) may not be written; start the host by systemd-run --user --scope -p Delegate=yes bgtaskd ..."
             )
         }
-        let line = text("/proc/self/cgroup")?.split(separator: "\n").first { $0.hasPrefix("0::") }
-        let path = "/sys/fs/cgroup" + (line.map { String($0.dropFirst(3)) } ?? "/")
-        let isOurs = FileManager.default.isWritableFile(atPath: path)
-        return MachineCheck(
-            name: "cgroup v2", isAvailable: isOurs,
-            finding: isOurs
-                ? "\(path) may be written"
-                : "\(path) may not be written; start the host by systemd-run --user --scope -p Delegate=yes bgtaskd ..."
-        )
     }
 
     private static func userNamespaces() -> MachineCheck {
