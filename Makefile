@@ -13,7 +13,7 @@ help:
 	@echo 'make check    format, fences, layers, warnings: everything but the tests'
 	@echo 'make fix      check, mending what tools can mend'
 	@echo 'make bench    the benchmarks, as ratios'
-	@echo 'make install  release build into PREFIX ($(PREFIX))'
+	@echo 'make install  release build, man pages and completions into PREFIX ($(PREFIX))'
 	@echo 'make clean    remove what was built, and the demo'
 
 build:
@@ -49,6 +49,7 @@ install:
 	swift build -c release --static-swift-stdlib --product bgtask
 	swift build -c release --static-swift-stdlib --product bgtask-runner
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/include' '$(DESTDIR)$(PREFIX)/share/bgtask'
+	.ci/manual '$(DESTDIR)$(PREFIX)/share' "$$(swift build -c release --static-swift-stdlib --show-bin-path)"
 	cd "$$(swift build -c release --static-swift-stdlib --show-bin-path)" && \
 	    install -s bgtaskd bgtask bgtask-runner '$(DESTDIR)$(PREFIX)/bin'
 	install -m 644 Sources/SDK/CHandlerABI/include/bgtask.h '$(DESTDIR)$(PREFIX)/include'
