@@ -99,6 +99,9 @@ let package = Package(
 
         // MARK: Host
         .target(
+            name: "Calendars", dependencies: ["TaskModel"], path: "Sources/Host/Calendars",
+            swiftSettings: swiftSettings),
+        .target(
             name: "HandlerRegistry",
             dependencies: [
                 "LinuxSystem", "RunnerWire", "TaskModel", .product(name: "Yams", package: "Yams"),
@@ -184,6 +187,8 @@ let package = Package(
             name: "store-exerciser", dependencies: ["RequestStore", "TaskModel"],
             path: "Tests/Support/store-exerciser", swiftSettings: swiftSettings),
         .testTarget(name: "TaskModelTests", dependencies: ["TaskModel"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "CalendarsTests", dependencies: ["Calendars", "TaskModel"], swiftSettings: swiftSettings),
         .testTarget(
             name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TaskHostTestSupport", "TaskModel"],
             swiftSettings: swiftSettings),

@@ -1,0 +1,45 @@
+public import TaskModel
+
+extension CalendarExpression {
+    /// The first date after a point in time, on the clocks of a zone.
+    ///
+    /// Where clocks are put forward, a local time that does not exist counts as the first instant after the gap, and all
+    /// that fall into one gap come once. Where they are put back, a local time that exists twice counts the first time. An
+    /// expression whose hour is `*` follows elapsed time instead: nothing is moved out of a gap, and both passes of a
+    /// repeated hour count.
+    ///
+    /// - Parameters:
+    ///   - time: The result is later than this.
+    ///   - zone: The local clock.
+    /// - Returns: A whole second; `nil` if none comes within 400 years.
+    public func next(after time: WallTime, in zone: ZoneRules) -> WallTime? {
+        let (seconds, attoseconds) = time.sinceEpoch.components
+        let earliest = (attoseconds < 0 ? seconds - 1 : seconds) + 1
+        let limit = earliest + 400 * 366 * CivilDay.secondsPerDay
+        var from = earliest
+        while from < limit {
+            let span = zone.span(at: from)
+            let offset = Int64(span.offset)
+            var localFrom = from + offset
+            if !isEveryHour, let start = span.start {
+                let covered = zone.localEnd(before: span)
+                let isGap = covered < start + offset
+                if isGap, start >= from, firstMatch(from: covered, before: start + offset) != nil {
+                    return WallTime(sinceEpoch: .seconds(start))
+                }
+                localFrom = max(localFrom, covered)
+            }
+            let end = min(span.end ?? limit, limit)
+            if let found = firstMatch(from: localFrom, before: end + offset) {
+                return WallTime(sinceEpoch: .seconds(found - offset))
+            }
+            if let last = years?.last,
+                CivilDay(number: end.flooredQuotient(CivilDay.secondsPerDay)).year > last + 1
+            {
+                return nil
+            }
+            from = end
+        }
+        return nil
+    }
+}

@@ -1,0 +1,149 @@
+/// A set of dates and times of day, as a person writes it: `Mon..Fri 02:00`, `*-*-01`, `2026-12-24 18:00`, `*:0/15`.
+///
+/// It says nothing of time zones; ``next(after:in:)`` brings one in. The grammar is in Documentation/Manifest.md.
+public struct CalendarExpression: Hashable, Sendable {
+    /// The text that it was read from.
+    public let text: String
+    /// From Monday.
+    var weekdays: NumberSet
+    /// `nil` is every year.
+    var years: [Int]?
+    var months: NumberSet
+    var days: NumberSet
+    /// Whether the last day of each month is among them.
+    var hasLastDay: Bool
+    var hours: NumberSet
+    var minutes: NumberSet
+    var seconds: NumberSet
+    /// Whether the hour was written `*`: such an expression follows elapsed time where clocks are changed.
+    var isEveryHour: Bool
+
+    /// Reads an expression.
+    ///
+    /// - Throws: ``CalendarExpressionError`` with the column; an expression that no day can match is an error too.
+    public init(_ text: String) throws(CalendarExpressionError) {
+        self = try CalendarExpressionParser(text).expression()
+    }
+
+    init(
+        text: String, weekdays: NumberSet, date: DatePattern, time: TimePattern
+    ) {
+        self.text = text
+        self.weekdays = weekdays
+        years = date.years
+        months = date.months
+        days = date.days
+        hasLastDay = date.hasLastDay
+        hours = time.hours
+        minutes = time.minutes
+        seconds = time.seconds
+        isEveryHour = time.isEveryHour
+    }
+
+    /// Whether there is any day that it matches: 400 years hold every combination of date and weekday.
+    var isPossible: Bool {
+        let first = years?.first ?? 2000
+        let last = years?.last ?? first + 399
+        let from = CivilDay(year: first, month: 1, day: 1).number * CivilDay.secondsPerDay
+        let end = CivilDay(year: last + 1, month: 1, day: 1).number * CivilDay.secondsPerDay
+        return firstMatch(from: from, before: end) != nil
+    }
+
+    /// The first matching local time inside a stretch; both ends in seconds of local time since 1970-01-01 00:00.
+    func firstMatch(from: Int64, before end: Int64) -> Int64? {
+        var day = CivilDay(number: from.flooredQuotient(CivilDay.secondsPerDay))
+        var second = from.remainder(dividingBy: CivilDay.secondsPerDay)
+        while true {
+            let start = day.number * CivilDay.secondsPerDay
+            if start + Int64(second) >= end { return nil }
+            guard let year = nextYear(from: day.year) else { return nil }
+            if year > day.year {
+                (day, second) = (CivilDay(year: year, month: 1, day: 1), 0)
+                continue
+            }
+            guard months.contains(day.month) else {
+                (day, second) = (Self.monthAfter(day), 0)
+                continue
+            }
+            if matches(day), let found = firstSecond(from: second) {
+                return start + Int64(found) < end ? start + Int64(found) : nil
+            }
+            day.day += 1
+            second = 0
+            if day.day > CivilDay.daysIn(month: day.month, of: day.year) { day = Self.monthAfter(day) }
+        }
+    }
+
+    private static func monthAfter(_ day: CivilDay) -> CivilDay {
+        day.month == 12
+            ? CivilDay(year: day.year + 1, month: 1, day: 1)
+            : CivilDay(year: day.year, month: day.month + 1, day: 1)
+    }
+
+    private func nextYear(from year: Int) -> Int? {
+        guard let years else { return year }
+        return years.first { $0 >= year }
+    }
+
+    private func matches(_ day: CivilDay) -> Bool {
+        let isListed =
+            days.contains(day.day)
+            || (hasLastDay && day.day == CivilDay.daysIn(month: day.month, of: day.year))
+        return isListed && weekdays.contains(day.weekday)
+    }
+
+    /// The first matching second of a day.
+    private func firstSecond(from start: Int) -> Int? {
+        var (hour, minute, second) = (start / 3600, start / 60 % 60, start % 60)
+        while let nextHour = hours.first(from: hour) {
+            if nextHour > hour { (minute, second) = (0, 0) }
+            while let nextMinute = minutes.first(from: minute) {
+                if nextMinute > minute { second = 0 }
+                if let nextSecond = seconds.first(from: second) {
+                    return nextHour * 3600 + nextMinute * 60 + nextSecond
+                }
+                (minute, second) = (nextMinute + 1, 0)
+            }
+            (hour, minute, second) = (nextHour + 1, 0, 0)
+        }
+        return nil
+    }
+}
+
+/// The date part of an expression.
+struct DatePattern {
+    var years: [Int]?
+    var months = NumberSet(1...12)
+    var days = NumberSet(1...31)
+    var hasLastDay = false
+}
+
+/// The time part of an expression; midnight where there is none.
+struct TimePattern {
+    var hours = NumberSet(0...0)
+    var minutes = NumberSet(0...0)
+    var seconds = NumberSet(0...0)
+    var isEveryHour = false
+}
+
+/// Numbers from 0 to 63.
+struct NumberSet: Hashable, Sendable {
+    private var bits: UInt64 = 0
+
+    init() {}
+
+    init(_ range: ClosedRange<Int>) {
+        for number in range { insert(number) }
+    }
+
+    mutating func insert(_ number: Int) { bits |= 1 << UInt64(number) }
+
+    func contains(_ number: Int) -> Bool { bits >> UInt64(number) & 1 == 1 }
+
+    /// The smallest member that is not below this; `nil` if there is none.
+    func first(from number: Int) -> Int? {
+        guard number < 64 else { return nil }
+        let rest = bits >> UInt64(number)
+        return rest == 0 ? nil : number + rest.trailingZeroBitCount
+    }
+}

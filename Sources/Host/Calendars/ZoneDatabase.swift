@@ -1,0 +1,124 @@
+import FoundationEssentials
+
+/// Why a time zone can't be used on this machine.
+public struct ZoneError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What was found.
+    public let finding: String
+    /// What to do.
+    public let remedy: String
+    /// Whether another name would do.
+    public let isUnknownName: Bool
+
+    /// The finding and the remedy.
+    public var description: String { "\(finding). \(remedy)" }
+}
+
+/// The machine's time zones: its database, and the zone of its own clock.
+///
+/// Nothing is kept: each call reads the files, a few KiB, so that a zone or a database that was changed counts at once.
+public struct ZoneDatabase: Sendable {
+    private let directory: String
+    private let localPath: String
+    private let variable: String?
+
+    /// The database of the machine that this runs on.
+    public static var machine: Self {
+        Self(
+            directory: "/usr/share/zoneinfo", localPath: "/etc/localtime",
+            variable: ProcessInfo.processInfo.environment["TZ"])
+    }
+
+    /// Makes a database.
+    ///
+    /// - Parameters:
+    ///   - directory: The root of the zones' files.
+    ///   - localPath: The file or link that is the machine's zone; where it is missing, the zone is UTC.
+    ///   - variable: The value of `TZ`, which goes before `localPath`; `nil` if it is not set.
+    public init(directory: String, localPath: String, variable: String?) {
+        self.directory = directory
+        self.localPath = localPath
+        self.variable = variable
+    }
+
+    /// The zone of a name; `nil` is the machine's own.
+    ///
+    /// - Throws: ``ZoneError``: the name is unknown, the database is missing, a file is damaged.
+    public func zone(named name: String?) throws(ZoneError) -> ZoneRules {
+        guard let name else { return try local() }
+        if ["UTC", "Etc/UTC"].contains(name) { return .utc }
+        guard isDatabaseThere else {
+            throw ZoneError(
+                finding: "the time zone '\(name.prefix(60))' can't be looked up: \(directory) is missing",
+                remedy: "Install the time zone database (Debian: apt-get install tzdata), or use UTC",
+                isUnknownName: false)
+        }
+        guard Self.isName(name), let bytes = contents("\(directory)/\(name)") else {
+            throw ZoneError(
+                finding: "the time zone '\(name.prefix(60))' is unknown",
+                remedy: "Use a name of the time zone database, as Europe/Berlin, or UTC", isUnknownName: true)
+        }
+        return try read(bytes, name: name, path: "\(directory)/\(name)")
+    }
+
+    /// The names that the database has; empty where there is none.
+    public var names: [String] {
+        let paths = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
+        return paths.filter { path in
+            var isDirectory = false
+            return path.first?.isUppercase == true && !path.contains(".")
+                && FileManager.default.fileExists(atPath: "\(directory)/\(path)", isDirectory: &isDirectory)
+                && !isDirectory
+        }.sorted()
+    }
+
+    private var isDatabaseThere: Bool { FileManager.default.fileExists(atPath: directory) }
+
+    /// The rules of `TZ`, else of the machine's file, else UTC: as the C library decides.
+    private func local() throws(ZoneError) -> ZoneRules {
+        if let variable {
+            let text = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
+            if text.isEmpty { return .utc }
+            if Self.isName(text), contents("\(directory)/\(text)") != nil { return try zone(named: text) }
+            if let rule = PosixRule(text) {
+                return ZoneRules(name: text, initial: rule.standard, transitions: [], rule: rule)
+            }
+            if text.hasPrefix("/"), let bytes = contents(text) {
+                return try read(bytes, name: text, path: text)
+            }
+            return .utc
+        }
+        guard let bytes = contents(localPath) else { return .utc }
+        return try read(bytes, name: localName ?? "local", path: localPath)
+    }
+
+    /// What the machine's link says: the part of its target after `zoneinfo/`.
+    private var localName: String? {
+        guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: localPath),
+            let range = target.firstRange(of: "zoneinfo/")
+        else { return nil }
+        return String(target[range.upperBound...])
+    }
+
+    private func read(_ bytes: [UInt8], name: String, path: String) throws(ZoneError) -> ZoneRules {
+        do {
+            return try ZoneFile.read(bytes, name: name)
+        } catch {
+            throw ZoneError(
+                finding: "\(path) can't be used as a time zone: \(error.finding)",
+                remedy: "Name another zone, or install the time zone database anew", isUnknownName: false)
+        }
+    }
+
+    private func contents(_ path: String) -> [UInt8]? {
+        FileManager.default.contents(atPath: path).map { Array($0) }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 100 && !text.hasPrefix("/") && !text.contains("..")
+            && text.utf8.allSatisfy { byte in
+                byte < 0x80
+                    && (Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber
+                        || "_+-/".utf8.contains(byte))
+            }
+    }
+}

@@ -1,0 +1,97 @@
+public import TaskModel
+
+/// The local clock of a time zone: a row of spans, each with its offset from UTC.
+public struct ZoneRules: Equatable, Sendable {
+    /// A stretch of time with one offset.
+    struct Span: Equatable {
+        /// Its first second, since the epoch; `nil` has no beginning.
+        var start: Int64?
+        /// The first second after it; `nil` has no end.
+        var end: Int64?
+        /// Seconds east of UTC.
+        var offset: Int
+        /// `CET`, `+0545`.
+        var abbreviation: String
+    }
+
+    struct LocalType: Equatable, Sendable {
+        var offset: Int
+        var abbreviation: String
+    }
+
+    struct Transition: Equatable, Sendable {
+        var at: Int64
+        var type: LocalType
+    }
+
+    /// As the manifest or the machine names it: `Europe/Berlin`; `local` where the machine's zone has no name.
+    public let name: String
+    /// Before the first transition.
+    let initial: LocalType
+    /// In order.
+    let transitions: [Transition]
+    /// After the last transition; `nil` keeps the last.
+    let rule: PosixRule?
+
+    /// Coordinated universal time, which needs no database.
+    public static let utc = ZoneRules(
+        name: "UTC", initial: LocalType(offset: 0, abbreviation: "UTC"), transitions: [], rule: nil)
+
+    /// How far the local clock is ahead of UTC at a time.
+    public func offset(at time: WallTime) -> Duration {
+        .seconds(span(at: time.sinceEpoch.components.seconds).offset)
+    }
+
+    /// The span that holds a second.
+    func span(at time: Int64) -> Span {
+        if let last = transitions.last, time >= last.at {
+            return ruleSpan(at: time, from: last.at, else: last.type)
+        }
+        if transitions.isEmpty { return ruleSpan(at: time, from: nil, else: initial) }
+        // The first transition that lies after it.
+        var (low, high) = (0, transitions.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if transitions[middle].at > time { high = middle } else { low = middle + 1 }
+        }
+        let before = low > 0 ? transitions[low - 1] : nil
+        let type = before?.type ?? initial
+        return Span(
+            start: before?.at, end: transitions[low].at, offset: type.offset, abbreviation: type.abbreviation)
+    }
+
+    private func ruleSpan(at time: Int64, from start: Int64?, else type: LocalType) -> Span {
+        guard let rule else {
+            return Span(start: start, end: nil, offset: type.offset, abbreviation: type.abbreviation)
+        }
+        let day = (time + Int64(rule.standard.offset)).flooredQuotient(CivilDay.secondsPerDay)
+        let year = CivilDay(number: day).year
+        let known = rule.transitions(in: (year - 1)...(year + 2)).filter { $0.at > start ?? .min }
+        guard let next = known.firstIndex(where: { $0.at > time }) else {
+            return Span(
+                start: start, end: nil, offset: rule.standard.offset,
+                abbreviation: rule.standard.abbreviation)
+        }
+        // Between the last recorded transition and the rule's first, what was recorded holds.
+        let current = next > 0 ? known[next - 1] : nil
+        let inForce = current?.type ?? (start == nil ? rule.standard : type)
+        return Span(
+            start: current?.at ?? start, end: known[next].at, offset: inForce.offset,
+            abbreviation: inForce.abbreviation)
+    }
+
+    /// The furthest local second that clocks had shown before a span began; what lies before it in the span is a repeat.
+    func localEnd(before span: Span) -> Int64 {
+        guard let start = span.start else { return .min }
+        var furthest = Int64.min
+        var end = start
+        // No clock was ever put back by more than a day.
+        for _ in 0..<4 where end > start - 2 * CivilDay.secondsPerDay {
+            let earlier = self.span(at: end - 1)
+            furthest = max(furthest, end + Int64(earlier.offset))
+            guard let next = earlier.start else { break }
+            end = next
+        }
+        return furthest
+    }
+}

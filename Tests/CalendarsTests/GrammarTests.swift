@@ -1,0 +1,65 @@
+import Calendars
+import Testing
+
+@Suite struct GrammarTests {
+    @Test(arguments: [
+        ("", 1, "the expression is empty"),
+        ("Mon..Fry 02:00", 6, "'Fry' is no weekday"),
+        ("Mon,,Tue", 5, "'' is no weekday"),
+        ("02:60", 4, "'60' is no minute"),
+        ("24:00", 1, "'24' is no hour"),
+        ("02", 1, "'02' is neither a date nor a time"),
+        ("02:00:00:00", 1, "'02:00:00:00' is no time"),
+        ("*-13-01", 3, "'13' is no month"),
+        ("Mon  *-*-32 02:00", 10, "'32' is no day"),
+        ("1969-01-01", 1, "'1969' is no year"),
+        ("*:0/0", 5, "the step '0' of the minute"),
+        ("18..8:00", 1, "the range '18..8' ends before it begins"),
+        ("8..9..10:00", 1, "'8..9..10' is no range"),
+        ("0/2/3:00", 1, "'0/2/3' has two steps"),
+        (":30", 1, "the hour is missing"),
+        ("02:00 Mon", 7, "'Mon' is one part too many"),
+        ("02:00 03:00", 7, "'03:00' is one part too many"),
+        ("*-02-30 02:00", 1, "no day of any year is '*-02-30 02:00'"),
+        ("Mon 2026-12-24", 5, "no day of any year is 'Mon 2026-12-24'"),
+        ("2027-02-29", 1, "no day of any year is '2027-02-29'"),
+        ("*:+5", 3, "'+5' is no minute"),
+        ("daily 02:00", 1, "'daily' is no weekday"),
+    ])
+    func `a wrong expression is refused with its column`(text: String, column: Int, finding: String) {
+        #expect(throws: CalendarExpressionError.self) { try CalendarExpression(text) }
+        do {
+            _ = try CalendarExpression(text)
+        } catch {
+            #expect(error.column == column)
+            #expect(error.finding == finding)
+            #expect(!error.remedy.isEmpty)
+        }
+    }
+
+    @Test func `no text brings the parser down`() {
+        var random = SplitMix(seed: 7)
+        let alphabet = Array("MonFri.,-:/*0123456789 last é")
+        for _ in 0..<20_000 {
+            let text = String((0..<random.below(14)).map { _ in alphabet[random.below(alphabet.count)] })
+            _ = try? CalendarExpression(text)
+        }
+    }
+}
+
+/// Random numbers that a seed gives again.
+struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+
+    mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
+}
