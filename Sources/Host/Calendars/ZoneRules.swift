@@ -74,10 +74,10 @@ public struct ZoneRules: Equatable, Sendable {
         }
         // Between the last recorded transition and the rule's first, what was recorded holds.
         let current = next > 0 ? known[next - 1] : nil
-        let inForce = current?.type ?? (start == nil ? rule.standard : type)
+        let holding = current?.type ?? (start == nil ? rule.standard : type)
         return Span(
-            start: current?.at ?? start, end: known[next].at, offset: inForce.offset,
-            abbreviation: inForce.abbreviation)
+            start: current?.at ?? start, end: known[next].at, offset: holding.offset,
+            abbreviation: holding.abbreviation)
     }
 
     /// The furthest local second that clocks had shown before a span began; what lies before it in the span is a repeat.
