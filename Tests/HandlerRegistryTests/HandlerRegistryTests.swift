@@ -1,5 +1,6 @@
 import Foundation
 import HandlerRegistry
+import LinuxSystem
 import TaskModel
 import Testing
 
@@ -53,6 +54,76 @@ import Testing
             "cd \(folder.path)/plugins && for f in libA.so libSibling.so; do echo \"$f $(sha256sum <$f | cut -d' ' -f1)\"; done | sha256sum"
         )
         #expect(sum.hasPrefix(handler.libraryHash ?? "-"))
+    }
+
+    @Test func `a copy goes when no manifest names it and nobody uses it`() throws {
+        let folder = try TemporaryFolder()
+        try folder.compile("libA.so", "int a(void) { return 1; }")
+        try folder.compile("libB.so", "int b(void) { return 1; }")
+        try folder.write("manifests/a.yaml", Self.manifest("com.example.a"))
+        try folder.write("manifests/b.yaml", Self.manifest("com.example.b", library: "libB.so"))
+        func copies() throws -> Set<String> {
+            Set(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/cache"))
+        }
+        let registry = folder.registry
+        #expect(try registry.removeUnusedCopies(keeping: []) == 0, "nothing is known before the first scan")
+        let first = registry.scan().handlers.compactMap(\.libraryHash)
+        #expect(first.count == 2)
+        #expect(try registry.removeUnusedCopies(keeping: []) == 0)
+        #expect(try copies() == Set(first))
+        try folder.compile("libA.so", "int a(void) { return 2; }")
+        try folder.remove("manifests/b.yaml")
+        let second = registry.scan().handlers.compactMap(\.libraryHash)
+        #expect(second.count == 1 && second != [first[0]])
+        #expect(try copies() == Set(first + second))
+        #expect(try registry.removeUnusedCopies(keeping: [first[0]]) == 1)
+        #expect(try copies() == [first[0], second[0]])
+        #expect(try registry.removeUnusedCopies(keeping: []) == 1)
+        #expect(try copies() == [second[0]])
+    }
+
+    @Test func `a broken library keeps its last copy until its manifest goes`() throws {
+        let folder = try TemporaryFolder()
+        try folder.compile("libA.so", "int a(void) { return 1; }")
+        try folder.write("manifests/a.yaml", Self.manifest("com.example.a"))
+        let registry = folder.registry
+        let hash = try #require(registry.scan().handlers.first?.libraryHash)
+        try folder.write("plugins/libA.so", "no library")
+        #expect(registry.scan().handlers.first?.libraryHash == hash)
+        #expect(try registry.removeUnusedCopies(keeping: []) == 0)
+        try folder.remove("manifests/a.yaml")
+        #expect(registry.scan().handlers == [])
+        #expect(try registry.removeUnusedCopies(keeping: []) == 1)
+    }
+
+    @Test func `an unchanged library is not read again, a changed one is`() throws {
+        let folder = try TemporaryFolder()
+        try folder.compile("libA.so", "int a(void) { return 1; }")
+        try folder.write("manifests/a.yaml", Self.manifest("com.example.a"))
+        let registry = folder.registry
+        let library = folder.path + "/plugins/libA.so"
+        /// When the file was read last; the mount keeps that, or the test says so.
+        func lastRead() throws -> String { try folder.run("stat", "-c", "%x", library) }
+        while !(try FileIdentity(of: library).isSettled) {}
+        let first = try #require(registry.scan().handlers.first?.libraryHash)
+        // Far in the past: the next read moves it, whatever the mount's rule is, unless it is noatime.
+        try folder.run("touch", "-a", "-d", "2001-01-01", library)
+        while !(try FileIdentity(of: library).isSettled) {}
+        _ = registry.scan()
+        let moved = try lastRead()
+        if moved.hasPrefix("2001-01-01") {
+            print("skipped: this mount does not keep the time of reading")
+            return
+        }
+        try folder.run("touch", "-a", "-d", "2001-01-01", library)
+        while !(try FileIdentity(of: library).isSettled) {}
+        _ = registry.scan()
+        let third = try lastRead()
+        #expect(!third.hasPrefix("2001"), "touch changed the inode, so it is read once more")
+        for _ in 0..<3 { #expect(registry.scan().handlers.first?.libraryHash == first) }
+        #expect(try lastRead() == third)
+        try folder.compile("libA.so", "int a(void) { return 2; }")
+        #expect(registry.scan().handlers.first?.libraryHash != first)
     }
 
     @Test func `two manifests that claim one identifier are both refused and both named`() throws {

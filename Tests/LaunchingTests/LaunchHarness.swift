@@ -26,7 +26,7 @@ final class LaunchHarness: Sendable {
     private let launcherDeaths = Mutex(0)
     private let lastID = Mutex<Int64>(0)
 
-    init(groupKill: GroupKill? = nil, folder: URL? = nil) async throws {
+    init(groupKill: GroupKill? = nil, folder: URL? = nil, templateIdleTime: Duration? = nil) async throws {
         self.folder =
             folder ?? FileManager.default.temporaryDirectory.appending(path: "launching-\(UUID().uuidString)")
         for name in ["state", "data", "tmp"] {
@@ -34,11 +34,12 @@ final class LaunchHarness: Sendable {
                 at: self.folder.appending(path: name), withIntermediateDirectories: true)
         }
         library = try PluginCompiler.compile("misbehaves", into: self.folder)
-        launcher = TaskLauncher(
-            configuration: .init(
-                runnerPath: Products.path("bgtask-runner"),
-                stateDirectory: self.folder.appending(path: "state").path,
-                groupKill: groupKill, moments: SystemClocks()))
+        var configuration = TaskLauncher.Configuration(
+            runnerPath: Products.path("bgtask-runner"),
+            stateDirectory: self.folder.appending(path: "state").path,
+            groupKill: groupKill, moments: SystemClocks())
+        if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
+        launcher = TaskLauncher(configuration: configuration)
         try await launcher.start()
         Task { [self] in
             for await event in launcher.events { note(event) }

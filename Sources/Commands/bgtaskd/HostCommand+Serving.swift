@@ -17,17 +17,18 @@ extension HostCommand {
         let isOnTerminal = ProcessFacts.hasTerminal
         let isColored = isOnTerminal && ProcessFacts.environment("NO_COLOR") == nil
         let level = Logger.Level(rawValue: logLevel.rawValue) ?? .info
-        LoggingSystem.bootstrap { _ in 
+        LoggingSystem.bootstrap { _ in
             TerminalLogHandler(logLevel: level, isOnTerminal: isOnTerminal, isColored: isColored)
         }
         let logger = Logger(label: "bgtaskd")
 
-        let host = try await TaskHost(
-            configuration: HostConfiguration(
-                pluginsDirectory: plugins, manifestsDirectory: manifests, stateDirectory: state,
-                socketPath: socket, runnerPath: try runner ?? HostPaths.runner(),
-                simulatesConditions: conditions == .simulated, taskEnvironment: Self.taskEnvironment(),
-                groupKill: isolation), logger: logger)
+        var configuration = HostConfiguration(
+            pluginsDirectory: plugins, manifestsDirectory: manifests, stateDirectory: state,
+            socketPath: socket, runnerPath: try runner ?? HostPaths.runner(),
+            simulatesConditions: conditions == .simulated, taskEnvironment: Self.taskEnvironment(),
+            groupKill: isolation)
+        configuration.templateIdleTime = .seconds(max(0, templateIdle))
+        let host = try await TaskHost(configuration: configuration, logger: logger)
         let control = try ControlServer(host: host, socketPath: socket, logger: logger)
         // The channel stops after the host: clients see their launches' ends.
         let group = ServiceGroup(

@@ -43,6 +43,9 @@ struct HostCommand: AsyncParsableCommand {
     @Option(help: "Force a group kill: cgroup, pidNamespace or noFork; the strongest by default.")
     var isolation: GroupKill?
 
+    @Option(help: "Unload a plugin that was not launched for so many seconds.")
+    var templateIdle = 300
+
     @Option(help: "Log lines of this level and above: debug, info, notice, warning or error.")
     var logLevel = LogLine.Level.info
 

@@ -52,6 +52,16 @@ public final class HandlerRegistry: Sendable {
         scanner.withLock { $0.last ?? RegistrySnapshot(handlers: [], problems: []) }
     }
 
+    /// Removes the host's copies of libraries that no manifest names any more.
+    ///
+    /// - Parameter inUse: The copies to keep besides, as ``TaskModel/PermittedHandler/libraryCopies`` names them: those of
+    ///   launches that still run.
+    /// - Returns: How many were removed; none before the first ``scan()``.
+    /// - Throws: The call that failed; what was not removed yet stays.
+    public func removeUnusedCopies(keeping inUse: Set<String>) throws -> Int {
+        try scanner.withLock { try $0.removeUnusedCopies(keeping: inUse) }
+    }
+
     /// Watches both directories by inotify on a thread of its own.
     ///
     /// - Returns: The newest snapshot whenever it differs from the last one, that of ``scan()`` included; a consumer

@@ -10,6 +10,8 @@ struct RegistryScanner {
     private var lastRight: [String: ReadManifest] = [:]
     /// The last copy of each library, by name.
     private var lastStaged: [String: StagedLibrary] = [:]
+    /// The libraries that the scan under way has asked for.
+    private var staged: Set<String> = []
     /// What the last scan found; `nil` before the first.
     private(set) var last: RegistrySnapshot?
 
@@ -43,7 +45,9 @@ struct RegistryScanner {
         problems += conflicts.values.joined()
         let handlers = entries.filter { conflicts[$0.file] == nil }
             .compactMap { handler($0.file, $0.read, &problems) }
-        libraries.forget()
+        libraries.forgetOthers()
+        lastStaged = lastStaged.filter { staged.contains($0.key) }
+        staged = []
         problems.sort {
             ($0.file, $0.line ?? 0, $0.column ?? 0, $0.finding) < (
                 $1.file, $1.line ?? 0, $1.column ?? 0, $1.finding
@@ -52,6 +56,14 @@ struct RegistryScanner {
         let snapshot = RegistrySnapshot(handlers: handlers, problems: problems)
         last = snapshot
         return snapshot
+    }
+
+    /// Removes the copies that neither the last scan named nor anybody uses.
+    func removeUnusedCopies(keeping inUse: Set<String>) throws(SystemCallError) -> Int {
+        guard let last else { return 0 }
+        var kept = inUse.union(lastStaged.values.map(\.hash))
+        for handler in last.handlers { kept.formUnion(handler.libraryCopies) }
+        return try libraries.removeCopies(except: kept)
     }
 
     private func manifestPaths(_ problems: inout [ManifestProblem]) -> [String] {
@@ -107,10 +119,11 @@ struct RegistryScanner {
     private mutating func stage(
         _ name: String, _ path: String, _ place: Place?, _ problems: inout [ManifestProblem]
     ) -> StagedLibrary? {
+        staged.insert(name)
         do {
-            let staged = try libraries.stage(name)
-            lastStaged[name] = staged
-            return staged
+            let copy = try libraries.stage(name)
+            lastStaged[name] = copy
+            return copy
         } catch {
             let old = error.isMissing ? nil : lastStaged[name]
             if error.isMissing { lastStaged[name] = nil }

@@ -24,6 +24,9 @@ extension LauncherCore {
         book.removeAll()
         templateTimers.values.forEach { $0.cancel() }
         templateTimers = [:]
+        idleTimers.values.forEach { $0.cancel() }
+        idleTimers = [:]
+        templateUses = [:]
         templateGroups = [:]
         let base = groups?.base
         let running = launches.values.filter {

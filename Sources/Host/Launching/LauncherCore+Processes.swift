@@ -31,7 +31,7 @@ extension LauncherCore {
             handle(.spawnFailed(finding: "\(error)"), launch)
             return
         }
-        if book.countLaunch(of: id) { retireTemplate(id) }
+        if book.countLaunch(of: id) { retireTemplate(id) } else { templateUsed(id) }
     }
 
     func received(_ report: LauncherReport, _ descriptors: [CInt]) {

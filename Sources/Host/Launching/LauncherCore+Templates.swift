@@ -47,6 +47,7 @@ extension LauncherCore {
 
     func templateReady(_ id: UInt64, _ isCloneable: Bool) {
         templateTimers.removeValue(forKey: id)?.cancel()
+        templateUsed(id)
         for launch in waiting(book.ready(id, isCloneable: isCloneable)) { handle(.templateReady, launch) }
     }
 
@@ -60,6 +61,8 @@ extension LauncherCore {
 
     /// Forgets a template; returns the launches that waited for it.
     func removeTemplate(_ id: UInt64) -> [RunningLaunch] {
+        templateUses[id] = nil
+        idleTimers.removeValue(forKey: id)?.cancel()
         if let group = templateGroups.removeValue(forKey: id) { groups?.discard(group) }
         return waiting(book.remove(id))
     }
@@ -73,5 +76,22 @@ extension LauncherCore {
         try? send(RetireMessage(template: id))
         // Who waits for it can't be: only loaded ones are retired.
         for launch in removeTemplate(id) { handle(.spawnFailed(finding: "its template was retired"), launch) }
+    }
+
+    // MARK: Idle templates
+
+    /// Notes that a loaded template is used; one that nobody uses for long is retired.
+    func templateUsed(_ id: UInt64) {
+        templateUses[id] = moments.now().monotonic
+        if idleTimers[id] == nil { lookAtIdleTemplate(id, after: templateIdleTime) }
+    }
+
+    /// One look per idle time, however often it is used; none for a template that is gone.
+    private func lookAtIdleTemplate(_ id: UInt64, after time: Duration) {
+        idleTimers[id] = after(time) { [self] in
+            guard let use = templateUses[id] else { return }
+            let left = use + templateIdleTime - moments.now().monotonic
+            if left <= .zero { retireTemplate(id) } else { lookAtIdleTemplate(id, after: left) }
+        }
     }
 }

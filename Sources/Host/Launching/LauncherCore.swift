@@ -23,18 +23,24 @@ final class LauncherCore: @unchecked Sendable {
     var launches: [UInt64: RunningLaunch] = [:]
     var book = TemplateBook()
     var templateTimers: [UInt64: Scheduled<Void>] = [:]
+    /// When each loaded template was used last, on CLOCK_MONOTONIC.
+    var templateUses: [UInt64: Duration] = [:]
+    var idleTimers: [UInt64: Scheduled<Void>] = [:]
+    /// How long a template stays that nobody uses.
+    let templateIdleTime: Duration
     var templateGroups: [UInt64: ControlGroup] = [:]
     private var isRetryingSend = false
     var isShuttingDown = false
 
     init(
         loop: any EventLoop, moments: any MomentSource, isolation: GroupKill, groups: GroupPool?,
-        events: AsyncStream<LaunchEvent>.Continuation
+        templateIdleTime: Duration, events: AsyncStream<LaunchEvent>.Continuation
     ) {
         self.loop = loop
         self.moments = moments
         self.isolation = isolation
         self.groups = groups
+        self.templateIdleTime = templateIdleTime
         self.events = events
     }
 

@@ -18,6 +18,10 @@ public final class TaskLauncher: Sendable {
         public var stateDirectory: String
         /// What must end a launch's descendants; `nil` takes the strongest that there is.
         public var groupKill: GroupKill?
+        /// How long a loaded template stays without a launch: 5 min.
+        ///
+        /// Ours: longer than the pauses of a burst, short beside the 15 min between refreshes.
+        public var templateIdleTime = Duration.seconds(300)
         /// The clocks.
         public var moments: any MomentSource
         /// Called, on any thread, when an earlier launcher still holds its lock; ``start()`` waits for it.
@@ -105,7 +109,7 @@ public final class TaskLauncher: Sendable {
         let groups = try probe.groups.map(GroupPool.init(base:))
         let core = LauncherCore(
             loop: loop, moments: configuration.moments, isolation: probe.report.groupKill, groups: groups,
-            events: continuation)
+            templateIdleTime: configuration.templateIdleTime, events: continuation)
         core.replaceLauncher = { [weak self] in self?.replace() }
         core.onEnd = { [weak self] in self?.finish() }
         state.withLock {

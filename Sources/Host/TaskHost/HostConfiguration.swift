@@ -18,6 +18,8 @@ public struct HostConfiguration: Sendable {
     public var groupKill: GroupKill?
     /// `NAME=value` lines that every task gets, besides its temporary directory.
     public var taskEnvironment: [String]
+    /// How long a loaded template stays without a launch.
+    public var templateIdleTime = Duration.seconds(300)
     /// History: launches kept at least.
     public var keptLaunches: Int
     /// History: launches younger than this are kept besides.

@@ -6,6 +6,8 @@ struct RunningLaunch: Sendable {
     var record: LaunchRecord
     /// The request it consumed.
     let request: TaskRequest
+    /// The copies of libraries that it loads or may load, which must stay until it ends.
+    var libraryCopies: Set<String> = []
     /// Whether the manifest forbids a second attempt.
     let isAtMostOnce: Bool
     /// The task's process, once it is started.

@@ -70,6 +70,7 @@ extension TaskHost {
         let declaration = handler(for: request)?.manifest.declaration(for: request.identifier)
         running[record.id] = RunningLaunch(
             record: record, request: request, isAtMostOnce: declaration?.isAtMostOnce ?? false)
+        running[record.id]?.libraryCopies = (try? prepared.get())?.handler.libraryCopies ?? []
         happenings.send(.launchStarted(record))
         log.append(
             .info, "launching, attempt \(record.attempt)\(isSimulated ? ", simulated" : "")",

@@ -165,6 +165,7 @@ extension TaskHost {
     private func finish(_ unsaved: UnsavedEnd, putBack: TaskRequest?) async {
         let record = unsaved.record
         running[record.id] = nil
+        removeCopies(after: unsaved.launch)
         if let putBack { pending[putBack.id] = putBack }
         log.append(
             unsaved.end.outcome == .succeeded ? .info : .notice, unsaved.end.summary(putBack: putBack),

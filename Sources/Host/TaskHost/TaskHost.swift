@@ -82,11 +82,12 @@ public actor TaskHost: Service {
             libraryCacheDirectory: configuration.stateDirectory + "/libraries")
         sensors = ConditionSensors(
             mode: configuration.simulatesConditions ? .simulated : .system, moments: moments)
-        launcher = TaskLauncher(
-            configuration: TaskLauncher.Configuration(
-                runnerPath: configuration.runnerPath, stateDirectory: configuration.stateDirectory,
-                groupKill: configuration.groupKill, moments: moments,
-                onWaiting: { log.append(.notice, $0) }))
+        var launching = TaskLauncher.Configuration(
+            runnerPath: configuration.runnerPath, stateDirectory: configuration.stateDirectory,
+            groupKill: configuration.groupKill, moments: moments,
+            onWaiting: { log.append(.notice, $0) })
+        launching.templateIdleTime = configuration.templateIdleTime
+        launcher = TaskLauncher(configuration: launching)
         timer = try WakeTimer()
         directories = BundleDirectories(stateDirectory: configuration.stateDirectory, store: store)
         scheduler = Scheduler(settings: settings)
@@ -134,6 +135,7 @@ public actor TaskHost: Service {
         try directories.sweepTemporary()
         registered = registry.scan()
         for problem in registered.problems { log.append(problem.logLevel, "\(problem)") }
+        removeUnusedCopies()
         try await recover()
         let now = moments.now()
         _ = scheduler.handle(.handlersChanged(registered.handlers.map(\.manifest)), at: now)
@@ -220,6 +222,7 @@ public actor TaskHost: Service {
             if isGone { log.append(.notice, "removed \(handler.manifest.bundle)") }
             launcher.retire(bundle: handler.manifest.bundle)
         }
+        removeUnusedCopies()
         await schedule(.handlersChanged(snapshot.handlers.map(\.manifest)))
     }
 

@@ -28,6 +28,16 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
         isRegular = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
     }
 
+    /// Whether the file was left alone for long enough that a change from now on shows in its times.
+    ///
+    /// The kernel's time stamps move in steps of up to 10 ms: right after a change a second one could look the same.
+    public var isSettled: Bool {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let age = (Int64(now.tv_sec) - changed[0]) * 1_000_000_000 + Int64(now.tv_nsec) - changed[1]
+        return age > 100_000_000
+    }
+
     /// Whether others than the owner may write it.
     public var isWritableByOthers: Bool { mode & 0o022 != 0 }
 }

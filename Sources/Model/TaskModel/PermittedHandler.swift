@@ -9,6 +9,21 @@ public struct PermittedHandler: Equatable, Sendable {
     /// SHA-256 of the library and its siblings, in hexadecimal; `nil` where there is none.
     public var libraryHash: String?
 
+    /// The hashes of all host-owned copies that its tasks load: of its library, and of those that its calls name.
+    public var libraryCopies: Set<String> {
+        var copies = Set([libraryHash].compactMap(\.self))
+        for program in manifest.tasks.compactMap(\.call) {
+            for path in [program.library] + program.invocations.compactMap(\.library) {
+                // .../libraries/HASH/libFoo.so
+                let parts = path.split(separator: "/")
+                if parts.count > 1, parts[parts.count - 2].utf8.count == 64 {
+                    copies.insert(String(parts[parts.count - 2]))
+                }
+            }
+        }
+        return copies
+    }
+
     /// Makes a handler.
     public init(manifestPath: String, manifest: Manifest, libraryPath: String?, libraryHash: String?) {
         self.manifestPath = manifestPath

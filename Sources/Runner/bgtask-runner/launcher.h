@@ -82,23 +82,41 @@ void templates_kill(struct template *template);
 /** Reaps templates that have ended, tells of it, and forgets those that nobody needs. */
 void templates_reap(struct launcher *launcher);
 
-/* launcher_launches.c */
+/* launcher_spawning.c */
 
 /** Obeys *spawn*. */
 void launches_spawn(struct launcher *launcher, struct body body);
-struct launch *launches_find(struct launcher *launcher, uint64_t id);
 /** Takes a template's answer: the task's pid and pidfd, or 0 and why not. */
 void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
                      const char *finding);
+
+/* launcher_launches.c */
+
+struct launch *launches_find(struct launcher *launcher, uint64_t id);
+/** Closes what is held of a launch and frees it. */
+void launches_forget(struct launcher *launcher, struct launch *launch);
+/** Closes a descriptor that may be -1, and makes it -1. */
+void close_descriptor(int *descriptor);
 /** Kills everything of a launch. Again and again is allowed. */
 void launches_kill(struct launch *launch);
 /** Reaps tasks, and finishes launches whose group is empty. */
 void launches_reap(struct launcher *launcher);
+/** Milliseconds until launches_reap must be called again; -1: not before a SIGCHLD. */
+int launches_timeout(const struct launcher *launcher);
+
+/* launcher_orphans.c */
+
 /** Reaps children that belong to no launch and no template: orphans of tasks. */
 void launches_reap_orphans(struct launcher *launcher);
 /** Kills children that belong to no launch and no template. */
 void launches_kill_orphans(struct launcher *launcher);
-/** Milliseconds until launches_reap must be called again; -1: not before a SIGCHLD. */
-int launches_timeout(const struct launcher *launcher);
+
+/* launcher_groups.c: all answer for a launch without a group as for one whose group is empty. */
+
+/** Writes one of the group's files; false with errno. */
+bool group_write(const struct launch *launch, const char *name, const char *text);
+bool group_is_empty(const struct launch *launch);
+/** Processes in the group now; "many" where there are too many to count. */
+uint64_t group_count(const struct launch *launch);
 
 #endif

@@ -23,12 +23,17 @@ struct StagedLibrary: Equatable, Sendable {
 struct PluginLibraries {
     let pluginsDirectory: String
     let cacheDirectory: String
-    /// The files that were read before, so that an unchanged one is not read again.
-    private var known: [String: (identity: FileIdentity, contents: Result<Contents, LibraryError>)] = [:]
+    /// What the files said that were read before, so that an unchanged one is not read again.
+    private var known: [String: (identity: FileIdentity, facts: Result<Facts, LibraryError>)] = [:]
+    /// The names that were asked for since the last ``forgetOthers()``.
+    private var asked: Set<String> = []
 
-    private struct Contents {
-        var bytes: [UInt8]
-        var elf: ELFFile
+    /// What a file's contents say.
+    private struct Facts {
+        /// SHA-256, in hexadecimal.
+        var hash: String
+        /// The libraries that it needs.
+        var needed: [String]
     }
 
     init(pluginsDirectory: String, cacheDirectory: String) {
@@ -45,20 +50,22 @@ struct PluginLibraries {
     ///
     /// - Throws: ``LibraryError`` where it is missing, broken, outside of the directory, or open to others' writing.
     mutating func stage(_ name: String) throws(LibraryError) -> StagedLibrary {
-        var files: [(name: String, bytes: [UInt8])] = []
+        var files: [(name: String, hash: String)] = []
         var waiting = [name]
         while let next = waiting.popLast() {
             guard !files.contains(where: { $0.name == next }) else { continue }
-            let contents = try read(next)
-            files.append((next, contents.bytes))
-            waiting += contents.elf.needed.filter { !$0.contains("/") && has($0) }
+            let facts = try read(next)
+            files.append((next, facts.hash))
+            waiting += facts.needed.filter { !$0.contains("/") && has($0) }
         }
         files.sort { $0.name < $1.name }
         var summary = ""
-        for file in files { summary += "\(file.name) \(SHA256.hexadecimal(of: file.bytes))\n" }
+        for file in files { summary += "\(file.name) \(file.hash)\n" }
         let hash = SHA256.hexadecimal(of: Array(summary.utf8))
         do {
             return StagedLibrary(path: try copy(files, hash: hash, main: name), hash: hash)
+        } catch let error as LibraryError {
+            throw error
         } catch {
             throw LibraryError(
                 finding: "the copy of library '\(name)' failed: \(error)",
@@ -73,21 +80,44 @@ struct PluginLibraries {
         _ = try read(name)
     }
 
-    /// Forgets the contents of files, keeping memory flat between scans.
-    mutating func forget() {
-        known.removeAll()
+    /// Forgets files that nobody has asked for since the last call.
+    mutating func forgetOthers() {
+        known = known.filter { asked.contains($0.key) }
+        asked = []
+    }
+
+    /// Removes the copies whose hashes are not among these, and what an interrupted copying left.
+    ///
+    /// - Returns: How many were removed.
+    /// - Throws: The call that failed.
+    func removeCopies(except kept: Set<String>) throws(SystemCallError) -> Int {
+        guard DirectoryTree.isDirectory(cacheDirectory) else { return 0 }
+        var count = 0
+        for name in try DirectoryTree.names(in: cacheDirectory) where !kept.contains(name) {
+            // Nobody but root can remove what lies in a directory that may not be written.
+            try DirectoryTree.setMode("\(cacheDirectory)/\(name)", 0o755)
+            try DirectoryTree.remove("\(cacheDirectory)/\(name)")
+            count += 1
+        }
+        return count
     }
 
     private func copy(
-        _ files: [(name: String, bytes: [UInt8])], hash: String, main: String
-    ) throws(SystemCallError) -> String {
+        _ files: [(name: String, hash: String)], hash: String, main: String
+    ) throws -> String {
         try DirectoryTree.make(cacheDirectory)
         let directory = "\(cacheDirectory)/\(hash)"
         if !DirectoryTree.isDirectory(directory) {
             let temporary = try DirectoryTree.makeUnique(prefix: "\(cacheDirectory)/.copying-")
             do {
                 for file in files {
-                    try FileContents.create("\(temporary)/\(file.name)", file.bytes, mode: 0o555)
+                    let bytes = try FileContents.read("\(pluginsDirectory)/\(file.name)")
+                    guard SHA256.hexadecimal(of: bytes) == file.hash else {
+                        throw LibraryError(
+                            finding: "library '\(file.name)' changed while it was copied",
+                            remedy: "It is read again when it changes next; install it by renaming")
+                    }
+                    try FileContents.create("\(temporary)/\(file.name)", bytes, mode: 0o555)
                 }
                 // Another user id must be able to load it.
                 try DirectoryTree.setMode(temporary, 0o755)
@@ -102,7 +132,8 @@ struct PluginLibraries {
         return try DirectoryTree.realPath(of: directory) + "/" + main
     }
 
-    private mutating func read(_ name: String) throws(LibraryError) -> Contents {
+    private mutating func read(_ name: String) throws(LibraryError) -> Facts {
+        asked.insert(name)
         let path = "\(pluginsDirectory)/\(name)"
         let identity: FileIdentity
         let realPath: String
@@ -122,14 +153,14 @@ struct PluginLibraries {
                 finding: "library '\(name)' is not in the plugins directory \(pluginsDirectory)",
                 remedy: "Put it there", isMissing: true)
         }
-        if let known = known[name], known.identity == identity { return try known.contents.get() }
-        let contents = Result { () throws(LibraryError) in try Self.read(name, realPath, identity) }
-        known[name] = (identity, contents)
-        return try contents.get()
+        if let known = known[name], known.identity == identity { return try known.facts.get() }
+        let facts = Result { () throws(LibraryError) in try Self.read(name, realPath, identity) }
+        known[name] = identity.isSettled ? (identity, facts) : nil
+        return try facts.get()
     }
 
     private static func read(_ name: String, _ path: String, _ identity: FileIdentity) throws(LibraryError)
-        -> Contents
+        -> Facts
     {
         guard identity.isRegular else {
             throw LibraryError(
@@ -143,7 +174,8 @@ struct PluginLibraries {
         }
         do {
             let bytes = try FileContents.read(path)
-            return Contents(bytes: bytes, elf: try ELFFile(bytes, readsFunctions: false))
+            let file = try ELFFile(bytes, readsFunctions: false)
+            return Facts(hash: SHA256.hexadecimal(of: bytes), needed: file.needed)
         } catch let error as ELFFile.FormatError {
             throw LibraryError(
                 finding: "library '\(name)': \(error.finding)", remedy: "Build it with: cc -shared -fPIC")

@@ -1,0 +1,47 @@
+/* The cgroup of a launch, through its directory's descriptor. */
+#include "launcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static ssize_t read_file(const struct launch *launch, const char *name, char *text, size_t size) {
+    int file = openat(launch->group, name, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    ssize_t length = read(file, text, size - 1);
+    close(file);
+    text[length > 0 ? length : 0] = 0;
+    return length;
+}
+
+bool group_write(const struct launch *launch, const char *name, const char *text) {
+    int file = openat(launch->group, name, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool done = write(file, text, strlen(text)) == (ssize_t)strlen(text);
+    int code = errno;
+    close(file);
+    errno = code;
+    return done;
+}
+
+/* A group that is gone counts as empty: it can't be removed while a process is in it. */
+bool group_is_empty(const struct launch *launch) {
+    char text[256];
+    if (launch->group < 0 || read_file(launch, "cgroup.events", text, sizeof(text)) < 0)
+        return true;
+    return strstr(text, "populated 0") != NULL;
+}
+
+/* Processes in the group now; the first 64 KiB of them, which is enough to say "many". */
+uint64_t group_count(const struct launch *launch) {
+    static char text[65536];
+    uint64_t count = 0;
+    if (launch->group < 0 || read_file(launch, "cgroup.procs", text, sizeof(text)) < 0)
+        return 0;
+    for (const char *at = text; *at != 0; at++)
+        count += *at == '\n';
+    return count;
+}

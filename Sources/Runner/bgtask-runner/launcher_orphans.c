@@ -1,0 +1,49 @@
+/* Children of the launcher that belong to no launch and no template: orphans of tasks, whose subreaper it is. */
+#include "launcher.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool is_ours(const struct launcher *launcher, pid_t pid) {
+    for (const struct launch *launch = launcher->launches; launch != NULL; launch = launch->next)
+        if (launch->pid == pid && !launch->reaped)
+            return true;
+    for (const struct template *template = launcher->templates; template != NULL; template = template->next)
+        if (template->pid == pid)
+            return true;
+    return false;
+}
+
+static bool awaits_clones(const struct launcher *launcher) {
+    for (const struct template *template = launcher->templates; template != NULL; template = template->next)
+        if (template->awaited > 0)
+            return true;
+    return false;
+}
+
+void launches_reap_orphans(struct launcher *launcher) {
+    // While an answer is on its way, an unknown child may be its task: its status must not be lost.
+    while (!awaits_clones(launcher)) {
+        siginfo_t ended = {0};
+        if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0 ||
+            is_ours(launcher, ended.si_pid))
+            return; // ours are reaped by their own pid; the next SIGCHLD or pass comes back here
+        waitpid(ended.si_pid, NULL, WNOHANG);
+    }
+}
+
+void launches_kill_orphans(struct launcher *launcher) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+    FILE *children = fopen(path, "re");
+    if (children == NULL)
+        return; // a kernel without this file: the groups and the host's sweep still end them
+    int pid;
+    while (fscanf(children, "%d", &pid) == 1)
+        if (!is_ours(launcher, pid))
+            kill(pid,
+                 SIGKILL); // our own child, not reaped by anyone else: the number can't have changed hands
+    fclose(children);
+}

@@ -1,0 +1,203 @@
+/* The launcher's side of a spawn: pipes, group, and a task that is cloned here or in its template. */
+#include "launcher.h"
+#include "process.h"
+#include "task.h"
+#include "template.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The ends of a launch's pipes that the task gets, and what else goes with them. */
+struct task_ends {
+    int descriptors[CLONE_DESCRIPTORS_MAX];
+    int count;
+};
+
+static void close_ends(struct task_ends *ends) {
+    for (int i = 0; i < ends->count; i++)
+        if (ends->descriptors[i] >= 0)
+            close(ends->descriptors[i]);
+    ends->count = 0;
+}
+
+/* Makes the four pipes and, for a namespace, the status pipe. */
+static bool make_pipes(struct launch *launch, struct task_ends *ends, int *status_end) {
+    for (int i = 0; i < 4; i++) {
+        int pipe[2];
+        if (pipe2(pipe, O_CLOEXEC) != 0)
+            return false;
+        // The first, control, is read by the task; the others it writes.
+        ends->descriptors[ends->count++] = i == CLONE_CONTROL ? pipe[0] : pipe[1];
+        launch->host_ends[i] = i == CLONE_CONTROL ? pipe[1] : pipe[0];
+    }
+    if (launch->isolation != ISOLATION_PID_NAMESPACE)
+        return true;
+    int pipe[2];
+    if (pipe2(pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+        return false;
+    *status_end = pipe[1];
+    launch->status_pipe = pipe[0];
+    return true;
+}
+
+/* Opens the group and sets its memory limit where the kernel lets us (the memory controller may not be delegated;
+ * the host knows and says so). */
+static bool open_group(struct launch *launch, struct body body, char *finding, size_t size) {
+    char *path = body_text(body, 3);
+    if (path == NULL) {
+        snprintf(finding, size, "isolation by cgroup needs a cgroup, and the spawn message names none");
+        return launch->isolation != ISOLATION_CGROUP;
+    }
+    launch->group = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (launch->group < 0)
+        snprintf(finding, size, "open(%.300s): %s (%d)", path, strerror(errno), errno);
+    free(path);
+    uint64_t limit = body_number(body, 6, 0);
+    if (launch->group >= 0 && limit > 0) {
+        char text[24];
+        snprintf(text, sizeof(text), "%llu", (unsigned long long)limit);
+        if (!group_write(launch, "memory.max", text) && errno != ENOENT && errno != EACCES) {
+            snprintf(finding, size, "write(memory.max): %s (%d)", strerror(errno), errno);
+            return false;
+        }
+    }
+    return launch->group >= 0;
+}
+
+/* The new process of a fresh launch, on its way to being a task. */
+static _Noreturn void become_task(const struct template *template, const struct task_ends *ends,
+                                  int status_end, bool subprocesses, int64_t since) {
+    char finding[512];
+    int report = ends->descriptors[CLONE_REPORT];
+    if (status_end >= 0 && !process_become_init(status_end, geteuid() != 0)) {
+        snprintf(finding, sizeof(finding), "the PID namespace's init: %s (%d)", strerror(errno), errno);
+        task_refuse(report, finding);
+    }
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int places[] = {null, ends->descriptors[CLONE_STDOUT], ends->descriptors[CLONE_STDERR],
+                    ends->descriptors[CLONE_CONTROL], report};
+    if (null < 0 || !isolation_arrange_descriptors(places, 5)) {
+        snprintf(finding, sizeof(finding), "the task's descriptors: %s (%d)", strerror(errno), errno);
+        task_refuse(report, finding);
+    }
+    if (!isolation_enter_template(&template->settings, finding, sizeof(finding)))
+        task_refuse(TASK_REPORT, finding);
+    fcntl(TASK_CONTROL, F_SETFD, 0); // set again by the task
+    fcntl(TASK_REPORT, F_SETFD, 0);
+    char since_text[24];
+    snprintf(since_text, sizeof(since_text), "%lld", (long long)since);
+    char *arguments[] = {"bgtask-runner",   "task",
+                         since_text,        subprocesses ? "subprocesses" : "noSubprocesses",
+                         template->library, NULL};
+    execve("/proc/self/exe", arguments, template->environment);
+    snprintf(finding, sizeof(finding), "execve of the runner: %s (%d)", strerror(errno), errno);
+    task_refuse(TASK_REPORT, finding);
+}
+
+/* Makes the task, here or in its template. False with a sentence. */
+static bool make_task(struct launcher *launcher, struct launch *launch, struct template *template,
+                      struct task_ends *ends, int status_end, bool fresh, bool subprocesses, char *finding,
+                      size_t size) {
+    if (fresh || !template->cloneable) {
+        int64_t since = now_nanoseconds();
+        int pidfd;
+        pid_t pid = process_clone(status_end >= 0 ? process_namespace_flags() : 0, launch->group, &pidfd);
+        if (pid == 0)
+            become_task(template, ends, status_end, subprocesses, since);
+        if (pid < 0) {
+            snprintf(finding, size, "clone3 of a task: %s (%d)", strerror(errno), errno);
+            return false;
+        }
+        launches_cloned(launcher, launch, pid, pidfd, NULL);
+        return true;
+    }
+    int descriptors[CLONE_DESCRIPTORS_MAX], count = 0;
+    for (int i = 0; i < CLONE_OTHERS; i++)
+        descriptors[count++] = ends->descriptors[i];
+    if (launch->group >= 0)
+        descriptors[count++] = launch->group;
+    if (status_end >= 0)
+        descriptors[count++] = status_end;
+    if (!templates_ask(template, launch->id, subprocesses, descriptors, count)) {
+        snprintf(finding, size, "the template does not take the request: %s (%d)", strerror(errno), errno);
+        return false;
+    }
+    launch->awaits_clone = true;
+    return true;
+}
+
+void launches_spawn(struct launcher *launcher, struct body body) {
+    uint64_t id = body_number(body, 1, 0);
+    bool subprocesses = body_number(body, 4, 0) != 0, fresh = body_number(body, 5, 0) != 0;
+    struct template *template = templates_find(launcher, body_number(body, 2, 0));
+    const char *refusal = NULL;
+    if (launches_find(launcher, id) != NULL)
+        refusal = "a launch of this number is running";
+    else if (template == NULL || template->retired)
+        refusal = "there is no such template, or it has been retired or has failed";
+    else if (!fresh && !template->answered)
+        refusal = "the template is not ready yet; wait for it, or ask for a fresh process";
+    else if (template->isolation == ISOLATION_NO_FORK && subprocesses)
+        refusal = "subprocesses need a cgroup or a PID namespace to be killed by; this host has neither";
+    struct launch *launch = refusal == NULL ? calloc(1, sizeof(*launch)) : NULL;
+    if (launch == NULL) {
+        launcher_report(launcher, MESSAGE_SPAWN_FAILED, id, refusal != NULL ? refusal : "no memory");
+        return;
+    }
+    *launch = (struct launch){.next = launcher->launches,
+                              .id = id,
+                              .template_id = template->id,
+                              .isolation = template->isolation,
+                              .pidfd = -1,
+                              .group = -1,
+                              .status_pipe = -1,
+                              .host_ends = {-1, -1, -1, -1}};
+    launcher->launches = launch;
+
+    char finding[512];
+    struct task_ends ends = {.count = 0};
+    int status_end = -1;
+    bool done = false;
+    if (!open_group(launch, body, finding, sizeof(finding)))
+        done = false;
+    else if (!make_pipes(launch, &ends, &status_end))
+        snprintf(finding, sizeof(finding), "pipe2: %s (%d)", strerror(errno), errno);
+    else
+        done = make_task(launcher, launch, template, &ends, status_end, fresh, subprocesses, finding,
+                         sizeof(finding));
+    close_ends(&ends);
+    close_descriptor(&status_end);
+    if (!done) {
+        launcher_report(launcher, MESSAGE_SPAWN_FAILED, id, finding);
+        launches_forget(launcher, launch);
+    }
+}
+
+void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
+                     const char *finding) {
+    launch->awaits_clone = false;
+    if (pid == 0) {
+        if (launch->group >= 0)
+            group_write(launch, "cgroup.kill", "1");
+        launcher_report(launcher, MESSAGE_SPAWN_FAILED, launch->id, finding);
+        launches_forget(launcher, launch);
+        return;
+    }
+    launch->pid = pid;
+    launch->pidfd = pidfd;
+    int descriptors[OUTBOX_DESCRIPTORS] = {fcntl(pidfd, F_DUPFD_CLOEXEC, 0)};
+    for (int i = 0; i < 4; i++) {
+        descriptors[i + 1] = launch->host_ends[i];
+        launch->host_ends[i] = -1;
+    }
+    frame_begin(&launcher->writer, MESSAGE_SPAWNED);
+    frame_add_number(&launcher->writer, 1, launch->id);
+    frame_add_number(&launcher->writer, 2, (uint64_t)pid);
+    outbox_send(&launcher->outbox, &launcher->writer, descriptors, OUTBOX_DESCRIPTORS);
+    if (launch->killed)
+        launches_kill(launch);
+}

@@ -1,0 +1,48 @@
+import Foundation
+import LinuxSystem
+import TaskModel
+import Testing
+
+@testable import Launching
+
+/// Templates that nobody uses go, and come back when somebody does.
+@Suite(.serialized) struct TemplateTests {
+    private static func parent(of pid: Int32) throws -> Int32 {
+        let status = try SmallFile.read("/proc/\(pid)/status")
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("PPid:") })
+        return try #require(Int32(line.dropFirst(5).drop { $0 == "\t" }))
+    }
+
+    @Test func `a template that is not used for the idle time is retired; the next launch has a new one`()
+        async throws
+    {
+        let harness = try await LaunchHarness(templateIdleTime: .milliseconds(500))
+        let order = try harness.order("expires")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        let launcher = try Self.parent(of: task)
+        try await harness.wait(for: "the template's end") {
+            ProcessUsage.processes(below: launcher) == [launcher, task].sorted()
+        }
+        // The task of a template that went goes on.
+        #expect(harness.sight(order.id).end == nil)
+        #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+        harness.launcher.expire(order.id, reason: .simulated)
+        try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
+        try await harness.wait(for: "the second template's end") {
+            ProcessUsage.processes(below: launcher) == [launcher]
+        }
+        await harness.end()
+    }
+
+    @Test func `a template in use stays`() async throws {
+        let harness = try await LaunchHarness()
+        let order = try harness.order("expires")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        #expect(ProcessUsage.processes(below: try Self.parent(of: task)).count == 3)
+        await harness.end()
+    }
+}
