@@ -41,7 +41,7 @@ let package = Package(
         // What Benchmarks/ measures from a package of its own.
         .library(
             name: "HostLibraries",
-            targets: ["LinuxSystem", "Launching", "RequestStore", "RunnerWire", "TaskModel"]),
+            targets: ["LinuxSystem", "Launching", "RequestStore", "RunnerWire", "Scheduling", "TaskModel"]),
         .library(name: "FeedRefresher", type: .dynamic, targets: ["FeedRefresher"]),
         .library(name: "TreeHasher", type: .dynamic, targets: ["TreeHasher"]),
     ],

@@ -12,7 +12,7 @@ import Testing
 
     private func check(seed: UInt64) {
         let host = RandomHost(seed: seed)
-        for _ in 0..<600 where host.faults.isEmpty { host.step() }
+        for _ in 0..<900 where host.faults.isEmpty { host.step() }
         if host.faults.isEmpty { host.drain() }
         #expect(host.faults.isEmpty, "seed \(seed): \(host.faults.prefix(3))")
         #expect(host.launchCount > 20, "seed \(seed): hardly anything was launched")

@@ -3,19 +3,11 @@ import TaskModel
 
 @testable import Scheduling
 
-/// Numbers that follow from a seed (SplitMix64's constants and shifts).
-struct SeededNumbers: RandomNumberGenerator {
-    var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+/// One event as a log keeps it, and what the scheduler answered.
+struct LoggedEvent: Codable {
+    var at: Moment
+    var event: SchedulerEvent
+    var actions: [SchedulerAction]
 }
 
 /// A host that does whatever comes to its mind, and a second book-keeping of what the scheduler must not do.
@@ -38,10 +30,27 @@ final class RandomHost {
     private var running: [LaunchID: Running] = [:]
     private var wake = Wake()
     private var nextID: Int64 = 0
+    /// Everything that was sent, with its time and its answer.
+    private(set) var log: [LoggedEvent] = []
     private let manifests: [Manifest] = [
-        Manifest.make("com.example.a").scheduling("p1", every: .seconds(900), tolerance: .seconds(60)),
-        Manifest.make("com.example.b"), Manifest.make("com.example.c"),
+        manifest("com.example.a").scheduling("p1", every: .seconds(900), tolerance: .seconds(60)),
+        manifest("com.example.b"), manifest("com.example.c"),
     ]
+    private static let bundles = ["com.example.a", "com.example.b", "com.example.c"].map {
+        try! BundleIdentifier($0)
+    }
+
+    private static func manifest(_ bundle: String) -> Manifest {
+        .make(bundle) {
+            $0.modes.insert(.remoteNotification)
+            for (name, kind) in [
+                ("push", TaskKind.push), ("activity", .activity), ("events", .transferEvents),
+            ] {
+                $0.tasks.append(
+                    TaskDeclaration(pattern: try! IdentifierPattern("\(bundle).\(name)"), kind: kind))
+            }
+        }
+    }
 
     init(seed: UInt64) {
         numbers = SeededNumbers(seed: seed)
@@ -53,11 +62,17 @@ final class RandomHost {
     /// Nothing is left that could be done, and nobody stands in the way: then everything pending must have its turn.
     func drain() {
         conditions = .simulatedStart
+        conditions.gpu = .known(true)
         send(.handlersChanged(manifests))
         send(.conditionsChanged(conditions))
+        for bundle in Self.bundles {
+            send(.used(bundle))
+            send(.refreshSwitched(bundle, .available))
+            send(.budgetChanged(bundle, launches: nil, cpu: nil))
+        }
         for _ in 0..<400 {
             for request in starting.values.sorted(by: { $0.id < $1.id }) { record(request) }
-            for id in running.keys.sorted() { finish(id, putBack: false) }
+            for id in running.keys.sorted() { finish(id, LaunchEnding(outcome: .succeeded), putBack: false) }
             moments.advance(by: .seconds(3600))
             send(.timePassed)
         }
@@ -66,10 +81,11 @@ final class RandomHost {
     }
 
     func step() {
-        switch Int.random(in: 0..<20, using: &numbers) {
+        switch Int.random(in: 0..<26, using: &numbers) {
         case 0...5: submit()
         case 6...8: if let request = pick(starting) { record(request) }
-        case 9...10: if let id = pick(running)?.0 { finish(id, putBack: Bool.random(using: &numbers)) }
+        case 9...10:
+            if let id = pick(running)?.0 { finish(id, randomEnding(), putBack: Bool.random(using: &numbers)) }
         case 11: if let id = pick(running)?.0 { ready(id) }
         case 12: changeConditions()
         case 13: if let id = pick(running)?.0 { send(.launchActive(id)) }
@@ -85,7 +101,48 @@ final class RandomHost {
         case 18:
             moments.jumpWallClock(by: .seconds(Int.random(in: -9000...9000, using: &numbers)))
             send(.timePassed)
+        case 19...20: happenToBundle()
+        case 21:
+            if let id = pick(running)?.0 {
+                let done = Int64.random(in: 0..<50, using: &numbers)
+                send(.progressed(id, TaskProgress(completed: done, total: 50)))
+            }
+        case 22:
+            if let request = pick(starting) {
+                starting[request.id] = nil
+                var request = request
+                let retry = moments.now().wall + .seconds(Int.random(in: 1...60, using: &numbers))
+                request.notBefore = request.notBefore.map { max($0, retry) } ?? retry
+                if !pending.values.contains(where: { $0.identifier == request.identifier }) {
+                    pending[request.id] = request
+                }
+                send(.launchNotStarted(request.id, retry: retry))
+            }
         default: sleepUntilWakeOrNot()
+        }
+    }
+
+    private func randomEnding() -> LaunchEnding {
+        LaunchEnding(
+            outcome: Outcome.allCases.randomElement(using: &numbers),
+            cpuTime: .seconds(Int.random(in: 0..<400, using: &numbers)),
+            leakedAssertions: Int.random(in: 0..<2, using: &numbers))
+    }
+
+    private func happenToBundle() {
+        let bundle = Self.bundles.randomElement(using: &numbers) ?? Self.bundles[0]
+        switch Int.random(in: 0..<8, using: &numbers) {
+        case 0...1: send(.used(bundle))
+        case 2: send(.dismissed(bundle))
+        case 3:
+            send(
+                .refreshSwitched(
+                    bundle, RefreshPermission.allCases.randomElement(using: &numbers) ?? .available))
+        case 4...5: send(.refreshSwitched(bundle, .available))
+        case 6:
+            let launches = Bool.random(using: &numbers) ? Int.random(in: 0..<5, using: &numbers) : nil
+            send(.budgetChanged(bundle, launches: launches, cpu: launches.map { .seconds(100 * $0) }))
+        default: send(.foregroundChanged(bundle, Bool.random(using: &numbers)))
         }
     }
 
@@ -110,20 +167,44 @@ final class RandomHost {
         let power: [Reading<PowerCondition>] = [
             .known(.mains), .unknown,
             .known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 40)),
+            .known(
+                PowerCondition(
+                    externalPower: false, isCharging: false,
+                    batteryPercent: Int.random(in: 5...30, using: &numbers))),
         ]
         let network: [Reading<NetworkCondition>] = [
             .known(.none), .known(.constrained), .known(.unmetered), .unknown,
         ]
         conditions.power = power.randomElement(using: &numbers) ?? .unknown
         conditions.network = network.randomElement(using: &numbers) ?? .unknown
+        // Mostly fine, so that something runs at all.
+        func rarely<Value>(_ usual: Value, _ others: [Reading<Value>]) -> Reading<Value> {
+            Int.random(in: 0..<3, using: &numbers) > 0
+                ? .known(usual) : others.randomElement(using: &numbers) ?? .unknown
+        }
+        conditions.thermal = rarely(.nominal, [.known(.fair), .known(.serious), .known(.critical), .unknown])
+        conditions.user = rarely(.idle, [.known(.active), .unknown])
+        conditions.lowPowerMode = rarely(false, [.known(true), .unknown])
+        conditions.pressure = rarely(
+            .none,
+            [
+                .known(.init(cpu: true, memory: false, io: false)),
+                .known(.init(cpu: false, memory: true, io: false)), .unknown,
+            ])
+        conditions.gpu = rarely(true, [.known(false), .unknown])
         send(.conditionsChanged(conditions))
     }
 
     private func submit() {
         let bundle = ["com.example.a", "com.example.b", "com.example.c"].randomElement(using: &numbers) ?? ""
-        let names = ["p1", "p2", "p3", "refresh", "powered", "networked", "export.x", "export.y"]
+        let names = [
+            "p1", "p2", "p3", "refresh", "powered", "networked", "export.x", "export.y", "push", "activity",
+            "events",
+        ]
         var submission = TaskSubmission(
             identifier: .sample("\(bundle).\(names.randomElement(using: &numbers) ?? "")"), origin: .client)
+        submission.pushPriority = Bool.random(using: &numbers) ? .immediate : .considerate
+        submission.requiresGPU = Int.random(in: 0..<9, using: &numbers) == 0
         submission.requiresExternalPower = Int.random(in: 0..<4, using: &numbers) == 0
         if Bool.random(using: &numbers) {
             submission.earliestBeginDate =
@@ -160,19 +241,26 @@ final class RandomHost {
         send(.launchReady(id))
     }
 
-    private func finish(_ id: LaunchID, putBack: Bool) {
+    private func finish(_ id: LaunchID, _ ending: LaunchEnding, putBack: Bool) {
         guard var request = running.removeValue(forKey: id)?.request else { return }
         let hasNewer = pending.values.contains { $0.identifier == request.identifier }
         request.attempt += 1
         request.notBefore = moments.now().wall + .seconds(5)
         if putBack && !hasNewer { pending[request.id] = request }
-        send(.launchEnded(id, putBack: putBack && !hasNewer ? request : nil))
+        send(.launchEnded(id, putBack: putBack && !hasNewer ? request : nil, ending: ending))
     }
 
     private func send(_ event: SchedulerEvent) {
         let now = moments.now()
         let actions = scheduler.handle(event, at: now)
+        log.append(LoggedEvent(at: now, event: event, actions: actions))
         for action in actions { check(action, now) }
+        if let wall = wake.wall, wall <= now.wall { faults.append("a wake in the past: \(wall.text)") }
+        if let boot = wake.boot, boot <= now.boot { faults.append("a wake in the past: \(boot)") }
+        for bundle in Self.bundles {
+            let budget = scheduler.bundleState(bundle).budget
+            if budget.launches < 0 || budget.cpu < .zero { faults.append("a budget is negative") }
+        }
         for id in pending.keys {
             let verdicts = scheduler.explain(id, at: now)
             if let verdicts, verdicts.mayStart {
@@ -217,7 +305,11 @@ final class RandomHost {
                 let lease = Lease.standard(for: launch.request.kind).duration ?? .zero
                 if now.boot < (launch.readyAt ?? now.boot) + lease { faults.append("\(id) expired early") }
             }
-        case .cancelRequest(let id, _): pending[id] = nil
+        case .cancelRequest(let id, let reason):
+            if reason == .cancelledByUser, pending[id]?.kind != .continuedProcessing {
+                faults.append("\(id) was cancelled by nobody")
+            }
+            pending[id] = nil
         case .wake(let instants): wake = instants
         case .setCPULimitRelaxed(_, true):
             if conditions.power.value?.externalPower != true { faults.append("relaxed without power") }
@@ -243,7 +335,45 @@ final class RandomHost {
         {
             faults.append("\(name) began without network")
         }
-        let peers = others.filter { $0.kind.isDiscretionary == request.kind.isDiscretionary }.count
-        if peers >= (request.kind.isDiscretionary ? 2 : 3) { faults.append("\(name) found no slot") }
+        if request.submission.requiresGPU, conditions.gpu != .known(true) {
+            faults.append("\(name) began without GPU")
+        }
+        if conditions.thermal == .known(.critical) { faults.append("\(name) began in critical heat") }
+        let peers = others.filter { $0.lane == request.lane }.count
+        guard request.isDiscretionary else {
+            if peers >= (request.kind == .push ? 2 : 3) { faults.append("\(name) found no slot") }
+            return
+        }
+        if peers >= (conditions.thermal == .known(.nominal) ? 2 : 1) {
+            faults.append("\(name) found no slot")
+        }
+        if conditions.thermal == .known(.serious) { faults.append("\(name) began in heat") }
+        if conditions.lowPowerMode == .known(true) { faults.append("\(name) began in low-power mode") }
+        if let pressure = conditions.pressure.value, pressure != .none {
+            faults.append("\(name) began under pressure")
+        }
+        if let power = conditions.power.value, !power.externalPower, (power.batteryPercent ?? 100) < 20 {
+            faults.append("\(name) began on a low battery")
+        }
+        if request.kind == .processing, conditions.user != .known(.idle) {
+            faults.append("\(name) began beside a user")
+        }
+        checkBundle(request, now)
+    }
+
+    /// The rules about bundles, against the state before: what is seen after is one launch later.
+    private func checkBundle(_ request: TaskRequest, _ now: Moment) {
+        let name = request.identifier.rawValue
+        let state = scheduler.bundleState(request.bundle)
+        if [.appRefresh, .processing, .push].contains(request.kind), state.refresh != .available {
+            faults.append("\(name) began though its switch is off")
+        }
+        if [.appRefresh, .push].contains(request.kind), state.dismissedAt != nil {
+            faults.append("\(name) began though it is dismissed")
+        }
+        let limit = state.budget.launchLimit ?? 48
+        if request.kind == .appRefresh, state.budget.launches > limit {
+            faults.append("\(name) is over budget")
+        }
     }
 }

@@ -10,4 +10,5 @@ if CommandLine.arguments.count > 1 {
     try await LaunchBenchmark(folder: folder, runner: CommandLine.arguments[1]).run()
 }
 try FrameBenchmark().run()
+SchedulingBenchmark().run()
 try await StoreBenchmark(folder: folder).run()

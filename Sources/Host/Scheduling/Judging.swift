@@ -66,7 +66,7 @@ struct Threshold {
     func date(for mean: Double) -> WallTime {
         guard start < deadline, standard > 0 else { return start }
         let share = min(1, max(0, mean / standard))
-        let ahead = Int64((share * (deadline - start).inSeconds * 1000).rounded(.down))
+        let ahead = Int64(share * (deadline - start).inSeconds * 1000)
         return max(start, WallTime(sinceEpoch: deadline.sinceEpoch - .milliseconds(ahead)))
     }
 }

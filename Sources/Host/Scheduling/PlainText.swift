@@ -43,7 +43,7 @@ extension Duration {
 extension Double {
     /// With two digits after the point: `0.58`.
     var text: String {
-        let hundredths = Int((self * 100).rounded())
+        let hundredths = Int(self * 100 + (self < 0 ? -0.5 : 0.5))
         return
             "\(hundredths < 0 ? "-" : "")\(abs(hundredths) / 100).\(Int64(abs(hundredths) % 100).twoDigits)"
     }

@@ -1,7 +1,7 @@
 public import TaskModel
 
 /// Something that the scheduler wants done; each action is said once.
-public enum SchedulerAction: Equatable, Sendable {
+public enum SchedulerAction: Equatable, Sendable, Codable {
     /// Launch this pending request, at this priority. Answer with ``SchedulerEvent/launchStarted(_:_:)`` or
     /// ``SchedulerEvent/launchNotStarted(_:retry:)``; until then the request holds its slot.
     case launch(RequestID, isSimulated: Bool, priority: LaunchPriority, because: Explanation)

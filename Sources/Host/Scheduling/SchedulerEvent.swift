@@ -5,7 +5,7 @@ public import TaskModel
 /// Before ``started`` the scheduler only remembers: whoever starts it sends the settings, the manifests, the conditions, what is
 /// stored of each bundle, the last launches and every pending request, in any order, and then ``started``. Events about
 /// requests or launches that it does not know are ignored.
-public enum SchedulerEvent: Equatable, Sendable {
+public enum SchedulerEvent: Equatable, Sendable, Codable {
     /// Everything that was stored has been told; decisions begin.
     case started
     /// These numbers are in force now.

@@ -40,7 +40,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
     /// On battery below this many percent nothing discretionary starts: 20.
     ///
-    /// Apple's "critically low" (WWDC 2020, 10063).
+    /// Apple names a critically low battery, about 20 %, among its factors.
     public var batteryStartPercent = 20
     /// On battery below this many percent discretionary launches expire: 10.
     ///
@@ -59,7 +59,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var refreshSpacing = Duration.seconds(900)
     /// Between push launches of one bundle: 15 min.
     ///
-    /// Apple: 14 pushes may give 7 launches, about 15 min apart (WWDC 2020, 10063).
+    /// Apple: 14 pushes may give 7 launches, about 15 min apart.
     public var pushSpacing = Duration.seconds(900)
     /// Refresh launches per bundle and day: 48.
     ///

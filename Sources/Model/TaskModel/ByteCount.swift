@@ -1,5 +1,5 @@
 /// A number of bytes.
-public struct ByteCount: Hashable, Comparable, Sendable, CustomStringConvertible {
+public struct ByteCount: Hashable, Comparable, Sendable, CustomStringConvertible, Codable {
     /// The bytes; never negative.
     public let bytes: Int64
 

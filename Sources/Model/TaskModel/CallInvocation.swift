@@ -1,7 +1,7 @@
 /// A C type that a `call:` can pass or receive.
 ///
 /// Structs by value are not among them: they need a plugin.
-public enum CallType: String, Sendable, CaseIterable, Hashable {
+public enum CallType: String, Sendable, CaseIterable, Hashable, Codable {
     // C's own names; the unsigned forms begin with `u`.
     case void, bool, char, uchar, short, ushort, int, uint, long, ulong, longlong, ulonglong
     case int8, uint8, int16, uint16, int32, uint32, int64, uint64, size
@@ -40,7 +40,7 @@ public enum CallType: String, Sendable, CaseIterable, Hashable {
 }
 
 /// A value that a manifest states.
-public enum CallLiteral: Equatable, Sendable {
+public enum CallLiteral: Equatable, Sendable, Codable {
     /// A whole number; unsigned ones above `Int64.max` keep their bits.
     case integer(Int64)
     /// A number with a fraction.
@@ -52,7 +52,7 @@ public enum CallLiteral: Equatable, Sendable {
 }
 
 /// A number that an argument needs: stated, or the value of a name.
-public enum CallSource: Equatable, Sendable {
+public enum CallSource: Equatable, Sendable, Codable {
     /// Stated.
     case literal(CallLiteral)
     /// The value of a name.
@@ -60,7 +60,7 @@ public enum CallSource: Equatable, Sendable {
 }
 
 /// One argument of a call.
-public enum CallArgument: Equatable, Sendable {
+public enum CallArgument: Equatable, Sendable, Codable {
     /// A literal of a type.
     case literal(CallType, CallLiteral)
     /// NULL.
@@ -100,7 +100,7 @@ public enum CallArgument: Equatable, Sendable {
 }
 
 /// One call of a C function.
-public struct CallInvocation: Equatable, Sendable {
+public struct CallInvocation: Equatable, Sendable, Codable {
     /// Where the function is; `nil` for the program's library.
     public var library: String?
     /// Its symbol.

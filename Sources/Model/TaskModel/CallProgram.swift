@@ -1,7 +1,7 @@
 /// A `call:` of a manifest: C functions of installed libraries, called in order (grammar: Documentation/Call.md).
 ///
 /// Texts may hold `${payload.KEY}`, which the host fills in per launch before it encodes the program for the runner.
-public struct CallProgram: Equatable, Sendable {
+public struct CallProgram: Equatable, Sendable, Codable {
     /// Where functions are looked up unless a step says otherwise: as the loader finds it, or an absolute path.
     public var library: String
     /// Functions that the libraries may call back, by name, in the file's order.
@@ -58,9 +58,9 @@ public struct CallProgram: Equatable, Sendable {
 }
 
 /// One step of a program.
-public struct CallStep: Equatable, Sendable {
+public struct CallStep: Equatable, Sendable, Codable {
     /// What a step does.
-    public enum Action: Equatable, Sendable {
+    public enum Action: Equatable, Sendable, Codable {
         /// Calls a function.
         case invoke(CallInvocation)
         /// Writes a file.
@@ -95,7 +95,7 @@ public struct CallStep: Equatable, Sendable {
 }
 
 /// A file that is written whole or not at all: temporary file, fsync, rename.
-public struct CallSave: Equatable, Sendable {
+public struct CallSave: Equatable, Sendable, Codable {
     /// The name of a buffer, a mapped file or a pointer.
     public var from: String
     /// How many bytes.
@@ -112,7 +112,7 @@ public struct CallSave: Equatable, Sendable {
 }
 
 /// What a step's result must be.
-public enum CallExpectation: Equatable, Sendable {
+public enum CallExpectation: Equatable, Sendable, Codable {
     /// One of these.
     case anyOf([CallLiteral])
     /// Anything but this.
@@ -122,7 +122,7 @@ public enum CallExpectation: Equatable, Sendable {
 }
 
 /// A function that a library may call back.
-public struct CallCallback: Equatable, Sendable {
+public struct CallCallback: Equatable, Sendable, Codable {
     /// Its name in the manifest.
     public var name: String
     /// What it returns.

@@ -18,7 +18,7 @@ public enum Reading<Value: Sendable & Equatable>: Equatable, Sendable {
 }
 
 /// The machine's power supply.
-public struct PowerCondition: Equatable, Sendable {
+public struct PowerCondition: Equatable, Sendable, Codable {
     /// Whether external power is connected.
     ///
     /// "Not charging" is not "unplugged".
@@ -72,7 +72,7 @@ public enum UserCondition: String, Sendable, Codable, CaseIterable, Equatable {
 }
 
 /// Which resources are under pressure.
-public struct PressureCondition: Equatable, Sendable {
+public struct PressureCondition: Equatable, Sendable, Codable {
     /// CPU.
     public var cpu: Bool
     /// Memory.
@@ -92,7 +92,7 @@ public struct PressureCondition: Equatable, Sendable {
 }
 
 /// A snapshot of everything the policies look at.
-public struct Conditions: Equatable, Sendable {
+public struct Conditions: Equatable, Sendable, Codable {
     /// Power supply.
     public var power: Reading<PowerCondition>
     /// The low-power switch.
@@ -147,5 +147,19 @@ public struct ConditionRow: Equatable, Sendable {
         self.value = value
         self.source = source
         self.since = since
+    }
+}
+
+extension Reading: Codable where Value: Codable {
+    /// Decodes a value, or `null` for unknown.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        self = container.decodeNil() ? .unknown : .known(try container.decode(Value.self))
+    }
+
+    /// Encodes the value; unknown is `null`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let value { try container.encode(value) } else { try container.encodeNil() }
     }
 }

@@ -1,5 +1,5 @@
 /// The run time granted to one launch, and the time to finish after expiration.
-public struct Lease: Hashable, Sendable {
+public struct Lease: Hashable, Sendable, Codable {
     /// Run time on CLOCK_BOOTTIME, from the task's *ready* on; `nil` has no end of its own.
     public let duration: Duration?
     /// Time from the writing of the expire frame until everything is killed, on CLOCK_MONOTONIC.
@@ -25,7 +25,7 @@ public struct Lease: Hashable, Sendable {
 }
 
 /// A limit of CPU-seconds inside a sliding wall window, over a launch and all its descendants.
-public struct CPULimit: Hashable, Sendable {
+public struct CPULimit: Hashable, Sendable, Codable {
     /// Percent of one core, 1 and up; 200 is two cores.
     public let percent: Int
     /// The window, on CLOCK_MONOTONIC.
@@ -45,7 +45,7 @@ public struct CPULimit: Hashable, Sendable {
 }
 
 /// What one launch may use.
-public struct LaunchLimits: Hashable, Sendable {
+public struct LaunchLimits: Hashable, Sendable, Codable {
     /// Run time and grace.
     public var lease: Lease
     /// `nil` has no fatal CPU limit.

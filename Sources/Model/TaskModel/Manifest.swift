@@ -33,7 +33,7 @@ public struct Manifest: Equatable, Sendable {
 }
 
 /// One task of a manifest.
-public struct TaskDeclaration: Equatable, Sendable {
+public struct TaskDeclaration: Equatable, Sendable, Codable {
     /// What it permits.
     public var pattern: IdentifierPattern
     /// Its kind.
@@ -96,7 +96,7 @@ public struct RetryDeclaration: Equatable, Hashable, Sendable, Codable {
 }
 
 /// When the host makes requests by itself.
-public struct Schedule: Equatable, Hashable, Sendable {
+public struct Schedule: Equatable, Hashable, Sendable, Codable {
     /// The period.
     public var every: Duration
     /// How much later than its date a launch may come without being late.
@@ -122,7 +122,7 @@ public enum PayloadType: String, Sendable, Codable, CaseIterable {
 }
 
 /// A directory that a task may write.
-public struct WriteGrant: Equatable, Hashable, Sendable {
+public struct WriteGrant: Equatable, Hashable, Sendable, Codable {
     /// The directory; may begin with `~/` or name `${payload.KEY}`.
     public var path: String
     /// Whether the host makes it if it is missing.
@@ -136,7 +136,7 @@ public struct WriteGrant: Equatable, Hashable, Sendable {
 }
 
 /// What a manifest's tasks may reach besides their own directories.
-public struct SandboxDeclaration: Equatable, Sendable {
+public struct SandboxDeclaration: Equatable, Sendable, Codable {
     /// May open sockets; `nil` leaves it to the kind.
     public var network: Bool?
     /// Paths it may read.

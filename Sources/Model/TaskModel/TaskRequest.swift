@@ -44,7 +44,7 @@ public enum PushPriority: Int, Sendable, Codable, CaseIterable {
 }
 
 /// What a client, a handler or a schedule asks for, before the host has accepted it.
-public struct TaskSubmission: Equatable, Sendable {
+public struct TaskSubmission: Equatable, Sendable, Codable {
     /// The task; a manifest must permit it.
     public var identifier: TaskIdentifier
     /// Not before; a floor, never a promise.
@@ -84,7 +84,7 @@ public struct TaskSubmission: Equatable, Sendable {
 }
 
 /// An accepted request: durable until a launch consumed it and ended for good.
-public struct TaskRequest: Equatable, Sendable {
+public struct TaskRequest: Equatable, Sendable, Codable {
     /// Its number in the store.
     public let id: RequestID
     /// What was asked.

@@ -16,7 +16,7 @@ struct Usage: Policy {
             score: likelihood,
             Rationale(
                 quantity: "usage", required: "usually used within the hour, by preference",
-                observed: "in \(Int((likelihood * 100).rounded())) % of such hours",
+                observed: "in \(Int(likelihood * 100 + 0.5)) % of such hours",
                 earliestChange: history.nextRise(after: now.wall, above: likelihood, in: situation)))
     }
 }

@@ -1,0 +1,83 @@
+import TaskModel
+
+extension SchedulerEvent: CustomStringConvertible {
+    /// One line for people: `launchStarted L3 R7`. A replay reads the coded form, which has everything.
+    public var description: String {
+        switch self {
+        case .started: "started"
+        case .settingsChanged: "settingsChanged"
+        case .handlersChanged(let manifests): "handlersChanged \(manifests.map(\.bundle).sorted())"
+        case .conditionsChanged(let conditions): "conditionsChanged \(conditions.text)"
+        case .localTimeChanged(let offset): "localTimeChanged \(offset)"
+        case .lastLaunched(let identifier, let time): "lastLaunched \(identifier) \(time.text)"
+        case .bundleRestored(let bundle, _): "bundleRestored \(bundle)"
+        case .used(let bundle): "used \(bundle)"
+        case .dismissed(let bundle): "dismissed \(bundle)"
+        case .refreshSwitched(let bundle, let permission): "refreshSwitched \(bundle) \(permission.rawValue)"
+        case .budgetChanged(let bundle, let launches, let cpu):
+            "budgetChanged \(bundle) launches \(launches.map { "\($0)" } ?? "standard") cpu \(cpu?.text ?? "standard")"
+        case .foregroundChanged(let bundle, let isForeground):
+            "foregroundChanged \(bundle) \(isForeground ? "foreground" : "background")"
+        case .submitted(let request): "submitted \(request.id) \(request.identifier) \(request.kind.rawValue)"
+        case .withdrawn(let id): "withdrawn \(id)"
+        case .scheduleNotStored(let identifier): "scheduleNotStored \(identifier)"
+        case .simulate(let id): "simulate \(id)"
+        case .launchStarted(let id, let request): "launchStarted \(id) \(request)"
+        case .launchNotStarted(let request, let retry): "launchNotStarted \(request) retry \(retry.text)"
+        case .launchReady(let id): "launchReady \(id)"
+        case .progressed(let id, let progress): "progressed \(id) \(progress.completed) of \(progress.total)"
+        case .launchActive(let id): "launchActive \(id)"
+        case .cpuMeasured(let id, let time): "cpuMeasured \(id) \(time)"
+        case .answered(let id, let keepGoing): "answered \(id) \(keepGoing ? "keepGoing" : "stop")"
+        case .tracingChanged(let id, let isTraced): "tracingChanged \(id) \(isTraced ? "traced" : "free")"
+        case .expireRequested(let id, let reason): "expireRequested \(id) \(reason.rawValue)"
+        case .launchExpiring(let id): "launchExpiring \(id)"
+        case .launchEnded(let id, let putBack, let ending):
+            "launchEnded \(id) \(ending.outcome?.rawValue ?? "unknown")"
+                + (putBack.map { ", \($0.id) put back" } ?? "")
+        case .timePassed: "timePassed"
+        case .shutdown: "shutdown"
+        }
+    }
+}
+
+extension SchedulerAction: CustomStringConvertible {
+    /// One line for people: `expire L3 externalPowerLost`.
+    public var description: String {
+        switch self {
+        case .launch(let id, let isSimulated, let priority, let explanation):
+            "launch \(id)\(isSimulated ? " simulated" : "") nice \(priority.nice)"
+                + (explanation.score.map { " score \($0.text)" } ?? "")
+        case .expire(let id, let reason, let explanation):
+            "expire \(id) \(reason.rawValue)" + (explanation?.verdicts.first.map { " by \($0.policy)" } ?? "")
+        case .setCPULimitRelaxed(let id, let isRelaxed):
+            "setCPULimit \(id) \(isRelaxed ? "relaxed" : "in force")"
+        case .setPriority(let id, let priority): "setPriority \(id) nice \(priority.nice)"
+        case .measureCPU(let id): "measureCPU \(id)"
+        case .ask(let id, let rationale): "ask \(id) \(rationale.quantity)"
+        case .submitScheduled(let identifier, _, let earliest, let deadline):
+            "submitScheduled \(identifier) \(earliest.text) to \(deadline.text)"
+        case .cancelRequest(let id, let reason): "cancelRequest \(id) \(reason.rawValue)"
+        case .saveBundleState(let bundle, _): "saveBundleState \(bundle)"
+        case .wake(let wake):
+            "wake boot \(wake.boot.map { "\($0)" } ?? "never") wall \(wake.wall?.text ?? "never")"
+        }
+    }
+}
+
+extension Conditions {
+    /// As `bgtask conditions set` takes it: `power=external lowPower=off network=unmetered …`.
+    fileprivate var text: String {
+        let power = power.value.map { power in
+            power.externalPower ? "external" : power.batteryPercent.map { "battery:\($0)%" } ?? "battery"
+        }
+        let lowPower = lowPowerMode.value.map { $0 ? "on" : "off" }
+        let pressure = pressure.value.map { $0 == .none ? "none" : $0.text }
+        let gpu = gpu.value.map { $0 ? "on" : "off" }
+        return [
+            ("power", power), ("lowPower", lowPower), ("network", network.value?.rawValue),
+            ("thermal", thermal.value?.rawValue), ("user", user.value?.rawValue), ("pressure", pressure),
+            ("gpu", gpu),
+        ].map { "\($0)=\($1 ?? "unknown")" }.joined(separator: " ")
+    }
+}

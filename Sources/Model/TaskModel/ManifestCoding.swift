@@ -1,0 +1,27 @@
+/// Manifests in recorded logs: the modes are in order, so that the same manifest gives the same bytes in every process.
+extension Manifest: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case bundle, library, modes, tasks, sandbox
+    }
+
+    /// Decodes what ``encode(to:)`` made; nothing is checked again.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        try self.init(
+            bundle: values.decode(BundleIdentifier.self, forKey: .bundle),
+            library: values.decodeIfPresent(String.self, forKey: .library),
+            modes: values.decode(Set<BackgroundMode>.self, forKey: .modes),
+            tasks: values.decode([TaskDeclaration].self, forKey: .tasks),
+            sandbox: values.decode(SandboxDeclaration.self, forKey: .sandbox))
+    }
+
+    /// Encodes every field.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(bundle, forKey: .bundle)
+        try values.encodeIfPresent(library, forKey: .library)
+        try values.encode(modes.sorted { $0.rawValue < $1.rawValue }, forKey: .modes)
+        try values.encode(tasks, forKey: .tasks)
+        try values.encode(sandbox, forKey: .sandbox)
+    }
+}
