@@ -22,9 +22,9 @@ final class RandomHost {
     let moments = VirtualMoments()
     var scheduler = Scheduler()
     /// What went wrong, in words.
-    private(set) var faults: [String] = []
+    var faults: [String] = []
     private(set) var launchCount = 0
-    private var conditions = Conditions.simulatedStart
+    private(set) var conditions = Conditions.simulatedStart
     private var pending: [RequestID: TaskRequest] = [:]
     private var starting: [RequestID: TaskRequest] = [:]
     private var running: [LaunchID: Running] = [:]
@@ -314,66 +314,6 @@ final class RandomHost {
         case .setCPULimitRelaxed(_, true):
             if conditions.power.value?.externalPower != true { faults.append("relaxed without power") }
         case .setCPULimitRelaxed, .submitScheduled, .setPriority, .ask, .saveBundleState, .measureCPU: break
-        }
-    }
-
-    /// The rules once more, in other words than the policies'.
-    private func checkPolicies(_ request: TaskRequest, _ others: [TaskRequest], _ now: Moment) {
-        let name = request.identifier.rawValue
-        if let date = request.submission.earliestBeginDate, request.kind != .continuedProcessing,
-            date > now.wall
-        {
-            faults.append("\(name) began early")
-        }
-        if request.submission.requiresExternalPower || name.hasSuffix(".powered"),
-            conditions.power.value?.externalPower != true
-        {
-            faults.append("\(name) began without power")
-        }
-        if name.hasSuffix(".networked"),
-            conditions.network.value == nil || conditions.network == .known(.none)
-        {
-            faults.append("\(name) began without network")
-        }
-        if request.submission.requiresGPU, conditions.gpu != .known(true) {
-            faults.append("\(name) began without GPU")
-        }
-        if conditions.thermal == .known(.critical) { faults.append("\(name) began in critical heat") }
-        let peers = others.filter { $0.lane == request.lane }.count
-        guard request.isDiscretionary else {
-            if peers >= (request.kind == .push ? 2 : 3) { faults.append("\(name) found no slot") }
-            return
-        }
-        if peers >= (conditions.thermal == .known(.nominal) ? 2 : 1) {
-            faults.append("\(name) found no slot")
-        }
-        if conditions.thermal == .known(.serious) { faults.append("\(name) began in heat") }
-        if conditions.lowPowerMode == .known(true) { faults.append("\(name) began in low-power mode") }
-        if let pressure = conditions.pressure.value, pressure != .none {
-            faults.append("\(name) began under pressure")
-        }
-        if let power = conditions.power.value, !power.externalPower, (power.batteryPercent ?? 100) < 20 {
-            faults.append("\(name) began on a low battery")
-        }
-        if request.kind == .processing, conditions.user != .known(.idle) {
-            faults.append("\(name) began beside a user")
-        }
-        checkBundle(request, now)
-    }
-
-    /// The rules about bundles, against the state before: what is seen after is one launch later.
-    private func checkBundle(_ request: TaskRequest, _ now: Moment) {
-        let name = request.identifier.rawValue
-        let state = scheduler.bundleState(request.bundle)
-        if [.appRefresh, .processing, .push].contains(request.kind), state.refresh != .available {
-            faults.append("\(name) began though its switch is off")
-        }
-        if [.appRefresh, .push].contains(request.kind), state.dismissedAt != nil {
-            faults.append("\(name) began though it is dismissed")
-        }
-        let limit = state.budget.launchLimit ?? 48
-        if request.kind == .appRefresh, state.budget.launches > limit {
-            faults.append("\(name) is over budget")
         }
     }
 }

@@ -1,7 +1,9 @@
 import TaskModel
 
 extension SchedulerEvent: CustomStringConvertible {
-    /// One line for people: `launchStarted L3 R7`. A replay reads the coded form, which has everything.
+    /// One line for people: `launchStarted L3 R7`.
+    ///
+    /// A replay reads the coded form, which has everything.
     public var description: String {
         switch self {
         case .started: "started"
