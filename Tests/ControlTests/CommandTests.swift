@@ -76,7 +76,7 @@ import Testing
             host.edit {
                 $0.launches = [ScriptedHost.ended(request, .succeeded, nil)]
                 $0.log = [line]
-                $0.pending = [PendingRequest(request: request, verdicts: [Self.veto])]
+                $0.pending = [PendingRequest(request: request, verdicts: [ScriptedHost.veto])]
             }
             let commands: [([String], String, String)] = [
                 (["pending"], "ExternalPower: externalPower is on battery 15 %", "\"verdicts\""),
@@ -92,6 +92,21 @@ import Testing
                 (["conditions"], "battery:15%", "\"source\" : \"simulated\""),
                 (["conditions", "set", "power=battery:15%", "gpu=on"], "battery:15%", "\"key\" : \"power\""),
                 (["conditions", "clear"], "simulated", "\"since\""),
+                (["explain", "org.example.a"], "org.example.a (processing): R17 waits", "\"scoreSuffices\""),
+                (["explain", "--launch", "L42"], "It ended: succeeded", "\"stop\" : null"),
+                (["settings"], "3 of 48", "\"cpuSecondsLimit\" : 1800"),
+                (["settings", "refresh", "org.example", "deny"], "denied", "\"refresh\" : \"denied\""),
+                (["settings", "dismiss", "org.example"], "org.example", "\"dismissedAt\""),
+                (
+                    ["settings", "budget", "org.example", "--launches", "5", "--cpu", "10m"], "3 of 48",
+                    "\"launchLimit\""
+                ),
+                (["used", "org.example", "--foreground"], "org.example", "\"lastUsed\""),
+                (
+                    ["push", "org.example", "{}", "--priority", "10"], "R17 org.example.push is pending",
+                    "\"kind\""
+                ),
+                (["answer", "L42", "no"], "L42 is told to stop", "\"keepGoing\" : false"),
                 (["doctor"], "a launch and all it started is killed by: pidNamespace", "\"groupKill\""),
                 (["version"], "host 9.8.7", "\"api\" : 1"),
             ]
@@ -106,16 +121,11 @@ import Testing
             }
             #expect(host.asked.contains("set power=battery:15% gpu=on"))
             #expect(host.asked.contains("simulate org.example.a true"))
+            #expect(host.asked.contains("push org.example {} 10"))
+            #expect(host.asked.contains("answer L42 false"))
+            #expect(host.asked.contains("change org.example foreground(true)"))
         }
     }
-
-    private static let veto = Verdict(
-        policy: "ExternalPower", decision: .mustNotProceed, score: 0, weight: 1,
-        rationale: [
-            Rationale(
-                quantity: "externalPower", required: "connected", observed: "on battery 15 %",
-                remedy: "Plug the machine in")
-        ])
 
     @Test func `without a host the exit code is 3, with the socket and the line that starts one`()
         async throws
@@ -153,7 +163,10 @@ import Testing
         ["submit"], ["submit", "a b"], ["frobnicate"], ["show", "42"],
         ["submit", "a.b", "--earliest", "soon"],
         ["submit", "a.b", "--payload", "@/nonexistent"], ["expire", "L1", "--reason", "handlerFailed"],
-        ["launches", "--limit", "0"], ["conditions", "set"],
+        ["launches", "--limit", "0"], ["conditions", "set"], ["explain"],
+        ["explain", "a.b", "--launch", "L1"],
+        ["push", "a.b", "{}", "--priority", "7"], ["used", "a.b", "--foreground", "--background"],
+        ["settings", "budget", "a.b", "--cpu", "soon"],
     ])
     func `a wrong command line exits 2 and explains itself`(arguments: [String]) async throws {
         let result = try await run(builtPrograms + "/bgtask", arguments)
@@ -164,7 +177,7 @@ import Testing
         for command in [
             "submit", "pending", "launches", "show", "cancel", "launch", "expire", "plugins", "logs",
             "conditions",
-            "lint", "doctor", "version",
+            "lint", "doctor", "version", "explain", "settings", "used", "push", "answer",
         ] {
             let result = try await run(builtPrograms + "/bgtask", [command, "--help"])
             #expect(

@@ -59,7 +59,7 @@ final class ScriptedHost: HostControl {
         for reader in script.withLock({ $0.readers }) { reader.yield(line) }
     }
 
-    private func note(_ text: String) throws(SubmissionError) {
+    func note(_ text: String) throws(SubmissionError) {
         let (refusal, ready) = script.withLock { script in
             script.asked.append(text)
             let ready = script.waiters.filter { text.hasPrefix($0.word) }

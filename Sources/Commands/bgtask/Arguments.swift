@@ -9,6 +9,13 @@ extension TaskIdentifier: ExpressibleByArgument {
     }
 }
 
+extension BundleIdentifier: ExpressibleByArgument {
+    /// Takes a bundle's identifier.
+    public init?(argument: String) {
+        try? self.init(argument)
+    }
+}
+
 extension LaunchID: ExpressibleByArgument {
     /// Takes `L42`.
     public init?(argument: String) {

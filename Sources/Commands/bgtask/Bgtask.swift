@@ -24,10 +24,12 @@ struct Bgtask: AsyncParsableCommand {
             """,
         version: ProductVersion.current,
         subcommands: [
-            SubmitCommand.self, PendingCommand.self, LaunchesCommand.self, ShowCommand.self,
+            SubmitCommand.self, PendingCommand.self, ExplainCommand.self, LaunchesCommand.self,
+            ShowCommand.self,
             CancelCommand.self,
             LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, LogsCommand.self,
-            ConditionsCommand.self,
+            ConditionsCommand.self, SettingsCommand.self, UsedCommand.self, PushCommand.self,
+            AnswerCommand.self,
             LintCommand.self, DoctorCommand.self, VersionCommand.self,
         ])
 

@@ -102,6 +102,7 @@ public struct ControlServer: Service {
         RequestRoutes(host: host, limits: limits).add(to: group)
         LaunchRoutes(host: host, limits: limits).add(to: group)
         HostRoutes(host: host, limits: limits).add(to: group)
+        BundleRoutes(host: host, limits: limits).add(to: group)
         StreamRoutes(host: host, limits: limits).add(to: group)
         return router
     }

@@ -67,6 +67,39 @@ public protocol HostControl: Sendable {
     /// out progress, and ends the stream of a reader that has missed anything else.
     func events() async -> AsyncStream<HostEvent>
 
+    /// Every bundle that is installed or that something is remembered of, by name.
+    func bundles() async throws(SubmissionError) -> [BundleFacts]
+
+    /// Takes note of a use, a dismissal, a switch or a budget.
+    ///
+    /// - Returns: The bundle after it.
+    /// - Throws: `notFound` if no manifest has the bundle and nothing is remembered of it; `notPermitted` where only the
+    ///   administrator may.
+    func change(_ bundle: BundleIdentifier, _ change: BundleChange) async throws(SubmissionError)
+        -> BundleFacts
+
+    /// Delivers a silent push to the bundle's task of kind `push`; the newest replaces one that waits.
+    ///
+    /// - Throws: `notPermitted` if the bundle has no such task; any code of ``submit(_:)``.
+    func push(to bundle: BundleIdentifier, payload: String?, priority: PushPriority)
+        async throws(SubmissionError)
+        -> TaskRequest
+
+    /// Every policy's answer about starting a task now: of its pending request, else of one that is submitted now.
+    ///
+    /// - Throws: `notPermitted` if no manifest has it.
+    func explain(_ identifier: TaskIdentifier) async throws(SubmissionError) -> TaskExplanation
+
+    /// What was recorded of a launch's start and of its stop.
+    ///
+    /// - Throws: `notFound` if there is none of that number.
+    func explain(_ launch: LaunchID) async throws(SubmissionError) -> LaunchExplanation
+
+    /// The user's answer to ``HostEvent/launchAsked(_:_:_:)``.
+    ///
+    /// - Throws: `notFound` if it does not run.
+    func answer(_ launch: LaunchID, keepGoing: Bool) async throws(SubmissionError)
+
     /// What the machine is like, with sources and ages.
     func conditions() async throws(SubmissionError) -> [ConditionRow]
 

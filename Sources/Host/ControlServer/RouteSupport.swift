@@ -85,6 +85,14 @@ enum ClientText {
         }
     }
 
+    static func bundle(_ text: String) throws -> BundleIdentifier {
+        do {
+            return try BundleIdentifier(text)
+        } catch {
+            throw invalid(text, "\(error)", remedy: "Name a bundle, as 'bgtask settings' lists them")
+        }
+    }
+
     static func launch(_ text: String) throws -> LaunchID {
         guard let id = LaunchID(text) else {
             throw invalid(text, "it is no launch", remedy: "Name a launch as listings show it, such as L42")

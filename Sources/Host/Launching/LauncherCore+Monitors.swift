@@ -1,3 +1,4 @@
+import LinuxSystem
 import NIOCore
 import TaskModel
 
@@ -64,6 +65,12 @@ extension LauncherCore {
         guard let launch = find(id) else { return }
         launch.cpuLimit = limit
         if launch.hold?.isHeld != true { putLimitIntoForce(launch) }
+    }
+
+    func setPriority(_ id: LaunchID, _ priority: LaunchPriority) {
+        guard let launch = find(id) else { return }
+        ProcessPriority.apply(priority, to: launch.processes)
+        launch.setWeight(priority.cpuWeight)
     }
 
     /// Starts the window afresh under the limit that holds now: none while a debugger holds the launch.

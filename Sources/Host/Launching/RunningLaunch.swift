@@ -122,6 +122,14 @@ final class RunningLaunch: @unchecked Sendable {
         }
     }
 
+    /// Sets its group's weight, halved if it is; nothing where the cpu controller is not delegated.
+    func setWeight(_ weight: Int) {
+        guard let group, group.cpuWeight != nil else { return }
+        let isHalved = fullWeight != nil
+        if isHalved { fullWeight = weight }
+        try? group.setCPUWeight(isHalved ? weight / 2 : weight)
+    }
+
     func cancelTimers() {
         for timer in [newsTimer, monitorTimer, debugTimer, closingTimer] { timer?.cancel() }
         newsTimer = nil

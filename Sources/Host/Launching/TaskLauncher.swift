@@ -217,6 +217,11 @@ public final class TaskLauncher: Sendable {
         onLoop { $0.setCPULimit(id, limit) }
     }
 
+    /// Gives a launch another priority: its threads now, and its group's weight where the cpu controller is delegated.
+    public func setPriority(_ id: LaunchID, _ priority: LaunchPriority) {
+        onLoop { $0.setPriority(id, priority) }
+    }
+
     /// CPU time and memory of what runs, as of now; launches that have ended are not in it.
     ///
     /// Complete where a launch has a cgroup: one read of a file that is kept open. Elsewhere /proc is searched.

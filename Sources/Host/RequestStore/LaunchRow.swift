@@ -84,6 +84,7 @@ enum LaunchRow {
         let peak: Int64? = try row.decode(forColumn: "peak_memory")
         launch.peakMemory = peak.map(ByteCount.init(bytes:))
         launch.explanation = try StoredText.decodeOptional(row, "explanation")
+        launch.stopExplanation = try StoredText.decodeOptional(row, "stop_explanation")
         return launch
     }
 

@@ -12,8 +12,8 @@ enum RequestRow {
             sql: """
                 INSERT INTO requests (identifier, bundle, kind, state, origin, earliest_ms, requires_external_power,
                     requires_network, requires_gpu, strategy, payload, title, subtitle, idempotency_key, submitted_ms,
-                    deadline_ms, attempt)
-                VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+                    deadline_ms, push_priority, attempt)
+                VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
                 """
         ).execute(arguments: [
             submission.identifier.rawValue, bundle.rawValue, kind.rawValue, submission.origin.rawValue,
@@ -21,7 +21,7 @@ enum RequestRow {
             submission.requiresNetworkConnectivity, submission.requiresGPU, submission.strategy.rawValue,
             StoredText.encode(submission.payload), StoredText.encode(submission.title),
             StoredText.encode(submission.subtitle), StoredText.encode(submission.idempotencyKey),
-            time.milliseconds, deadline.milliseconds,
+            time.milliseconds, deadline.milliseconds, submission.pushPriority.rawValue,
         ])
         // What the row holds, without asking the database for what it was just given.
         var kept = submission
@@ -61,6 +61,8 @@ enum RequestRow {
         submission.title = try StoredText.decode(row, "title")
         submission.subtitle = try StoredText.decode(row, "subtitle")
         submission.idempotencyKey = try StoredText.decodeOptional(row, "idempotency_key")
+        let priority: Int = try row.decode(forColumn: "push_priority")
+        submission.pushPriority = PushPriority(rawValue: priority) ?? .considerate
         let request = TaskRequest(
             id: RequestID(rawValue: try row.decode(forColumn: "id")), submission: submission,
             bundle: try BundleIdentifier(row.decode(forColumn: "bundle")),

@@ -62,8 +62,8 @@ public protocol RequestStore: Sendable {
     /// Records that the handler was called. No effect on a launch that has ended.
     func markReady(_ id: LaunchID, at time: WallTime) async throws(StoreError)
 
-    /// Records that an expire frame is sent; the first reason stays. No effect on a launch that has ended.
-    func markExpiring(_ id: LaunchID, reason: Reason) async throws(StoreError)
+    /// Records that an expire frame is sent, and what decided it as JSON text; the first one stays. No effect on a launch that has ended.
+    func markExpiring(_ id: LaunchID, reason: Reason, explanation: String?) async throws(StoreError)
 
     /// Keeps bytes for the next attempt of the launch's request.
     ///
@@ -170,5 +170,12 @@ extension RequestStore {
         at time: WallTime, isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool
     ) async throws(StoreError) -> Recovery {
         try await recover(at: time, isAtMostOnce: isAtMostOnce) { _ in nil }
+    }
+}
+
+extension RequestStore {
+    /// Records that an expire frame is sent because somebody asked for it.
+    public func markExpiring(_ id: LaunchID, reason: Reason) async throws(StoreError) {
+        try await markExpiring(id, reason: reason, explanation: nil)
     }
 }

@@ -57,14 +57,16 @@ extension SQLiteRequestStore {
     }
 
     /// See ``RequestStore``.
-    public func markExpiring(_ id: LaunchID, reason: Reason) async throws(StoreError) {
+    public func markExpiring(
+        _ id: LaunchID, reason: Reason, explanation: String?
+    ) async throws(StoreError) {
         try await write { db in
             try db.cachedStatement(
                 sql: """
-                    UPDATE launches SET state = 'expiring', expiration = ?
+                    UPDATE launches SET state = 'expiring', expiration = ?, stop_explanation = ?
                     WHERE id = ? AND state <> 'ended' AND expiration IS NULL
                     """
-            ).execute(arguments: [reason.rawValue, id.rawValue])
+            ).execute(arguments: [reason.rawValue, StoredText.encode(explanation), id.rawValue])
         }
     }
 

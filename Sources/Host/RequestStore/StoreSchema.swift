@@ -24,6 +24,10 @@ enum StoreSchema {
         migrator.registerMigration("2 reports of launches") { db in
             try db.execute(sql: "ALTER TABLE launches ADD COLUMN report ANY")
         }
+        migrator.registerMigration("2 why launches were stopped, how urgent pushes are") { db in
+            try db.execute(sql: "ALTER TABLE launches ADD COLUMN stop_explanation ANY")
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN push_priority INTEGER NOT NULL DEFAULT 5")
+        }
         return migrator
     }
 

@@ -14,7 +14,9 @@ struct PreparedLaunch: Sendable {
     let environment: [String]
 
     /// The order for the launcher.
-    func order(for record: LaunchRecord, in temporaryDirectory: String, isDebugged: Bool) -> LaunchOrder {
+    func order(
+        for record: LaunchRecord, priority: LaunchPriority, in temporaryDirectory: String, isDebugged: Bool
+    ) -> LaunchOrder {
         var order = LaunchOrder(
             id: record.id, request: record.request, identifier: record.identifier, bundle: record.bundle,
             kind: record.kind, attempt: record.attempt, token: record.token,
@@ -30,7 +32,7 @@ struct PreparedLaunch: Sendable {
         order.network = handler.manifest.sandbox.network ?? false
         order.environment = environment
         order.debug = isDebugged
-        order.niceness = record.kind.isDiscretionary ? 10 : 5
+        order.niceness = priority.nice
         return order
     }
 }

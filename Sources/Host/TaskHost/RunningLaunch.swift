@@ -12,6 +12,10 @@ struct RunningLaunch: Sendable {
     let isAtMostOnce: Bool
     /// The task's process, once it is started.
     var processIdentifier: Int32?
+    /// Its priority, for when it has a process.
+    var priority: LaunchPriority
+    /// What decided that it stops; `nil` until something did, or where somebody asked for it.
+    var stopExplanation: Explanation?
     /// Whether its handler completed, by whatever outcome.
     var hasCompleted = false
 }

@@ -9,9 +9,10 @@ import TaskModel
 extension TaskHost {
     func perform(_ action: SchedulerAction) async {
         switch action {
-        case .launch(let id, let isSimulated, _, let explanation):
-            await startLaunch(of: id, isSimulated: isSimulated, because: explanation.verdicts)
-        case .expire(let id, let reason, _):
+        case .launch(let id, let isSimulated, let priority, let explanation):
+            await startLaunch(of: id, isSimulated: isSimulated, priority: priority, because: explanation)
+        case .expire(let id, let reason, let explanation):
+            running[id]?.stopExplanation = explanation
             launcher.expire(id, reason: reason)
         case .setCPULimitRelaxed(let id, let isRelaxed):
             guard let launch = running[id] else { return }
@@ -22,9 +23,19 @@ extension TaskHost {
         case .measureCPU(let id):
             // A launch that is not there any more has no lease either.
             if let usage = await launcher.usage()[id] { await schedule(.cpuMeasured(id, usage.cpuTime)) }
-        case .setPriority, .ask, .saveBundleState:
-            // What the host does about priorities, questions and stored bundle states is not built yet.
-            break
+        case .setPriority(let id, let priority):
+            running[id]?.priority = priority
+            launcher.setPriority(id, priority)
+        case .ask(let id, let rationale):
+            guard let launch = running[id] else { return }
+            log.append(
+                .notice,
+                "\(rationale.quantity) is \(rationale.observed); keep going? (bgtask answer \(id) yes|no)",
+                launch: id,
+                identifier: launch.record.identifier)
+            happenings.send(.launchAsked(id, launch.record.request, rationale))
+        case .saveBundleState(let bundle, let state):
+            keep(state, of: bundle)
         case .submitScheduled(let identifier, let bundle, let earliest, let deadline):
             await submitScheduled(identifier, bundle: bundle, earliest: earliest, deadline: deadline)
         case .cancelRequest(let id, let reason):
@@ -43,7 +54,9 @@ extension TaskHost {
     }
 
     /// Records a launch, then asks the launcher for it: what the launcher knows, the store knows.
-    private func startLaunch(of id: RequestID, isSimulated: Bool, because verdicts: [Verdict]) async {
+    private func startLaunch(
+        of id: RequestID, isSimulated: Bool, priority: LaunchPriority, because explanation: Explanation
+    ) async {
         let now = moments.now()
         starting.insert(id)
         defer { starting.remove(id) }
@@ -58,7 +71,7 @@ extension TaskHost {
             record = try await store.beginLaunch(
                 of: id, at: now.wall, isolation: launcher.isolation.groupKill.rawValue,
                 libraryHash: handler(for: request)?.libraryHash, isSimulated: isSimulated,
-                explanation: explanationText(verdicts))
+                explanation: ExplanationText.encode(explanation))
         } catch {
             log.append(.error, "not launched: \(error)", identifier: request.identifier)
             await schedule(.launchNotStarted(id, retry: now.wall + .seconds(10)))
@@ -69,7 +82,8 @@ extension TaskHost {
         let isDebugged = debugged.remove(id) != nil
         let declaration = handler(for: request)?.manifest.declaration(for: request.identifier)
         running[record.id] = RunningLaunch(
-            record: record, request: request, isAtMostOnce: declaration?.isAtMostOnce ?? false)
+            record: record, request: request, isAtMostOnce: declaration?.isAtMostOnce ?? false,
+            priority: priority)
         running[record.id]?.libraryCopies = (try? prepared.get())?.handler.libraryCopies ?? []
         happenings.send(.launchStarted(record))
         log.append(
@@ -78,7 +92,8 @@ extension TaskHost {
         if case .success = prepared {
             do {
                 let directory = try directories.makeTemporary(for: record.id)
-                let order = try prepared.get().order(for: record, in: directory, isDebugged: isDebugged)
+                let order = try prepared.get().order(
+                    for: record, priority: priority, in: directory, isDebugged: isDebugged)
                 launcher.launch(order)
             } catch let error as SubmissionError {
                 prepared = .failure(error)

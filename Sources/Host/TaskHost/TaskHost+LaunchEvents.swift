@@ -26,6 +26,7 @@ extension TaskHost {
         switch event {
         case .started(let id, let processIdentifier):
             running[id]?.processIdentifier = processIdentifier
+            if let launch = running[id] { launcher.setPriority(id, launch.priority) }
         case .ready(let id, let moment):
             await ready(id, at: moment)
         case .progress(let id, let progress):
@@ -119,7 +120,8 @@ extension TaskHost {
         note(.info, "expiring: \(reason.rawValue)", of: id)
         await schedule(.launchExpiring(id))
         do {
-            try await store.markExpiring(id, reason: reason)
+            try await store.markExpiring(
+                id, reason: reason, explanation: ExplanationText.encode(running[id]?.stopExplanation))
         } catch {
             note(.error, "its expiration was not stored: \(error)", of: id)
         }

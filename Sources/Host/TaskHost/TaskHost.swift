@@ -45,6 +45,11 @@ public actor TaskHost: Service {
     var toldVetoes: [RequestID: [Verdict]] = [:]
     /// Ends that the store could not take yet, oldest first.
     var unsavedEnds: [UnsavedEnd] = []
+    /// What the scheduler remembers of bundles and the store does not have yet.
+    var unsavedBundles: [BundleIdentifier: BundleState] = [:]
+    var isSavingBundles = false
+    /// How far local time is ahead of UTC, as the scheduler was told last.
+    var localTimeOffset: Duration?
     var wake = Wake()
     var phase = Phase.starting
     /// Resumed when a debugged launch has stopped before its handler, or ended.
@@ -118,6 +123,7 @@ public actor TaskHost: Service {
             Task { await self.stop() }
         }
         await saveEnds()
+        await saveBundleStates()
         log.append(.notice, "stopped")
         happenings.finish()
         log.finish()
@@ -137,6 +143,8 @@ public actor TaskHost: Service {
         for problem in registered.problems { log.append(problem.logLevel, "\(problem)") }
         removeUnusedCopies()
         try await recover()
+        try await restoreBundles()
+        tellLocalTime()
         let now = moments.now()
         _ = scheduler.handle(.handlersChanged(registered.handlers.map(\.manifest)), at: now)
         _ = scheduler.handle(.conditionsChanged(sensors.snapshot()), at: now)
@@ -232,8 +240,18 @@ public actor TaskHost: Service {
         await takeRegistered()
     }
 
+    /// Budgets and hours of use are by local time, which a journey or a season may change.
+    private func tellLocalTime() {
+        let offset = Duration.seconds(ProcessFacts.localTimeOffset(at: moments.now().wall))
+        if offset == localTimeOffset { return }
+        localTimeOffset = offset
+        _ = scheduler.handle(.localTimeChanged(offset: offset), at: moments.now())
+    }
+
     private func timePassed() async {
         await saveEnds()
+        await saveBundleStates()
+        tellLocalTime()
         await schedule(.timePassed)
     }
 }

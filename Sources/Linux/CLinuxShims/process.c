@@ -8,7 +8,9 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,4 +114,16 @@ int lx_core_count(void) {
         return 1;
     int count = CPU_COUNT(&cores);
     return count > 0 ? count : 1;
+}
+
+/* linux/ioprio.h is not in every kernel headers package of the releases we build on; the numbers are the ABI's. */
+enum { IOPRIO_TARGET_PROCESS = 1, IOPRIO_BEST_EFFORT = 2, IOPRIO_IDLE = 3, IOPRIO_CLASS_SHIFT = 13, IOPRIO_MIDDLE = 4 };
+
+void lx_set_thread_priority(pid_t thread, int nice_value, int is_batch, int is_idle_io) {
+    struct sched_param parameters = {.sched_priority = 0};
+    (void)sched_setscheduler(thread, is_batch ? SCHED_BATCH : SCHED_OTHER, &parameters);
+    (void)setpriority(PRIO_PROCESS, (id_t)thread, nice_value);
+    int priority = is_idle_io ? IOPRIO_IDLE << IOPRIO_CLASS_SHIFT
+                              : (IOPRIO_BEST_EFFORT << IOPRIO_CLASS_SHIFT) | IOPRIO_MIDDLE;
+    (void)syscall(SYS_ioprio_set, IOPRIO_TARGET_PROCESS, thread, priority);
 }

@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+public import TaskModel
 
 /// What this process is and where it stands.
 public enum ProcessFacts {
@@ -45,6 +46,15 @@ public enum ProcessFacts {
     /// Keeps other users of the same uid out: no core dump, no ptrace, no reading of its memory.
     public static func forbidInspection() {
         lx_forbid_inspection()
+    }
+
+    /// How many seconds local time is ahead of UTC at a time; 0 where the zone is unknown.
+    public static func localTimeOffset(at time: WallTime) -> Int {
+        var seconds = time_t(time.milliseconds / 1000)
+        var parts = tm()
+        // localtime_r need not read a changed zone again; tzset does.
+        tzset()
+        return localtime_r(&seconds, &parts) == nil ? 0 : Int(parts.tm_gmtoff)
     }
 
     /// The time of day in the local time zone, `14:05:09`.

@@ -16,6 +16,8 @@ public enum HostEvent: Equatable, Sendable {
     case launchReady(LaunchID, RequestID, at: WallTime)
     /// It told its progress; the newest wins, older ones may be left out.
     case progress(LaunchID, RequestID, TaskProgress)
+    /// It stands still or is slow, and the user is asked whether it should keep going; no answer means yes.
+    case launchAsked(LaunchID, RequestID, Rationale)
     /// It was told to stop.
     case launchExpiring(LaunchID, RequestID, Reason)
     /// It is over. `putBack` is its request if that is pending again, `nil` if this was the last attempt.
@@ -33,7 +35,7 @@ public enum HostEvent: Equatable, Sendable {
         switch self {
         case .requestAccepted(let request), .requestBlocked(let request, _): request.id
         case .requestCancelled(let id, _, _), .launchReady(_, let id, _), .progress(_, let id, _),
-            .launchExpiring(_, let id, _):
+            .launchAsked(_, let id, _), .launchExpiring(_, let id, _):
             id
         case .launchStarted(let record), .launchEnded(let record, _): record.request
         case .hostStopping: nil

@@ -134,6 +134,8 @@ public struct LaunchRecord: Equatable, Sendable {
     public var isSimulated: Bool
     /// Why it was started: the verdicts at that time, as JSON text; `nil` if none were kept.
     public var explanation: String?
+    /// Why it was told to stop, as JSON text; `nil` if it was not, or someone asked for it.
+    public var stopExplanation: String?
 
     /// Makes the record of a launch that is about to start.
     public init(

@@ -77,6 +77,41 @@ public struct ControlClient: Sendable {
         try await get("/plugins")
     }
 
+    /// Bundles with their switches and budgets.
+    public func bundles() async throws(ControlClientError) -> [BundleMessage] {
+        try await get("/bundles")
+    }
+
+    /// Tells of a use, a dismissal, a switch or a budget.
+    public func change(
+        _ bundle: BundleIdentifier, _ change: BundleChange
+    ) async throws(ControlClientError) -> BundleMessage {
+        try await send(.PATCH, "/bundles/\(bundle)", BundleChangeMessage(change))
+    }
+
+    /// Delivers a silent push.
+    public func push(_ push: PushMessage) async throws(ControlClientError) -> RequestMessage {
+        try await send(.POST, "/pushes", push)
+    }
+
+    /// Why a task waits, or would.
+    public func explain(_ identifier: TaskIdentifier) async throws(ControlClientError)
+        -> TaskExplanationMessage
+    {
+        try await get("/explain/\(identifier)")
+    }
+
+    /// Why a launch started, and why it was stopped.
+    public func explain(_ launch: LaunchID) async throws(ControlClientError) -> LaunchExplanationMessage {
+        try await get("/launches/\(launch)/explanation")
+    }
+
+    /// Answers the question whether a launch should keep going.
+    public func answer(_ launch: LaunchID, keepGoing: Bool) async throws(ControlClientError) -> AnswerMessage
+    {
+        try await send(.POST, "/launches/\(launch)/answer", AnswerMessage(keepGoing: keepGoing))
+    }
+
     /// What the machine is like.
     public func conditions() async throws(ControlClientError) -> [ConditionMessage] {
         try await get("/conditions")

@@ -25,6 +25,11 @@ public enum ControlJSON {
         try JSONDecoder().decode(type, from: data)
     }
 
+    /// Decodes a message from text, as the store keeps some.
+    public static func decode<Message: Decodable>(_ type: Message.Type, from text: String) throws -> Message {
+        try decode(type, from: Data(text.utf8))
+    }
+
     /// What was wrong with a text that could not be decoded, with the place, without the text itself.
     public static func sentence(of error: any Error) -> String {
         if let error = error as? IdentifierError { return error.description }

@@ -16,6 +16,8 @@ public enum HostEventMessage: Equatable, Sendable {
     case launchReady(LaunchID, RequestID, at: Timestamp)
     /// It told its progress.
     case progress(LaunchID, RequestID, ProgressMessage)
+    /// The user is asked whether it should keep going.
+    case launchAsked(LaunchID, RequestID, RationaleMessage)
     /// It was told to stop.
     case launchExpiring(LaunchID, RequestID, Reason)
     /// It is over; with its request if that is pending again.
@@ -38,6 +40,8 @@ public enum HostEventMessage: Equatable, Sendable {
             self = .launchReady(launch, request, at: Timestamp(at))
         case .progress(let launch, let request, let progress):
             self = .progress(launch, request, ProgressMessage(progress))
+        case .launchAsked(let launch, let request, let rationale):
+            self = .launchAsked(launch, request, RationaleMessage(rationale))
         case .launchExpiring(let launch, let request, let reason):
             self = .launchExpiring(launch, request, reason)
         case .launchEnded(let record, let putBack):
@@ -55,6 +59,7 @@ public enum HostEventMessage: Equatable, Sendable {
         case .launchStarted: "launchStarted"
         case .launchReady: "launchReady"
         case .progress: "progress"
+        case .launchAsked: "launchAsked"
         case .launchExpiring: "launchExpiring"
         case .launchEnded: "launchEnded"
         case .hostStopping: "hostStopping"
@@ -65,7 +70,7 @@ public enum HostEventMessage: Equatable, Sendable {
 
 extension HostEventMessage: Codable {
     private enum CodingKeys: String, CodingKey {
-        case event, request, launch, identifier, verdicts, reason, progress, at, putBack
+        case event, request, launch, identifier, verdicts, rationale, reason, progress, at, putBack
     }
 
     /// Decodes an event; a name that is not known gives ``unknown(_:)``.
@@ -98,6 +103,10 @@ extension HostEventMessage: Codable {
         case "progress":
             let (launch, request) = try id()
             self = .progress(launch, request, try values.decode(ProgressMessage.self, forKey: .progress))
+        case "launchAsked":
+            let (launch, request) = try id()
+            self = .launchAsked(
+                launch, request, try values.decode(RationaleMessage.self, forKey: .rationale))
         case "launchExpiring":
             let (launch, request) = try id()
             self = .launchExpiring(launch, request, try values.decode(Reason.self, forKey: .reason))
@@ -136,6 +145,10 @@ extension HostEventMessage: Codable {
             try values.encode(launch, forKey: .launch)
             try values.encode(request, forKey: .request)
             try values.encode(progress, forKey: .progress)
+        case .launchAsked(let launch, let request, let rationale):
+            try values.encode(launch, forKey: .launch)
+            try values.encode(request, forKey: .request)
+            try values.encode(rationale, forKey: .rationale)
         case .launchExpiring(let launch, let request, let reason):
             try values.encode(launch, forKey: .launch)
             try values.encode(request, forKey: .request)

@@ -126,6 +126,8 @@ public struct VerdictMessage: Codable, Equatable, Sendable {
     public var weight: Double
     /// What it looked at.
     public var rationale: [RationaleMessage]
+    /// Since when what it looked at has been so.
+    @Explicit public var since: Timestamp?
 
     /// Copies a verdict.
     public init(_ verdict: Verdict) {
@@ -134,6 +136,7 @@ public struct VerdictMessage: Codable, Equatable, Sendable {
         score = verdict.score
         weight = verdict.weight
         rationale = verdict.rationale.map(RationaleMessage.init)
+        since = verdict.since.map(Timestamp.init)
     }
 }
 

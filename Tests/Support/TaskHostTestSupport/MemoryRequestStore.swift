@@ -146,11 +146,12 @@ public final class MemoryRequestStore: RequestStore {
         }
     }
 
-    public func markExpiring(_ id: LaunchID, reason: Reason) async {
+    public func markExpiring(_ id: LaunchID, reason: Reason, explanation: String?) async {
         state.withLock { state in
             state.change(id) { launch in
                 if launch.expiration != nil { return }
                 launch.expiration = reason
+                launch.stopExplanation = explanation
                 launch.state = .expiring
             }
         }

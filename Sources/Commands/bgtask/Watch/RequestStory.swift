@@ -44,6 +44,11 @@ struct RequestStory {
             return ["\(id) runs"]
         case .progress(_, request, let message):
             return advance(message, now: now)
+        case .launchAsked(let id, request, let rationale):
+            return [
+                "\(id): \(rationale.quantity) is \(rationale.observed). Keep going? No answer means yes: "
+                    + "bgtask answer \(id) yes|no"
+            ]
         case .launchExpiring(let id, request, let reason):
             return ["\(id) was told to stop: \(reason.rawValue)"]
         case .launchEnded(let ended, let putBack) where ended.request == request:
@@ -54,7 +59,8 @@ struct RequestStory {
         case .hostStopping:
             end = .hostStopping
             return []
-        case .launchStarted, .launchReady, .progress, .launchExpiring, .launchEnded, .requestCancelled,
+        case .launchStarted, .launchReady, .progress, .launchAsked, .launchExpiring, .launchEnded,
+            .requestCancelled,
             .requestAccepted, .requestBlocked, .unknown:
             return []
         }

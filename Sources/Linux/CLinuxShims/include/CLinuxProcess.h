@@ -22,6 +22,10 @@ ssize_t lx_send(int socket, const void *bytes, size_t size);
 /** Reaps the process of a pidfd, waiting for its end; fills its wait status as waitpid gives it. */
 int lx_reap(int pidfd, int *status);
 
+/** Gives a thread a nice value, SCHED_BATCH or SCHED_OTHER, and the idle or the best-effort I/O class; what is not
+ *  permitted is left as it is. */
+void lx_set_thread_priority(pid_t thread, int nice_value, int is_batch, int is_idle_io);
+
 /** CPU cores that this process may use; 1 at least. */
 int lx_core_count(void);
 

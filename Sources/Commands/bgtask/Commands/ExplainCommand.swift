@@ -1,0 +1,120 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import LinuxSystem
+import TaskModel
+
+struct ExplainCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Says why a task waits or may start, or why a launch started and stopped.",
+        discussion: """
+            Every policy's answer with what it requires and what it sees: the record that the host itself decides by.
+
+            Examples:
+              bgtask explain com.example.photos.cleanup
+              bgtask explain --launch L42
+              bgtask explain com.example.photos.cleanup --json
+            """)
+
+    @Argument(help: "The task's identifier.") var identifier: TaskIdentifier?
+    @Option(help: ArgumentHelp("A launch, as listings name it: L42.", valueName: "launch"))
+    var launch: LaunchID?
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if (identifier == nil) == (launch == nil) {
+            throw ValidationError("Give an identifier, or --launch with a launch")
+        }
+    }
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        if let launch { return try await explain(launch, client, console) }
+        guard let identifier else { return }
+        let answer = try await client.explain(identifier)
+        if console.json { return try console.print(json: answer) }
+        var lead = "\(answer.identifier) (\(answer.kind.rawValue))"
+        if let running = answer.running { lead += " runs as \(running)" }
+        switch (answer.pending, answer.explanation.mayStart) {
+        case (let request?, true): lead += ": \(request) may start now"
+        case (let request?, false): lead += ": \(request) waits"
+        case (nil, true): lead += ": nothing is pending; submitted now, it would start"
+        case (nil, false): lead += ": nothing is pending; submitted now, it would wait"
+        }
+        try console.line(console.style.bold(lead))
+        try console.print(explanation: answer.explanation)
+    }
+
+    private func explain(_ id: LaunchID, _ client: ControlClient, _ console: Console) async throws {
+        let answer = try await client.explain(id)
+        if console.json { return try console.print(json: answer) }
+        let launch = answer.launch
+        let simulated = launch.isSimulated ? ", simulated: the policies were skipped" : ""
+        try console.line(
+            console.style.bold("\(id) \(launch.identifier) started at \(launch.startedAt)\(simulated)"))
+        if let start = answer.start {
+            try console.print(explanation: start)
+        } else {
+            try console.line("  nothing was recorded of its start")
+        }
+        guard launch.state == .ended || launch.state == .expiring else { return }
+        try console.line()
+        let end = [launch.outcome?.rawValue, launch.reason?.rawValue].compactMap { $0 }.joined(
+            separator: ", ")
+        try console.line(console.style.bold("It ended: \(end.isEmpty ? "not yet" : end)"))
+        if let stop = answer.stop {
+            try console.print(explanation: stop)
+        } else if launch.reason != nil {
+            try console.line(
+                "  no policy asked for it" + (launch.message.map { ": " + Printable.text($0) } ?? ""))
+        }
+    }
+}
+
+extension Console {
+    /// Writes the answers, those that decide first, each with what would help.
+    func print(explanation: ExplanationMessage) throws {
+        let now = explanation.at.time
+        let vetoes = explanation.verdicts.filter { $0.decision != .proceed }
+        for verdict in vetoes {
+            for line in Wording.blocking([verdict], now: now) {
+                try self.line("  " + style.yellow("no ") + " " + Printable.text(line) + since(verdict, now))
+            }
+        }
+        // Who has nothing to say is one line: what counts is to be read in ten seconds.
+        let silent = explanation.verdicts.filter {
+            $0.decision == .proceed && ($0.rationale.isEmpty && $0.weight == 0 || $0.policy == "Score")
+        }
+        for verdict in explanation.verdicts where verdict.decision == .proceed && !silent.contains(verdict) {
+            let seen = verdict.rationale.map { "\($0.quantity) \($0.observed)" }.joined(separator: ", ")
+            let weight =
+                verdict.weight > 0
+                ? "  (score \(number(verdict.score)), weight \(number(verdict.weight)))" : ""
+            try self.line(
+                "  " + style.green("yes") + " " + Printable.text(verdict.policy)
+                    + (seen.isEmpty ? "" : ": " + Printable.text(seen)) + since(verdict, now)
+                    + style.dim(weight))
+        }
+        let others = silent.map(\.policy).filter { $0 != "Score" }
+        if !others.isEmpty {
+            try self.line(
+                "  " + style.green("yes")
+                    + style.dim(
+                        " nothing said by \(others.map { Printable.text($0) }.joined(separator: ", "))"))
+        }
+        if let score = explanation.score, let threshold = explanation.threshold {
+            try self.line("  score \(number(score)), needed now \(number(threshold))")
+        }
+    }
+
+    private func since(_ verdict: VerdictMessage, _ now: WallTime) -> String {
+        verdict.since.map { style.dim("  since " + Wording.relative($0, to: now)) } ?? ""
+    }
+
+    /// Two digits after the point.
+    private func number(_ value: Double) -> String {
+        let hundredths = Int((value * 100).rounded())
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+    }
+}

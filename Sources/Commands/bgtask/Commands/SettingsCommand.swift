@@ -1,0 +1,220 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import LinuxSystem
+import TaskModel
+
+struct SettingsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings", abstract: "Shows bundles with their switches and budgets, or changes them.",
+        discussion: """
+            Examples:
+              bgtask settings
+              bgtask settings refresh com.example.feed deny
+              bgtask settings dismiss com.example.feed
+              bgtask settings budget com.example.feed --launches 12 --cpu 10m
+            """,
+        subcommands: [Show.self, Refresh.self, Dismiss.self, Budget.self], defaultSubcommand: Show.self)
+
+    struct Show: HostCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Shows every bundle with its switch and what it spent today.")
+
+        @OptionGroup var common: CommonOptions
+
+        func run(asking client: ControlClient, console: Console) async throws {
+            try console.print(bundles: await client.bundles())
+        }
+    }
+
+    struct Refresh: HostCommand {
+        /// What the user's switch may be.
+        enum Choice: String, ExpressibleByArgument, CaseIterable {
+            case allow, deny
+        }
+
+        static let configuration = CommandConfiguration(
+            commandName: "refresh", abstract: "Turns a bundle's switch for background refresh.",
+            discussion: """
+                A denied bundle's refresh, processing and push requests are refused as unavailable.
+
+                Examples:
+                  bgtask settings refresh com.example.feed deny
+                  bgtask settings refresh com.example.feed allow
+                """)
+
+        @Argument(help: "The bundle.") var bundle: BundleIdentifier
+        @Argument(help: "allow or deny.") var choice: Choice
+        @OptionGroup var common: CommonOptions
+
+        func run(asking client: ControlClient, console: Console) async throws {
+            let permission: RefreshPermission = choice == .allow ? .available : .denied
+            try console.print(bundle: await client.change(bundle, .refresh(permission)))
+        }
+    }
+
+    struct Dismiss: HostCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "dismiss", abstract: "Tells that the user dismissed a bundle.",
+            discussion: """
+                It gets no refresh and no push until it is used again; processing still runs.
+
+                Examples:
+                  bgtask settings dismiss com.example.feed
+                """)
+
+        @Argument(help: "The bundle.") var bundle: BundleIdentifier
+        @OptionGroup var common: CommonOptions
+
+        func run(asking client: ControlClient, console: Console) async throws {
+            try console.print(bundle: await client.change(bundle, .dismissed))
+        }
+    }
+
+    struct Budget: HostCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "budget",
+            abstract: "Sets what a bundle may spend a day; the standard without options.",
+            discussion: """
+                Examples:
+                  bgtask settings budget com.example.feed --launches 12 --cpu 10m
+                  bgtask settings budget com.example.feed
+                """)
+
+        @Argument(help: "The bundle.") var bundle: BundleIdentifier
+        @Option(help: ArgumentHelp("Refresh launches a day.", valueName: "count"))
+        var launches: Int?
+        @Option(help: ArgumentHelp("CPU time a day: 10m, 90s.", valueName: "duration"))
+        var cpu: String?
+        @OptionGroup var common: CommonOptions
+
+        func validate() throws {
+            if let launches, launches < 0 { throw ValidationError("--launches is 0 or more") }
+            if let cpu, (try? DurationText.parse(cpu)) == nil {
+                throw ValidationError("--cpu: '\(cpu)' is no duration such as 10m or 90s")
+            }
+        }
+
+        func run(asking client: ControlClient, console: Console) async throws {
+            let time = try cpu.map { try DurationText.parse($0) }
+            try console.print(bundle: await client.change(bundle, .budget(launches: launches, cpu: time)))
+        }
+    }
+}
+
+struct UsedCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "used", abstract: "Tells that the user uses a bundle.",
+        discussion: """
+            The hours of use raise the score of its work just before the next ones; a dismissal is lifted.
+
+            Examples:
+              bgtask used com.example.feed
+              bgtask used com.example.feed --foreground
+              bgtask used com.example.feed --background
+            """)
+
+    @Argument(help: "The bundle.") var bundle: BundleIdentifier
+    @Flag(help: "Its client came to the foreground: its launches run at normal priority.")
+    var foreground = false
+    @Flag(help: "Its client left the foreground.")
+    var background = false
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if foreground && background { throw ValidationError("Give --foreground or --background, not both") }
+    }
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let change: BundleChange = foreground ? .foreground(true) : background ? .foreground(false) : .used
+        try console.print(bundle: await client.change(bundle, change))
+    }
+}
+
+struct PushCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push", abstract: "Delivers a silent push to a bundle's task of the kind push.",
+        discussion: """
+            The newest push replaces one that waits. Priority 10 is not put off by the score, only by vetoes and the rate.
+
+            Examples:
+              bgtask push com.example.mail '{"unread": 3}'
+              bgtask push com.example.mail @push.json --priority 10
+            """)
+
+    @Argument(help: "The bundle.") var bundle: BundleIdentifier
+    @Argument(
+        help: ArgumentHelp(
+            "A JSON object, or @FILE to read it from; @- is standard input.", valueName: "payload"))
+    var payload: String
+    @Option(help: ArgumentHelp("5 may be put off, 10 not.", valueName: "5|10"))
+    var priority = PushPriority.considerate.rawValue
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if PushPriority(rawValue: priority) == nil { throw ValidationError("--priority is 5 or 10") }
+    }
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let push = PushMessage(
+            bundle: bundle, payload: try PayloadText.read(payload), priority: PushPriority(rawValue: priority)
+        )
+        let request = try await client.push(push)
+        if console.json { return try console.print(json: request) }
+        try console.line("\(request.request) \(request.identifier) is pending (\(request.kind.rawValue))")
+    }
+}
+
+struct AnswerCommand: HostCommand {
+    /// The two answers.
+    enum Choice: String, ExpressibleByArgument, CaseIterable {
+        case yes, no
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "answer", abstract: "Answers whether a launch that stands still should keep going.",
+        discussion: """
+            No answer means yes. No expires the launch with noProgress.
+
+            Examples:
+              bgtask answer L42 yes
+              bgtask answer L42 no
+            """)
+
+    @Argument(help: ArgumentHelp("The launch: L42.", valueName: "launch")) var launch: LaunchID
+    @Argument(help: "yes or no.") var choice: Choice
+    @OptionGroup var common: CommonOptions
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let answer = try await client.answer(launch, keepGoing: choice == .yes)
+        if console.json { return try console.print(json: answer) }
+        try console.line(answer.keepGoing ? "\(launch) keeps going" : "\(launch) is told to stop")
+    }
+}
+
+extension Console {
+    /// Writes one bundle after a change.
+    fileprivate func print(bundle: BundleMessage) throws {
+        if json { return try print(json: bundle) }
+        try print(bundles: [bundle])
+    }
+
+    /// Writes bundles, one a line.
+    fileprivate func print(bundles: [BundleMessage]) throws {
+        if json { return try print(json: bundles) }
+        let now = SystemClocks().now().wall
+        var table = Table(
+            "BUNDLE", "REFRESH", "DISMISSED", "LAST USED", "LAUNCHES TODAY", "CPU TODAY", "SAVED WAKE-UPS")
+        for row in bundles {
+            table.add(
+                row.bundle.rawValue + (row.isInstalled ? "" : " (not installed)"), row.refresh.rawValue,
+                row.dismissedAt.map { Wording.relative($0, to: now) } ?? "",
+                row.lastUsed.map { Wording.relative($0, to: now) } ?? "",
+                "\(row.launchesToday) of \(row.launchLimit)",
+                Wording.duration(.milliseconds(Int64(row.cpuSecondsToday * 1000))) + " of "
+                    + Wording.duration(.milliseconds(Int64(row.cpuSecondsLimit * 1000))),
+                "\(row.wakeUpsSaved)")
+        }
+        try print(table, ifEmpty: "No bundle is installed.")
+    }
+}

@@ -1,0 +1,19 @@
+public import TaskModel
+
+extension Scheduler {
+    /// Every bundle that a manifest has or that something is remembered of, by name.
+    public var knownBundles: [BundleIdentifier] {
+        Set(situation.bundles.keys).union(situation.permits.bundleIdentifiers)
+            .sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// One bundle with what it spent today.
+    public func facts(of bundle: BundleIdentifier, at now: Moment) -> BundleFacts {
+        let state = bundleState(bundle)
+        let budget = state.budget.current(at: now.wall, in: situation)
+        return BundleFacts(
+            bundle: bundle, isInstalled: situation.permits.bundleIdentifiers.contains(bundle), state: state,
+            launchesToday: budget.launches, launchLimit: budget.launchLimit(settings),
+            cpuToday: budget.cpu, cpuLimit: budget.cpuLimit(settings))
+    }
+}

@@ -1,0 +1,66 @@
+import ControlServer
+import TaskModel
+
+/// Bundles, pushes and explanations of the scripted host.
+extension ScriptedHost {
+    static let veto = Verdict(
+        policy: "ExternalPower", decision: .mustNotProceed, score: 0, weight: 1,
+        rationale: [
+            Rationale(
+                quantity: "externalPower", required: "connected", observed: "on battery 15 %",
+                remedy: "Plug the machine in")
+        ], since: start)
+
+    private func facts(_ bundle: BundleIdentifier, _ state: BundleState = BundleState()) -> BundleFacts {
+        BundleFacts(
+            bundle: bundle, isInstalled: true, state: state, launchesToday: 3, launchLimit: 48,
+            cpuToday: .seconds(90), cpuLimit: .seconds(1800))
+    }
+
+    func bundles() async throws(SubmissionError) -> [BundleFacts] {
+        try note("bundles")
+        return (try? BundleIdentifier("org.example")).map { [facts($0)] } ?? []
+    }
+
+    func change(_ bundle: BundleIdentifier, _ change: BundleChange) async throws(SubmissionError)
+        -> BundleFacts
+    {
+        try note("change \(bundle) \(change)")
+        var state = BundleState()
+        if case .refresh(let permission) = change { state.refresh = permission }
+        return facts(bundle, state)
+    }
+
+    func push(
+        to bundle: BundleIdentifier, payload: String?, priority: PushPriority
+    ) async throws(SubmissionError) -> TaskRequest {
+        try note("push \(bundle) \(payload ?? "nothing") \(priority.rawValue)")
+        guard let identifier = try? TaskIdentifier("\(bundle).push") else {
+            throw SubmissionError(code: .notFound, subject: "\(bundle)", finding: "none", remedy: "none")
+        }
+        return Self.request(TaskSubmission(identifier: identifier, origin: .client))
+    }
+
+    private var explanation: Explanation {
+        Explanation(
+            question: .start, at: Self.start, verdicts: [Self.veto], score: 0.25, threshold: 0.5,
+            scoreSuffices: Self.start + .seconds(60))
+    }
+
+    func explain(_ identifier: TaskIdentifier) async throws(SubmissionError) -> TaskExplanation {
+        try note("explain \(identifier)")
+        return TaskExplanation(
+            identifier: identifier, kind: .processing, pending: RequestID(rawValue: 17), running: nil,
+            explanation: explanation)
+    }
+
+    func explain(_ launch: LaunchID) async throws(SubmissionError) -> LaunchExplanation {
+        try note("explain \(launch)")
+        let record = try await self.launch(launch).record
+        return LaunchExplanation(record: record, start: explanation, stop: nil)
+    }
+
+    func answer(_ launch: LaunchID, keepGoing: Bool) async throws(SubmissionError) {
+        try note("answer \(launch) \(keepGoing)")
+    }
+}
