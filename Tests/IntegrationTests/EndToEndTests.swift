@@ -88,7 +88,8 @@ import Testing
         }
         let host = try HostProcess()
         try host.start()
-        let answer = try JSONDecoder().decode(Answer.self, from: Data(host.run("doctor", "--json").output.utf8))
+        let answer = try JSONDecoder().decode(
+            Answer.self, from: Data(host.run("doctor", "--json").output.utf8))
         let ofMachine = answer.machine.first { $0.name == "cgroup v2" }?.isAvailable
         let ofHost = answer.host?.layers.first { $0.name == "cgroup v2" }?.isAvailable
         #expect(ofMachine != nil && ofMachine == ofHost)

@@ -117,7 +117,13 @@ int lx_core_count(void) {
 }
 
 /* linux/ioprio.h is not in every kernel headers package of the releases we build on; the numbers are the ABI's. */
-enum { IOPRIO_TARGET_PROCESS = 1, IOPRIO_BEST_EFFORT = 2, IOPRIO_IDLE = 3, IOPRIO_CLASS_SHIFT = 13, IOPRIO_MIDDLE = 4 };
+enum {
+    IOPRIO_TARGET_PROCESS = 1,
+    IOPRIO_BEST_EFFORT = 2,
+    IOPRIO_IDLE = 3,
+    IOPRIO_CLASS_SHIFT = 13,
+    IOPRIO_MIDDLE = 4
+};
 
 void lx_set_thread_priority(pid_t thread, int nice_value, int is_batch, int is_idle_io) {
     struct sched_param parameters = {.sched_priority = 0};
