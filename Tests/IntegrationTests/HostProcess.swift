@@ -8,6 +8,10 @@ final class HostProcess {
     let directory: URL
     private(set) var process: Process?
     private let extraArguments: [String]
+    /// `simulated`, or `system` for a test that brings the machine's conditions with it.
+    var conditions = "simulated"
+    /// What the host's environment has besides ours.
+    var environment: [String: String] = [:]
 
     var plugins: URL { directory.appendingPathComponent("plugins") }
     var manifests: URL { directory.appendingPathComponent("manifests") }
@@ -47,13 +51,14 @@ final class HostProcess {
         host.arguments =
             [
                 "--plugins", plugins.path, "--manifests", manifests.path, "--state", state.path,
-                "--socket", socket.path, "--conditions", "simulated", "--log-level", "debug",
+                "--socket", socket.path, "--conditions", conditions, "--log-level", "debug",
             ] + extraArguments
         if !FileManager.default.fileExists(atPath: logFile.path) {
             try Data().write(to: logFile)
         }
         let log = try FileHandle(forWritingTo: logFile)
         log.seekToEndOfFile()
+        host.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         host.standardError = log
         host.standardOutput = log
         try host.run()

@@ -8,8 +8,10 @@ import Testing
 /// Changes that the kernel itself tells of, in a network namespace of the test's own.
 @Suite(.enabled(if: NetworkNamespace.obstacle == nil, "needs root and iproute2"))
 struct KernelNoticeTests {
+    /// Two sensors of the kernel's alone: changes count at once, and no bus is asked.
     static func sensors(_ root: String) -> ConditionSensors {
-        ConditionSensors(mode: .system, sysfsRoot: root, moments: SystemClocks())
+        ConditionSensors(
+            mode: .system, sensors: [RouteSensor(), PowerSupplySensor(root: root)], moments: SystemClocks())
     }
 
     @Test func `a default route that comes and goes is seen as it happens`() throws {

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import LinuxSystem
 import Synchronization
+import TaskHostTestSupport
 
 /// A network of its own: no link but a dead loopback, no route, and its own kernel broadcasts.
 ///
@@ -14,25 +15,25 @@ final class NetworkNamespace {
         ? "a network namespace for a thread needs root"
         : Command.run("unshare", "--net", "ip", "link").status == 0 ? nil : "unshare --net ip link fails here"
 
-    private let holder = Process()
-    private let input = Pipe()
-    private var path: String { "/proc/\(holder.processIdentifier)/ns/net" }
+    private let holder: CompanionProcess
+    private let place = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "netns-\(UUID().uuidString)")
+    private var path: String { "/proc/\(number)/ns/net" }
+    private let number: Int32
 
     init() throws {
-        // `cat` ends with the pipe, so it is gone even if the test crashes.
-        holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        holder.arguments = ["unshare", "--net", "cat"]
-        holder.standardInput = input
-        holder.standardOutput = FileHandle.nullDevice
-        try holder.run()
-        // The process is in its namespace once it has become `cat`.
-        let name = "/proc/\(holder.processIdentifier)/comm"
-        try waitUntil("the namespace stands") {
-            (try? String(contentsOfFile: name, encoding: .utf8)) == "cat\n"
+        holder = try CompanionProcess(
+            ["unshare", "--net", "sh", "-c", "echo $$; exec sleep infinity"], output: place)
+        var line = ""
+        try waitUntil("the namespace stands") { [place] in
+            line = (try? String(contentsOf: place, encoding: .utf8)) ?? ""
+            return line.hasSuffix("\n")
         }
+        guard let found = Int32(line.dropLast()) else { throw TestFailure("no namespace: \(line)") }
+        number = found
     }
 
-    deinit { try? input.fileHandleForWriting.close() }
+    deinit { try? FileManager.default.removeItem(at: place) }
 
     /// Runs a command in it and wants it to succeed.
     func run(_ arguments: String...) throws {

@@ -1,3 +1,4 @@
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
     static func read(_ devices: [String: [String: String]]) throws -> SensorAnswer {
         let sysfs = try FakeSysfs()
         for (name, attributes) in devices { try sysfs.add(name, attributes) }
-        return PowerSupplySensor(root: sysfs.root).read()
+        return PowerSupplySensor(root: sysfs.root).read(at: VirtualMoments().now())
     }
 
     @Test func `a machine without power supplies has no such source`() throws {
@@ -81,10 +82,10 @@ import Testing
     @Test func `a render node is a GPU, a display alone is none`() throws {
         let sysfs = try FakeSysfs()
         let sensor = RenderNodeSensor(root: sysfs.root)
-        #expect(sensor.read() == .absent)
+        #expect(sensor.read(at: VirtualMoments().now()) == .absent)
         try sysfs.add("card0", in: "drm")
-        #expect(sensor.read() == .absent)
+        #expect(sensor.read(at: VirtualMoments().now()) == .absent)
         try sysfs.add("renderD128", in: "drm")
-        #expect(sensor.read() == .value(.gpu(true)))
+        #expect(sensor.read(at: VirtualMoments().now()) == .value(.gpu(true)))
     }
 }

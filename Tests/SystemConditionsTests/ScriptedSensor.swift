@@ -1,5 +1,6 @@
 import LinuxSystem
 import Synchronization
+import TaskModel
 
 @testable import SystemConditions
 
@@ -10,14 +11,22 @@ final class ScriptedSensor: Sensor {
     private let answer: Mutex<SensorAnswer>
     private let notify = Mutex<(@Sendable (KernelNotice) -> Void)?>(nil)
 
-    init(_ key: ConditionKey, _ first: SensorAnswer) {
+    private let standsIn: @Sendable (ConditionValue) -> Bool
+
+    init(
+        _ key: ConditionKey, _ first: SensorAnswer,
+        standsInFor standsIn: @escaping @Sendable (ConditionValue) -> Bool = { _ in true }
+    ) {
         self.key = key
+        self.standsIn = standsIn
         answer = Mutex(first)
     }
 
-    func read() -> SensorAnswer { answer.withLock { $0 } }
+    func read(at now: Moment) -> SensorAnswer { answer.withLock { $0 } }
 
-    func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> KernelNotices? {
+    func mayStandIn(with value: ConditionValue) -> Bool { standsIn(value) }
+
+    func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
         notify.withLock { $0 = onNotice }
         return nil
     }

@@ -5,7 +5,8 @@ public import TaskModel
 /// The machine's conditions: read from its sensors, or simulated one by one or altogether.
 ///
 /// All methods may be called from any thread and return at once. Values change on threads of `LinuxSystem`, which end
-/// with this object.
+/// with this object. A change for the worse (the plug is pulled, a source vanishes) counts at once; one for the better
+/// must have lasted for ``dwell``, so that a loose cable starts nothing and stops things once.
 public final class ConditionSensors: Sendable {
     /// What the conditions begin as, and what ``clear()`` returns to.
     public enum Mode: String, Sendable, CaseIterable {
@@ -15,40 +16,86 @@ public final class ConditionSensors: Sendable {
         case simulated
     }
 
+    /// How long a change for the better must last.
+    ///
+    /// Longer than a plug bounces, shorter than a person waits; the number is ours.
+    public static let dwell = Duration.seconds(2)
+    /// How long the machine's sleep is held up at most: logind's own default (InhibitDelayMaxSec).
+    public static let longestSleepDelay = Duration.seconds(5)
+
     private let state: Mutex<ConditionState>
     private let sensors: [any Sensor]
+    /// Of each sensor, which source of its condition it is.
+    private let ranks: [Int]
     private let moments: any MomentSource
-    private let watches: Mutex<[KernelNotices]>
+    private let dwell: Duration
+    private let alarm: WakeTimer?
+    private let sleep: SleepInhibitor?
+    private let sleepListeners = Mutex(SleepListeners())
+    private let bus: Mutex<SystemBus?>
+    private let watches: Mutex<[any SensorWatch]>
 
-    /// Reads every sensor once and begins to watch them.
+    /// Reads every sensor once and begins to watch them; waits up to a second for services of the system bus.
     ///
     /// - Parameters:
     ///   - mode: Where the conditions come from.
     ///   - sysfsRoot: `/sys`, or a directory in its shape for tests.
-    ///   - moments: The clock for ``ConditionRow/since``.
-    public convenience init(mode: Mode, sysfsRoot: String = "/sys", moments: any MomentSource) {
-        let real: [any Sensor] = [
-            PowerSupplySensor(root: sysfsRoot), RouteSensor(), RenderNodeSensor(root: sysfsRoot),
-        ]
-        self.init(mode: mode, sensors: mode == .system ? real : [], moments: moments)
+    ///   - busAddress: The system bus; by default `DBUS_SYSTEM_BUS_ADDRESS` or the standard socket.
+    ///   - moments: The clock for ``ConditionRow/since`` and for what must last.
+    public convenience init(
+        mode: Mode, sysfsRoot: String = "/sys", busAddress: String? = nil, moments: any MomentSource
+    ) {
+        guard mode == .system else {
+            self.init(mode: mode, sensors: [], moments: moments)
+            return
+        }
+        let machine = MachineSensors(sysfsRoot: sysfsRoot)
+        self.init(
+            mode: mode, sensors: machine.sensors, moments: moments, dwell: Self.dwell,
+            alarm: try? WakeTimer(),
+            sleep: machine.sleep, bus: machine.joinBus(busAddress ?? BusAddress.system))
     }
 
-    init(mode: Mode, sensors: [any Sensor], moments: any MomentSource) {
+    init(
+        mode: Mode, sensors: [any Sensor], moments: any MomentSource, dwell: Duration = .zero,
+        alarm: WakeTimer? = nil, sleep: SleepInhibitor? = nil, bus: SystemBus? = nil
+    ) {
+        var sources: [ConditionKey: [String]] = [:]
+        var ranks: [Int] = []
+        for sensor in sensors {
+            ranks.append(sources[sensor.key]?.count ?? 0)
+            sources[sensor.key, default: []].append(sensor.source)
+        }
         self.sensors = sensors
+        self.ranks = ranks
         self.moments = moments
-        state = Mutex(ConditionState(mode: mode, at: moments.now().wall))
+        self.dwell = dwell
+        self.alarm = alarm
+        self.sleep = sleep
+        self.bus = Mutex(bus)
+        state = Mutex(ConditionState(mode: mode, sources: sources, at: moments.now().wall))
         watches = Mutex([])
         // Watched before the first look, so that a change between the two is not missed.
-        for sensor in sensors {
-            let notices = sensor.watch { [weak self] notice in self?.noticed(notice, by: sensor) }
-            if let notices { watches.withLock { $0.append(notices) } }
+        for (index, sensor) in sensors.enumerated() {
+            let watch = sensor.watch { [weak self] notice in self?.noticed(notice, by: index) }
+            if let watch { watches.withLock { $0.append(watch) } }
         }
-        for sensor in sensors { look(sensor) }
+        for index in sensors.indices { look(index, dwell: .zero) }
+        sleep?.listen { [weak self] in self?.take($0) }
+        if let wakes = alarm?.wakes {
+            // Not structured: it ends with the alarm, when this object goes.
+            Task { [weak self] in
+                for await _ in wakes { self?.timePassed() }
+            }
+        }
     }
 
     deinit {
+        alarm?.cancel()
+        bus.withLock { $0?.cancel() }
         watches.withLock { $0.forEach { $0.cancel() } }
         state.withLock { $0.finish() }
+        sleepListeners.withLock { $0.finish() }
     }
 
     /// The conditions now.
@@ -64,13 +111,13 @@ public final class ConditionSensors: Sendable {
     public func set(_ settings: [String]) throws(ConditionSettingError) {
         var parsed: [(ConditionKey, Reading<ConditionValue>)] = []
         for setting in settings { parsed.append(try ConditionGrammar.parse(setting)) }
-        let now = moments.now().wall
+        let now = moments.now()
         state.withLock { $0.simulate(parsed, at: now) }
     }
 
     /// Takes every simulated value back.
     public func clear() {
-        let now = moments.now().wall
+        let now = moments.now()
         state.withLock { $0.clear(at: now) }
     }
 
@@ -85,21 +132,77 @@ public final class ConditionSensors: Sendable {
         return stream
     }
 
-    private func noticed(_ notice: KernelNotice, by sensor: any Sensor) {
+    /// The machine's sleeps from now on.
+    ///
+    /// While somebody listens, each sleep waits until its ``SleepDelay`` is released, for ``longestSleepDelay`` at
+    /// most. One listener at a time is meant: the first release counts.
+    public func sleepNotices() -> AsyncStream<SleepNotice> {
+        let (stream, continuation) = AsyncStream.makeStream(of: SleepNotice.self)
+        let id = sleepListeners.withLock { $0.add(continuation) }
+        continuation.onTermination = { [weak self] _ in
+            self?.sleepListeners.withLock { $0.remove(id) }
+        }
+        return stream
+    }
+
+    /// Does what is due: tells changes that have lasted, and looks where something may have changed in silence.
+    func timePassed() {
+        let now = moments.now()
+        let due = state.withLock { state in
+            state.settle(at: now)
+            return state.looksDue(at: now)
+        }
+        for index in due { look(index, dwell: dwell) }
+        let isSleepDue = sleepListeners.withLock { $0.endDelay(at: now) }
+        if isSleepDue { sleep?.releaseDelay() }
+        rearm()
+    }
+
+    private func noticed(_ notice: KernelNotice, by index: Int) {
         switch notice {
-        case .changed: look(sensor)
-        case .failed: record(.failed, of: sensor)
+        case .changed: look(index, dwell: dwell)
+        case .failed: record(index, dwell: dwell) { _ in .failed }
         }
     }
 
-    private func look(_ sensor: any Sensor) {
-        // Read under the lock: of two looks at once, the later must not be overwritten by the earlier.
-        let now = moments.now().wall
-        state.withLock { $0.record(sensor.read(), of: sensor.key, source: sensor.source, at: now) }
+    private func look(_ index: Int, dwell: Duration) {
+        record(index, dwell: dwell) { [sensors] in sensors[index].read(at: $0) }
     }
 
-    private func record(_ answer: SensorAnswer, of sensor: any Sensor) {
-        let now = moments.now().wall
-        state.withLock { $0.record(answer, of: sensor.key, source: sensor.source, at: now) }
+    private func record(_ index: Int, dwell: Duration, _ answer: (Moment) -> SensorAnswer) {
+        let sensor = sensors[index]
+        // Read under the lock: of two looks at once, the later must not be overwritten by the earlier.
+        state.withLock { state in
+            let now = moments.now()
+            let found = answer(now)
+            var mayStandIn = true
+            if case .value(let value) = found { mayStandIn = sensor.mayStandIn(with: value) }
+            state.record(
+                found, of: sensor.key, source: ranks[index], mayStandIn: mayStandIn, dwell: dwell, at: now)
+            state.planLook(of: index, at: sensor.nextLook(after: now))
+        }
+        rearm()
+    }
+
+    private func rearm() {
+        let dueOfSleep = sleepListeners.withLock { $0.delayEnds }
+        // Set under the lock, so that an older time never replaces a newer one.
+        state.withLock { state in
+            alarm?.set(bootAt: [state.due, dueOfSleep].compactMap(\.self).min(), wallAt: nil)
+        }
+    }
+
+    private func take(_ notice: SleepNotice) {
+        switch notice {
+        case .willSleep:
+            let until = moments.now().boot + Self.longestSleepDelay
+            let isHeard = sleepListeners.withLock { $0.tell(notice, until: until) }
+            if !isHeard { sleep?.releaseDelay() }
+        case .hasWoken:
+            // Uevents and signals of the sleep may be lost.
+            for index in sensors.indices { look(index, dwell: dwell) }
+            sleepListeners.withLock { _ = $0.tell(notice, until: nil) }
+        }
+        rearm()
     }
 }

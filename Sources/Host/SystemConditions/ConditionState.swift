@@ -2,28 +2,22 @@ import TaskModel
 
 /// Real and simulated readings side by side, and who listens.
 struct ConditionState {
-    private struct Cell {
-        var real: Reading<ConditionValue>
-        var realSource: String
-        /// Whether its source ever answered: one that is absent later has vanished.
-        var wasPresent = false
-        var simulated: Reading<ConditionValue>?
-        var since: WallTime
-
-        var current: Reading<ConditionValue> { simulated ?? real }
-        var source: String { simulated == nil ? realSource : "simulated" }
-    }
-
     private(set) var conditions = Conditions.simulatedStart
-    private var cells: [ConditionKey: Cell] = [:]
+    private var cells: [ConditionKey: ConditionCell] = [:]
     private var listeners: [Int: AsyncStream<Conditions>.Continuation] = [:]
     private var nextListener = 0
+    /// Next looks that sensors asked for, by sensor, on the boot clock.
+    private var looks: [Int: Duration] = [:]
 
-    init(mode: ConditionSensors.Mode, at now: WallTime) {
+    /// Makes all conditions; of each the sources' names, the best first.
+    init(mode: ConditionSensors.Mode, sources: [ConditionKey: [String]], at now: WallTime) {
         for key in ConditionKey.allCases {
-            let start = mode == .simulated ? ConditionValue.simulatedStart(key) : ConditionValue.absent(key)
-            cells[key] = Cell(real: start, realSource: mode == .simulated ? "simulated" : "none", since: now)
-            conditions.replace(key, with: start)
+            let start =
+                mode == .simulated
+                ? ConditionCell.Finding(reading: ConditionValue.simulatedStart(key), source: "simulated")
+                : ConditionCell.Finding(reading: ConditionValue.absent(key), source: "none")
+            cells[key] = ConditionCell(key, sources: sources[key] ?? [], start: start, at: now)
+            conditions.replace(key, with: start.reading)
         }
     }
 
@@ -31,38 +25,41 @@ struct ConditionState {
         ConditionKey.allCases.compactMap { key in
             cells[key].map {
                 ConditionRow(
-                    key: key.rawValue, value: ConditionGrammar.text($0.current), source: $0.source,
-                    since: $0.since)
+                    key: key.rawValue, value: ConditionGrammar.text($0.current.reading),
+                    source: $0.current.source, since: $0.since)
             }
         }
     }
 
-    mutating func record(_ answer: SensorAnswer, of key: ConditionKey, source: String, at now: WallTime) {
-        change(key, at: now) { cell in
-            switch answer {
-            case .value(let value):
-                cell.real = .known(value)
-                cell.realSource = source
-                cell.wasPresent = true
-            case .absent where !cell.wasPresent:
-                cell.real = ConditionValue.absent(key)
-                cell.realSource = "none"
-            case .absent, .failed:
-                cell.real = .unknown
-                cell.realSource = source
-                cell.wasPresent = true
-            }
-        }
+    /// When something is to be done though nobody says so; `nil` for never.
+    var due: Duration? { (cells.values.compactMap(\.due) + looks.values).min() }
+
+    /// The sensors that wanted to look by now.
+    func looksDue(at now: Moment) -> [Int] { looks.filter { $0.value <= now.boot }.map(\.key).sorted() }
+
+    mutating func record(
+        _ answer: SensorAnswer, of key: ConditionKey, source: Int, mayStandIn: Bool, dwell: Duration,
+        at now: Moment
+    ) {
+        cells[key]?.record(answer, of: source, mayStandIn: mayStandIn, dwell: dwell, at: now)
         announce()
     }
 
-    mutating func simulate(_ settings: [(ConditionKey, Reading<ConditionValue>)], at now: WallTime) {
-        for (key, reading) in settings { change(key, at: now) { $0.simulated = reading } }
+    mutating func planLook(of sensor: Int, at time: Duration?) { looks[sensor] = time }
+
+    /// Tells the changes that have lasted long enough.
+    mutating func settle(at now: Moment) {
+        for key in ConditionKey.allCases { cells[key]?.settle(at: now) }
         announce()
     }
 
-    mutating func clear(at now: WallTime) {
-        for key in ConditionKey.allCases { change(key, at: now) { $0.simulated = nil } }
+    mutating func simulate(_ settings: [(ConditionKey, Reading<ConditionValue>)], at now: Moment) {
+        for (key, reading) in settings { cells[key]?.simulate(reading, at: now) }
+        announce()
+    }
+
+    mutating func clear(at now: Moment) {
+        for key in ConditionKey.allCases { cells[key]?.simulate(nil, at: now) }
         announce()
     }
 
@@ -81,18 +78,10 @@ struct ConditionState {
         for listener in all { listener.finish() }
     }
 
-    private mutating func change(_ key: ConditionKey, at now: WallTime, _ edit: (inout Cell) -> Void) {
-        guard var cell = cells[key] else { return }
-        let before = cell.current
-        edit(&cell)
-        if cell.current != before { cell.since = now }
-        cells[key] = cell
-    }
-
     /// Tells the listeners if anything that they can see changed.
     private mutating func announce() {
         var newest = conditions
-        for (key, cell) in cells { newest.replace(key, with: cell.current) }
+        for (key, cell) in cells { newest.replace(key, with: cell.current.reading) }
         guard newest != conditions else { return }
         conditions = newest
         for listener in listeners.values { listener.yield(newest) }

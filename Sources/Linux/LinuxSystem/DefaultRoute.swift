@@ -125,7 +125,7 @@ struct RouteDump {
 
 extension ArraySlice<UInt8> {
     /// A number in the machine's byte order, as netlink has them; `nil` past the end.
-    fileprivate func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number? {
+    func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number? {
         let bytes = dropFirst(offset).prefix(MemoryLayout<Number>.size)
         guard bytes.count == MemoryLayout<Number>.size else { return nil }
         return bytes.withUnsafeBytes { $0.loadUnaligned(as: Number.self) }

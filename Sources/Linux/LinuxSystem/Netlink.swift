@@ -25,7 +25,19 @@ public final class KernelNotices: Sendable {
     ) throws(SystemCallError) -> KernelNotices {
         // RTMGRP_LINK, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_ROUTE: carrier loss is told of the link alone.
         try KernelNotices(
-            protocol: 0, groups: 0x1 | 0x40 | 0x400, name: "bgtask-routes", matching: nil, handler)
+            socket(0, groups: 0x1 | 0x40 | 0x400), name: "bgtask-routes", matching: nil, handler)
+    }
+
+    /// Crossings of thermal zones' trip points (the kernel's generic netlink family `thermal`, since Linux 5.9).
+    ///
+    /// - Parameter handler: As for ``routes(_:)``.
+    /// - Returns: What ends the thread.
+    /// - Throws: The system call that failed; `ENOENT` where the kernel has no such notices.
+    public static func thermal(
+        _ handler: @escaping @Sendable (KernelNotice) -> Void
+    ) throws(SystemCallError) -> KernelNotices {
+        let joined = try NetlinkFamily.join(family: "thermal", group: "event")
+        return try KernelNotices(joined, name: "bgtask-thermal", matching: nil, handler)
     }
 
     /// Changes of the devices of one kernel subsystem: `power_supply`.
@@ -39,15 +51,20 @@ public final class KernelNotices: Sendable {
         of subsystem: String, _ handler: @escaping @Sendable (KernelNotice) -> Void
     ) throws(SystemCallError) -> KernelNotices {
         try KernelNotices(
-            protocol: 15, groups: 1, name: "bgtask-uevents", matching: "SUBSYSTEM=\(subsystem)", handler)
+            socket(15, groups: 1), name: "bgtask-uevents", matching: "SUBSYSTEM=\(subsystem)", handler)
+    }
+
+    private static func socket(_ number: CInt, groups: UInt32) throws(SystemCallError) -> OwnedDescriptor {
+        OwnedDescriptor(
+            taking: try retryingOnInterrupt("socket", "netlink \(number)") {
+                lx_netlink_socket(number, groups)
+            })
     }
 
     private init(
-        protocol number: CInt, groups: UInt32, name: String, matching field: String?,
+        _ socket: consuming OwnedDescriptor, name: String, matching field: String?,
         _ handler: @escaping @Sendable (KernelNotice) -> Void
     ) throws(SystemCallError) {
-        let socket = OwnedDescriptor(
-            taking: try retryingOnInterrupt("netlink socket", name) { lx_netlink_socket(number, groups) })
         let event = OwnedDescriptor(taking: try retryingOnInterrupt("eventfd", name) { lx_eventfd() })
         stop = event.release()
         let (socketDescriptor, stopDescriptor) = (socket.release(), stop)

@@ -8,12 +8,12 @@ struct PowerSupplySensor: Sensor {
     /// `/sys`, or a directory in its shape.
     let root: String
 
-    func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> KernelNotices? {
+    func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
         // Without uevents (some containers) the value stays as it was first read.
         try? KernelNotices.devices(of: "power_supply", onNotice)
     }
 
-    func read() -> SensorAnswer {
+    func read(at now: Moment) -> SensorAnswer {
         do {
             let directory = "\(root)/class/power_supply"
             guard let names = try AttributeFile.names(in: directory), !names.isEmpty else { return .absent }

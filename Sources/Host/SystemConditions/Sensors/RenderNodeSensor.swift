@@ -1,4 +1,5 @@
 import LinuxSystem
+import TaskModel
 
 /// Whether the machine has a GPU that programs may compute on: a DRM render node.
 struct RenderNodeSensor: Sensor {
@@ -7,11 +8,11 @@ struct RenderNodeSensor: Sensor {
     /// `/sys`, or a directory in its shape.
     let root: String
 
-    func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> KernelNotices? {
+    func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
         try? KernelNotices.devices(of: "drm", onNotice)
     }
 
-    func read() -> SensorAnswer {
+    func read(at now: Moment) -> SensorAnswer {
         do {
             let names = try AttributeFile.names(in: "\(root)/class/drm") ?? []
             return names.contains { $0.hasPrefix("renderD") } ? .value(.gpu(true)) : .absent

@@ -1,25 +1,56 @@
 import LinuxSystem
+import TaskModel
 
 /// What a sensor finds when it looks.
 enum SensorAnswer: Equatable, Sendable {
     /// The source answers.
     case value(ConditionValue)
+    /// The source is there and leaves the answer to the next one: it does not look after this part of the machine.
+    case elsewhere
     /// This machine has no such source.
     case absent
+    /// The source was asked and has not answered yet.
+    case pending
     /// The source is there and errs.
     case failed
 }
+
+/// What ends a sensor's notices.
+protocol SensorWatch: Sendable {
+    /// Ends them; called once.
+    func cancel()
+}
+
+extension KernelNotices: SensorWatch {}
+extension PressureWatch: SensorWatch {}
 
 /// One source of one condition.
 protocol Sensor: Sendable {
     /// What it tells of.
     var key: ConditionKey { get }
-    /// Its name in listings: `sysfs`, `rtnetlink`.
+    /// Its name in listings: `sysfs`, `UPower`.
     var source: String { get }
+
     /// Looks; short, never waits for anything but the kernel.
-    func read() -> SensorAnswer
+    ///
+    /// The time is for what depends on how long something lasts.
+    func read(at now: Moment) -> SensorAnswer
+
+    /// When the answer may change though nothing tells of it, on the boot clock; `nil` if it can't.
+    func nextLook(after now: Moment) -> Duration?
+
+    /// Whether its value is to be believed where a source before it has vanished or errs.
+    ///
+    /// A source that knows less must not relax what the better one said last.
+    func mayStandIn(with value: ConditionValue) -> Bool
+
     /// Calls back on a thread of its own whenever a look is worth while.
     ///
     /// - Returns: What ends the calls; `nil` if the source never changes by itself, or can't tell.
-    func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> KernelNotices?
+    func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)?
+}
+
+extension Sensor {
+    func nextLook(after now: Moment) -> Duration? { nil }
+    func mayStandIn(with value: ConditionValue) -> Bool { true }
 }

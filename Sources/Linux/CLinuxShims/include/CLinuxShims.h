@@ -3,6 +3,7 @@
 #ifndef CLINUXSHIMS_H
 #define CLINUXSHIMS_H
 
+#include "CLinuxBus.h"
 #include "CLinuxProcess.h"
 #include <stdint.h>
 #include <sys/types.h>

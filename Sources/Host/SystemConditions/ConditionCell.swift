@@ -1,0 +1,135 @@
+import TaskModel
+
+/// One condition: what each of its sources says, what follows from that, and what is told.
+struct ConditionCell {
+    /// How one source stands.
+    private struct Source {
+        let name: String
+        var answer = SensorAnswer.absent
+        /// Whether it was ever there: if it is absent later it has vanished.
+        var wasPresent = false
+        /// Whether its value counts after a better source was lost.
+        var mayStandIn = true
+    }
+
+    /// A reading and who says so.
+    struct Finding: Equatable {
+        var reading: Reading<ConditionValue>
+        var source: String
+    }
+
+    private let key: ConditionKey
+    private var sources: [Source]
+    private var real: Finding
+    /// A change for the better that has to last before it counts.
+    private var candidate: (finding: Finding, due: Duration)?
+    private(set) var since: WallTime
+    var simulated: Reading<ConditionValue>?
+
+    /// What is told.
+    var current: Finding {
+        simulated.map { Finding(reading: $0, source: "simulated") } ?? real
+    }
+    /// When the candidate will have lasted, on the boot clock.
+    var due: Duration? { candidate?.due }
+
+    /// Makes a condition whose sources, the best first, have not been asked yet.
+    init(_ key: ConditionKey, sources: [String], start: Finding, at now: WallTime) {
+        self.key = key
+        self.sources = sources.map { Source(name: $0) }
+        real = start
+        since = now
+    }
+
+    /// Takes in what a source says.
+    ///
+    /// A change for the better has to last for `dwell`; a change for the worse counts at once.
+    mutating func record(
+        _ answer: SensorAnswer, of index: Int, mayStandIn: Bool, dwell: Duration, at now: Moment
+    ) {
+        sources[index].answer = answer
+        sources[index].mayStandIn = mayStandIn
+        switch answer {
+        case .value, .elsewhere, .failed: sources[index].wasPresent = true
+        case .absent, .pending: break
+        }
+        let found = finding
+        if found.reading == real.reading || dwell == .zero || isWorse(found.reading) {
+            candidate = nil
+            tell(at: now) { $0.real = found }
+        } else {
+            // The first time counts: what keeps changing for the better is told now and then all the same.
+            candidate = (found, candidate?.due ?? now.boot + dwell)
+        }
+    }
+
+    /// Tells the candidate if it has lasted.
+    mutating func settle(at now: Moment) {
+        guard let (finding, due) = candidate, due <= now.boot else { return }
+        candidate = nil
+        tell(at: now) { $0.real = finding }
+    }
+
+    mutating func simulate(_ reading: Reading<ConditionValue>?, at now: Moment) {
+        tell(at: now) { $0.simulated = reading }
+    }
+
+    private mutating func tell(at now: Moment, _ edit: (inout Self) -> Void) {
+        let before = current.reading
+        edit(&self)
+        if current.reading != before { since = now.wall }
+    }
+
+    /// The first source that answers; unknown where one was lost and none may stand in for it.
+    private var finding: Finding {
+        var lost: String?
+        for source in sources {
+            switch source.answer {
+            case .value(let value):
+                if lost == nil || source.mayStandIn {
+                    return Finding(reading: .known(value), source: source.name)
+                }
+            case .elsewhere: break
+            case .absent: if source.wasPresent { lost = lost ?? source.name }
+            case .pending, .failed: lost = lost ?? source.name
+            }
+        }
+        if let lost { return Finding(reading: .unknown, source: lost) }
+        return Finding(reading: ConditionValue.absent(key), source: "none")
+    }
+
+    private func isWorse(_ new: Reading<ConditionValue>) -> Bool {
+        // Unknown is the worst that can be said of a condition.
+        guard let value = new.value else { return true }
+        return real.reading.value.map { value.isWorse(than: $0) } ?? false
+    }
+}
+
+extension ConditionValue {
+    /// Whether less may run than before; such a change is told at once.
+    func isWorse(than old: ConditionValue) -> Bool {
+        switch (self, old) {
+        case (.power(let new), .power(let old)): old.externalPower && !new.externalPower
+        case (.lowPower(let new), .lowPower(let old)): new && !old
+        case (.network(let new), .network(let old)): new.cost > old.cost
+        case (.thermal(let new), .thermal(let old)): new.rank > old.rank
+        case (.user(let new), .user(let old)): new == .active && old == .idle
+        case (.pressure(let new), .pressure(let old)):
+            new.cpu && !old.cpu || new.memory && !old.memory || new.io && !old.io
+        case (.gpu(let new), .gpu(let old)): old && !new
+        default: false
+        }
+    }
+}
+
+extension NetworkCondition {
+    /// Dearer is higher, none is highest.
+    fileprivate var cost: Int {
+        switch self {
+        case .none: 3
+        case .constrained: 2
+        case .metered: 1
+        case .unmetered: 0
+        }
+    }
+}

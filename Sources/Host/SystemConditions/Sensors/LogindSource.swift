@@ -1,0 +1,46 @@
+import LinuxSystem
+import TaskModel
+
+/// Whether somebody uses the machine, from logind: idle when every session has had no input for five minutes.
+///
+/// logind tells of graphical sessions by signal. Of terminal sessions it tells nothing, it only knows when asked; so
+/// while somebody is active it is asked again when that could have ended, five minutes later.
+struct LogindSource: BusSource {
+    /// The rule's five minutes (semantics, section 5).
+    static let idleAfter = Duration.seconds(300)
+    static let manager = BusObject(
+        path: "/org/freedesktop/login1", interface: "org.freedesktop.login1.Manager")
+
+    let key = ConditionKey.user
+    let name = "logind"
+    let service = "org.freedesktop.login1"
+    let objects = [LogindSource.manager]
+
+    func answer(_ properties: [BusObject: [String: BusValue]], at now: Moment) -> SensorAnswer {
+        guard let isIdle = properties[Self.manager]?["IdleHint"]?.flag else { return .failed }
+        guard isIdle else { return .value(.user(.active)) }
+        return .value(.user(idleFor(properties, now) >= Self.idleAfter ? .idle : .active))
+    }
+
+    func nextLook(_ properties: [BusObject: [String: BusValue]], after now: Moment) -> Duration? {
+        guard let isIdle = properties[Self.manager]?["IdleHint"]?.flag else { return nil }
+        guard isIdle else { return nil }
+        let left = Self.idleAfter - idleFor(properties, now)
+        return left > .zero ? now.boot + left : nil
+    }
+
+    func validity(of properties: [BusObject: [String: BusValue]]) -> Duration? {
+        properties[Self.manager]?["IdleHint"]?.flag == false ? Self.idleAfter : nil
+    }
+
+    /// How long all sessions have been idle; no sessions are idle for ever.
+    private func idleFor(_ properties: [BusObject: [String: BusValue]], _ now: Moment) -> Duration {
+        let manager = properties[Self.manager] ?? [:]
+        // The monotonic clock does not jump; it is missing in some stand-ins of logind.
+        if let since = manager["IdleSinceHintMonotonic"]?.integer, since > 0 {
+            return now.monotonic - .microseconds(since)
+        }
+        let since = manager["IdleSinceHint"]?.integer ?? 0
+        return now.wall.sinceEpoch - .microseconds(since)
+    }
+}

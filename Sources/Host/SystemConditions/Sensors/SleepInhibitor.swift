@@ -1,0 +1,85 @@
+import LinuxSystem
+import Synchronization
+
+/// The machine is about to sleep, or has woken.
+public enum SleepNotice: Sendable {
+    /// It sleeps once the delay is released, or after 5 s at most.
+    case willSleep(SleepDelay)
+    /// It has woken; the conditions are being read anew.
+    case hasWoken
+}
+
+/// What holds the machine's sleep up: a delay lock of logind.
+///
+/// Dropping the last reference releases it too.
+public final class SleepDelay: Sendable {
+    private let lock: Mutex<BusDescriptor?>
+
+    init(_ lock: BusDescriptor?) { self.lock = Mutex(lock) }
+
+    /// Lets the machine sleep; calling it again does nothing.
+    public func release() { lock.withLock { $0 = nil } }
+}
+
+/// Holds logind's delay lock from its start on and tells when the machine wants to sleep.
+final class SleepInhibitor: BusClient {
+    let service = "org.freedesktop.login1"
+    let objects: [BusObject] = []
+    let signals = [LogindSource.manager: ["PrepareForSleep"]]
+
+    private struct State {
+        var lock: BusDescriptor?
+        weak var delay: SleepDelay?
+    }
+
+    private let state = Mutex(State())
+    private let listener = Mutex<(@Sendable (SleepNotice) -> Void)?>(nil)
+
+    func validity(of state: BusServiceState) -> Duration? { nil }
+
+    func listen(_ handler: @escaping @Sendable (SleepNotice) -> Void) { listener.withLock { $0 = handler } }
+
+    /// Lets the machine sleep if it wants to: the time is up.
+    func releaseDelay() {
+        let delay = state.withLock { state in
+            let delay = state.delay
+            state.delay = nil
+            return delay
+        }
+        delay?.release()
+    }
+
+    func changed(_ new: BusServiceState, _ bus: any BusCaller) {
+        guard case .present = new else {
+            // A lock of a logind that went away holds nothing.
+            return state.withLock { $0 = State() }
+        }
+        takeLock(bus)
+    }
+
+    func received(_ member: String, _ arguments: [BusValue], _ bus: any BusCaller) {
+        guard let isBefore = arguments.first?.flag else { return }
+        let notify = listener.withLock { $0 }
+        if isBefore {
+            let delay = state.withLock { state in
+                let delay = SleepDelay(state.lock)
+                state.lock = nil
+                state.delay = delay
+                return delay
+            }
+            notify?(.willSleep(delay))
+        } else {
+            releaseDelay()
+            takeLock(bus)
+            notify?(.hasWoken)
+        }
+    }
+
+    private func takeLock(_ bus: any BusCaller) {
+        let arguments = ["sleep", "bgtask", "Background tasks are told to stop", "delay"]
+        bus.call(LogindSource.manager, "Inhibit", arguments) { [weak self] values in
+            guard case .descriptor(let lock)? = values?.first else { return }
+            self?.state.withLock { $0.lock = lock }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import LinuxSystem
+import Synchronization
+import TaskModel
+
+/// How hot the machine is, from the trip points of `/sys/class/thermal`.
+///
+/// The kernel's trip points say what a temperature means for this machine (`Documentation/driver-api/thermal`): from
+/// `active` on fans cool it (fair), from `passive` on it is slowed down (serious), from `hot` on it is in danger
+/// (critical); at `critical` the kernel switches it off, so that is told 5 degrees before. Zones without trip points
+/// tell nothing.
+final class ThermalSensor: Sensor {
+    /// Degrees below the switching off, in thousandths: too late is of no use.
+    static let criticalMargin = 5_000
+    /// A level is left this far below where it was reached, in thousandths of a degree.
+    static let hysteresis = 3_000
+    /// While it is warm, the temperature is looked at this often: the kernel tells of rises, not of every fall.
+    static let warmInterval = Duration.seconds(10)
+    /// A kernel without thermal notices (before 5.9, or configured so) leaves nothing but looking.
+    static let unheardInterval = Duration.seconds(60)
+
+    let key = ConditionKey.thermal
+    let source = "sysfs"
+    /// `/sys`, or a directory in its shape.
+    private let root: String
+    private let state = Mutex(State())
+
+    private struct State {
+        var level = ThermalCondition.nominal
+        var isPresent = false
+        var hearsKernel = false
+    }
+
+    init(root: String) { self.root = root }
+
+    func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
+        let watch = try? KernelNotices.thermal(onNotice)
+        state.withLock { $0.hearsKernel = watch != nil }
+        return watch
+    }
+
+    func nextLook(after now: Moment) -> Duration? {
+        state.withLock { state in
+            if !state.isPresent { return nil }
+            if state.level != .nominal { return now.boot + Self.warmInterval }
+            return state.hearsKernel ? nil : now.boot + Self.unheardInterval
+        }
+    }
+
+    func read(at now: Moment) -> SensorAnswer {
+        do {
+            let directory = "\(root)/class/thermal"
+            let names = try AttributeFile.names(in: directory) ?? []
+            var zones: [Zone] = []
+            for name in names where name.hasPrefix("thermal_zone") {
+                if let zone = Zone(try trips("\(directory)/\(name)"), try temperature("\(directory)/\(name)"))
+                {
+                    zones.append(zone)
+                }
+            }
+            return state.withLock { state in
+                state.isPresent = !zones.isEmpty
+                if zones.isEmpty { return .absent }
+                state.level =
+                    zones.map { $0.level(before: state.level) }.max { $0.rank < $1.rank } ?? .nominal
+                return .value(.thermal(state.level))
+            }
+        } catch {
+            return .failed
+        }
+    }
+
+    /// In thousandths of a degree; `nil` where the zone is asleep or shows nonsense.
+    private func temperature(_ path: String) throws(SystemCallError) -> Int? {
+        let text: String?
+        do {
+            text = try AttributeFile.read("\(path)/temp")
+        } catch  where error.isOfSleepingDevice {
+            return nil
+        }
+        return text.flatMap { Int($0) }.flatMap { (-40_000...200_000).contains($0) ? $0 : nil }
+    }
+
+    private func trips(_ path: String) throws(SystemCallError) -> [(type: String, temperature: Int)] {
+        var found: [(String, Int)] = []
+        for number in 0..<12 {
+            guard let type = try AttributeFile.read("\(path)/trip_point_\(number)_type") else { break }
+            guard let at = try AttributeFile.read("\(path)/trip_point_\(number)_temp").flatMap({ Int($0) }),
+                at > 0
+            else { continue }
+            found.append((type, at))
+        }
+        return found
+    }
+
+    private struct Zone {
+        private let temperature: Int
+        /// Where each level begins.
+        private var starts: [(level: ThermalCondition, at: Int)] = []
+
+        init?(_ trips: [(type: String, temperature: Int)], _ temperature: Int?) {
+            guard let temperature else { return nil }
+            self.temperature = temperature
+            for trip in trips {
+                switch trip.type {
+                case "active": starts.append((.fair, trip.temperature))
+                case "passive": starts.append((.serious, trip.temperature))
+                case "hot": starts.append((.critical, trip.temperature))
+                case "critical": starts.append((.critical, trip.temperature - ThermalSensor.criticalMargin))
+                default: break
+                }
+            }
+            // The first of several fans runs on any warm day; the last one says that it is needed.
+            if let last = starts.filter({ $0.level == .fair }).map(\.at).max() {
+                starts = starts.filter { $0.level != .fair || $0.at == last }
+            }
+            if starts.isEmpty { return nil }
+        }
+
+        func level(before: ThermalCondition) -> ThermalCondition {
+            starts.filter { start in
+                let margin = start.level.rank <= before.rank ? ThermalSensor.hysteresis : 0
+                return temperature >= start.at - margin
+            }.map(\.level).max { $0.rank < $1.rank } ?? .nominal
+        }
+    }
+}
+
+extension ThermalCondition {
+    /// Hotter is higher.
+    var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}

@@ -1,0 +1,36 @@
+import LinuxSystem
+import TaskModel
+
+/// External power and the battery from UPower.
+///
+/// `OnBattery` is false while a line is online, also when the battery is held at a charge limit ("pending-charge") or
+/// there is none at all: then the machine is on external power. `DisplayDevice` is what a desktop shows: all the
+/// machine's batteries as one (https://upower.freedesktop.org/docs/).
+struct UPowerSource: BusSource {
+    static let daemon = BusObject(path: "/org/freedesktop/UPower", interface: "org.freedesktop.UPower")
+    static let display = BusObject(
+        path: "/org/freedesktop/UPower/devices/DisplayDevice", interface: "org.freedesktop.UPower.Device")
+
+    let key = ConditionKey.power
+    let name = "UPower"
+    let service = "org.freedesktop.UPower"
+    let objects = [UPowerSource.daemon, UPowerSource.display]
+
+    func answer(_ properties: [BusObject: [String: BusValue]], at now: Moment) -> SensorAnswer {
+        guard let onBattery = properties[Self.daemon]?["OnBattery"]?.flag,
+            let display = properties[Self.display]
+        else { return .failed }
+        // 2 is a battery, 3 an uninterruptible supply; anything else stands for "no battery".
+        let isBattery = display["Type"]?.integer == 2 || display["Type"]?.integer == 3
+        guard isBattery, display["IsPresent"]?.flag == true else {
+            return onBattery ? .failed : .value(.power(.mains))
+        }
+        let isCharging = display["State"]?.integer == 1
+        let percent = display["Percentage"]?.number.map { Int(max(0, min(100, $0.rounded()))) }
+        return .value(
+            .power(
+                PowerCondition(
+                    externalPower: !onBattery, isCharging: isCharging && !onBattery, batteryPercent: percent))
+        )
+    }
+}

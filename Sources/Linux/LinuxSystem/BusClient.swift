@@ -1,0 +1,51 @@
+/// One interface of one object of a bus service.
+public struct BusObject: Hashable, Sendable {
+    /// `/org/freedesktop/UPower`.
+    public let path: String
+    /// `org.freedesktop.UPower`.
+    public let interface: String
+
+    /// Names an interface of an object.
+    public init(path: String, interface: String) {
+        self.path = path
+        self.interface = interface
+    }
+}
+
+/// What is known of a bus service.
+public enum BusServiceState: Equatable, Sendable {
+    /// It was not heard of yet.
+    case unasked
+    /// Nobody has its name, or there is no bus.
+    case absent
+    /// It answers: the properties of each object, by name.
+    case present([BusObject: [String: BusValue]])
+    /// Somebody has its name and does not answer as the service does.
+    case failing
+}
+
+/// What a client may do on the bus's thread, from within its own functions.
+public protocol BusCaller {
+    /// Calls a method of the client's service with strings.
+    ///
+    /// `reply` gets the answer's values, later on the same thread; `nil` for an error or a bus that went away.
+    func call(
+        _ object: BusObject, _ member: String, _ arguments: [String],
+        reply: @escaping ([BusValue]?) -> Void)
+}
+
+/// Somebody who follows one service of the bus.
+public protocol BusClient: Sendable {
+    /// The service's well-known name.
+    var service: String { get }
+    /// The objects whose properties are read, and read again when they change.
+    var objects: [BusObject] { get }
+    /// Signals to be told of besides: member names of an interface.
+    var signals: [BusObject: [String]] { get }
+    /// How long an answer holds though no signal comes; `nil` if signals tell of every change.
+    func validity(of state: BusServiceState) -> Duration?
+    /// Tells the service's state, on the bus's thread, each time that it may have changed.
+    func changed(_ state: BusServiceState, _ bus: any BusCaller)
+    /// Tells of a signal, sent by whoever has the service's name; on the bus's thread.
+    func received(_ member: String, _ arguments: [BusValue], _ bus: any BusCaller)
+}

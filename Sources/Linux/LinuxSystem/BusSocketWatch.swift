@@ -1,0 +1,44 @@
+import Glibc
+
+/// Word of a bus's socket that may have come into being.
+///
+/// It watches the directory of the socket, or the nearest one above that exists.
+struct BusSocketWatch: ~Copyable {
+    private let events: OwnedDescriptor?
+    private let path: String?
+    private var watch: CInt = -1
+
+    /// Where to poll; -1 if there is nothing to watch.
+    var descriptor: CInt { events == nil ? -1 : number }
+    private let number: CInt
+
+    init(address: String) {
+        path = BusAddress.socketPath(of: address)
+        number = path == nil ? -1 : inotify_init1(CInt(O_CLOEXEC | O_NONBLOCK))
+        events = number < 0 ? nil : OwnedDescriptor(taking: number)
+    }
+
+    /// Whether changes are told of; an address without a file, or a system without inotify, tells nothing.
+    var isAble: Bool { events != nil }
+
+    /// Whether a socket may be there.
+    var mayExist: Bool { path.map { SmallFile.exists($0) } ?? true }
+
+    /// Puts the watch where it belongs now.
+    mutating func rewatch() {
+        guard isAble, var place = path else { return }
+        let mask = UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
+        let old = watch
+        repeat {
+            place = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
+            watch = inotify_add_watch(number, place.isEmpty ? "/" : place, mask)
+        } while watch < 0 && !place.isEmpty
+        if old >= 0 && old != watch { _ = inotify_rm_watch(number, old) }
+    }
+
+    /// Empties the queue; what happened does not matter.
+    func drain() {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while isAble && read(number, &buffer, buffer.count) > 0 {}
+    }
+}

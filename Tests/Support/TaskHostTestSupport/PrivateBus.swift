@@ -1,0 +1,153 @@
+public import Foundation
+
+/// A message bus of a test's own, with the services that the test puts on it.
+///
+/// The machine's bus is never touched.
+public final class PrivateBus {
+    /// What is missing for it on this machine; `nil` if nothing.
+    public static let obstacle: String? = {
+        for program in ["dbus-daemon", "dbus-send"] where !Command.exists(program) {
+            return "\(program) is not installed"
+        }
+        return nil
+    }()
+    /// The same for the stand-ins of python-dbusmock.
+    public static let mockObstacle: String? =
+        obstacle
+        ?? (Command.run(python, "-c", "import dbusmock").status == 0
+            ? nil : "python3-dbusmock is not installed")
+    /// The same for the real power daemons over faked devices.
+    public static let powerObstacle: String? = {
+        if let mockObstacle { return mockObstacle }
+        let program = "import gi; gi.require_version('UMockdev', '1.0'); from gi.repository import UMockdev"
+        if Command.run(python, "-c", program).status != 0 { return "umockdev is not installed" }
+        for daemon in ["upowerd", "power-profiles-daemon"]
+        where !FileManager.default.fileExists(atPath: path(daemon)) {
+            return "\(daemon) is not installed"
+        }
+        return nil
+    }()
+    /// Debian's interpreter: the packages above belong to it, whatever else is in `PATH`.
+    static let python = "/usr/bin/python3"
+    static func path(_ daemon: String) -> String { "/usr/libexec/\(daemon)" }
+
+    public let directory: URL
+    private var daemon: CompanionProcess?
+    private var socket: URL { directory.appendingPathComponent("bus") }
+
+    /// What `DBUS_SYSTEM_BUS_ADDRESS` is set to.
+    public var address: String { "unix:path=\(socket.path)" }
+    var environment: [String: String] { ["DBUS_SYSTEM_BUS_ADDRESS": address] }
+    /// What the bus and its services print.
+    public var log: URL { directory.appendingPathComponent("log") }
+
+    /// Makes its directory; the bus itself comes with ``start()``.
+    public init() throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("bus-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let configuration = """
+            <busconfig>
+              <type>system</type>
+              <listen>\(address)</listen>
+              <auth>EXTERNAL</auth>
+              <policy context="default">
+                <allow send_destination="*"/>
+                <allow receive_sender="*"/>
+                <allow own="*"/>
+              </policy>
+            </busconfig>
+            """
+        try configuration.write(
+            to: directory.appendingPathComponent("bus.conf"), atomically: true, encoding: .utf8)
+    }
+
+    deinit {
+        stop()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// Starts the bus and waits until it answers.
+    public func start() throws {
+        let file = directory.appendingPathComponent("bus.conf").path
+        daemon = try CompanionProcess(
+            ["dbus-daemon", "--config-file=\(file)", "--nofork", "--nopidfile"], output: log)
+        try waitUntil("the bus answers") { owner(of: "org.freedesktop.DBus") != nil }
+    }
+
+    /// Ends the bus, as a crash of it does.
+    public func stop() {
+        daemon?.end()
+        daemon = nil
+        try? FileManager.default.removeItem(at: socket)
+    }
+
+    /// Starts a stand-in of python-dbusmock and waits until it has its name.
+    public func mock(_ template: String, as name: String, parameters: String = "{}") throws
+        -> CompanionProcess
+    {
+        let process = try CompanionProcess(
+            [Self.python, "-m", "dbusmock", "--system", "--template", template, "--parameters", parameters],
+            environment: environment, output: log)
+        try waitUntil("\(name) is on the bus") { owner(of: name) != nil }
+        return process
+    }
+
+    /// Starts a real daemon of power, which sees the machine's devices or those that its environment fakes.
+    public func start(
+        _ daemon: String, as name: String, environment additions: [String: String] = [:]
+    ) throws -> CompanionProcess {
+        let process = try CompanionProcess(
+            [Self.path(daemon)], environment: environment.merging(additions) { $1 }, output: log)
+        try waitUntil("\(name) is on the bus") { owner(of: name) != nil }
+        return process
+    }
+
+    /// The unique name of who has a name; `nil` if nobody has.
+    public func owner(of name: String) -> String? {
+        let answer = call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.GetNameOwner", "string:\(name)")
+        return answer.status == 0 ? answer.output : nil
+    }
+
+    /// Calls a method; arguments as `dbus-send` takes them: `string:TEXT`, `variant:uint32:4`.
+    @discardableResult
+    public func call(_ service: String, _ path: String, _ member: String, _ arguments: String...)
+        -> Command.Answer
+    {
+        Command.run(
+            ["dbus-send", "--bus=\(address)", "--print-reply=literal", "--dest=\(service)", path, member]
+                + arguments)
+    }
+
+    /// Changes a property as the service's own user would.
+    public func set(
+        _ service: String, _ path: String, _ interface: String, _ property: String, _ value: String
+    )
+        throws
+    {
+        let answer = call(
+            service, path, "org.freedesktop.DBus.Properties.Set", "string:\(interface)", "string:\(property)",
+            "variant:\(value)")
+        if answer.status != 0 { throw TestFailure("\(property) of \(service): \(answer.output)") }
+    }
+
+    /// Sends a signal as somebody who has no name on the bus.
+    public func sendSignal(_ path: String, _ member: String, _ argument: String) {
+        _ = Command.run(["dbus-send", "--bus=\(address)", "--type=signal", path, member, argument])
+    }
+
+    /// Lets a stand-in send a signal with one argument, as the service does.
+    public func emit(
+        _ service: String, _ path: String, _ interface: String, _ member: String, signature: String,
+        _ value: String
+    ) throws {
+        // `dbus-send` knows no array of variants; the mock takes it from Python.
+        let program = """
+            import dbus, sys
+            bus = dbus.bus.BusConnection('\(address)')
+            mock = dbus.Interface(bus.get_object('\(service)', '\(path)'), 'org.freedesktop.DBus.Mock')
+            mock.EmitSignal('\(interface)', '\(member)', '\(signature)', [\(value.capitalized)])
+            """
+        let answer = Command.run(Self.python, "-c", program)
+        if answer.status != 0 { throw TestFailure("\(member) of \(service): \(answer.output)") }
+    }
+}

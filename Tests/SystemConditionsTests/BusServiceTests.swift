@@ -1,0 +1,139 @@
+import LinuxSystem
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import SystemConditions
+
+/// Services of python-dbusmock on a bus of the test's own, and the real power-profiles-daemon.
+@Suite(.enabled(if: PrivateBus.mockObstacle == nil, "needs dbus and python3-dbusmock"))
+struct BusServiceTests {
+    static let networkManager = "org.freedesktop.NetworkManager"
+    static let login = "org.freedesktop.login1"
+
+    /// Sensors of one bus, whose changes count at once.
+    static func sensors(_ bus: PrivateBus, _ sensor: any Sensor & BusClient) throws -> ConditionSensors {
+        let connection = try SystemBus(address: bus.address, clients: [sensor])
+        connection.waitUntilSettled(timeoutMilliseconds: 5000)
+        return ConditionSensors(
+            mode: .system, sensors: [sensor], moments: SystemClocks(), bus: connection)
+    }
+
+    @Test func `NetworkManager tells what the network costs and whether there is one`() throws {
+        let bus = try PrivateBus()
+        try bus.start()
+        let mock = try bus.mock("networkmanager", as: Self.networkManager)
+        let path = "/org/freedesktop/NetworkManager"
+        // The stand-in lacks what the real one has had since version 1.2.
+        bus.call(
+            Self.networkManager, path, "org.freedesktop.DBus.Mock.AddProperty",
+            "string:\(Self.networkManager)", "string:Metered", "variant:uint32:4")
+        let sensors = try Self.sensors(bus, BusSensor(NetworkManagerSource()))
+        #expect(sensors.snapshot().network == .known(.unmetered))
+        #expect(sensors.rows().first { $0.key == "network" }?.source == "NetworkManager")
+
+        func set(_ property: String, _ value: Int) throws {
+            try bus.set(Self.networkManager, path, Self.networkManager, property, "uint32:\(value)")
+        }
+        try set("Metered", 1)
+        try waitUntil("it is metered") { sensors.snapshot().network == .known(.metered) }
+        try set("Metered", 2)
+        try waitUntil("it is free") { sensors.snapshot().network == .known(.unmetered) }
+        try set("Metered", 3)
+        try waitUntil("a guess is metered too") { sensors.snapshot().network == .known(.metered) }
+        try set("Connectivity", 1)
+        try waitUntil("there is none") { sensors.snapshot().network == .known(NetworkCondition.none) }
+        mock.end()
+        try waitUntil("it has vanished") { sensors.snapshot().network == .unknown }
+    }
+
+    @Test(.enabled(if: PrivateBus.powerObstacle == nil, "needs umockdev and power-profiles-daemon"))
+    func `the real power-profiles-daemon's power-saver is the low-power mode`() throws {
+        let bus = try PrivateBus()
+        try bus.start()
+        let polkit = try bus.mock("polkitd", as: "org.freedesktop.PolicyKit1")
+        bus.call(
+            "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority",
+            "org.freedesktop.DBus.Mock.AllowUnknown", "boolean:true")
+        let laptop = try FakedPower(on: bus)
+        let name = "net.hadess.PowerProfiles", path = "/net/hadess/PowerProfiles"
+        let daemon = try bus.start("power-profiles-daemon", as: name)
+        let sensors = try Self.sensors(bus, BusSensor(PowerProfilesSource.former))
+        #expect(sensors.snapshot().lowPowerMode == .known(false))
+        try bus.set(name, path, name, "ActiveProfile", "string:power-saver")
+        try waitUntil("it is on") { sensors.snapshot().lowPowerMode == .known(true) }
+        try bus.set(name, path, name, "ActiveProfile", "string:balanced")
+        try waitUntil("it is off") { sensors.snapshot().lowPowerMode == .known(false) }
+        daemon.end()
+        try waitUntil("it has vanished") { sensors.snapshot().lowPowerMode == .unknown }
+        laptop.end()
+        polkit.end()
+    }
+
+    @Test func `logind's idle hint is a user who went, and a user who came back`() throws {
+        let bus = try PrivateBus()
+        try bus.start()
+        let mock = try bus.mock("logind", as: Self.login)
+        let path = "/org/freedesktop/login1", interface = "org.freedesktop.login1.Manager"
+        let sensors = try Self.sensors(bus, BusSensor(LogindSource()))
+        #expect(sensors.snapshot().user == .known(.active))
+        // Idle since 1970: longer than five minutes.
+        try bus.set(Self.login, path, interface, "IdleHint", "boolean:true")
+        try waitUntil("nobody is there") { sensors.snapshot().user == .known(.idle) }
+        try bus.set(Self.login, path, interface, "IdleHint", "boolean:false")
+        try waitUntil("somebody is there") { sensors.snapshot().user == .known(.active) }
+        mock.end()
+        try waitUntil("logind has vanished") { sensors.snapshot().user == .unknown }
+    }
+
+    @Test func `the machine's sleep waits for us and no longer`() async throws {
+        let bus = try PrivateBus()
+        try bus.start()
+        let mock = try bus.mock("logind", as: Self.login)
+        let inhibitor = SleepInhibitor()
+        let connection = try SystemBus(address: bus.address, clients: [inhibitor])
+        let sensors = ConditionSensors(
+            mode: .system, sensors: [], moments: SystemClocks(), sleep: inhibitor, bus: connection)
+        let path = "/org/freedesktop/login1", interface = "org.freedesktop.login1.Manager"
+        func isHeld() -> Bool {
+            bus.call(Self.login, path, "\(interface).ListInhibitors").output.contains("bgtask")
+        }
+        try waitUntil("the lock is taken") { isHeld() }
+        var notices = sensors.sleepNotices().makeAsyncIterator()
+        // Anybody may send a signal; without logind's name it is none of logind's.
+        bus.sendSignal(path, "\(interface).PrepareForSleep", "boolean:true")
+        func sleep(_ isBefore: Bool) throws {
+            try bus.emit(
+                Self.login, path, interface, "PrepareForSleep", signature: "b", isBefore ? "true" : "false")
+        }
+        try sleep(true)
+        guard case .willSleep(let delay)? = await notices.next() else {
+            throw TestFailure("no word of the sleep")
+        }
+        #expect(isHeld())
+        delay.release()
+        try waitUntil("the lock is let go") { !isHeld() }
+        try sleep(false)
+        guard case .hasWoken? = await notices.next() else { throw TestFailure("no word of the waking") }
+        try waitUntil("the lock is taken again") { isHeld() }
+        mock.end()
+    }
+
+    @Test func `a bus that is missing, comes, dies and comes back is joined each time`() throws {
+        let bus = try PrivateBus()
+        let sensor = BusSensor(LogindSource())
+        let sensors = try Self.sensors(bus, sensor)
+        // Absent from the start: nobody sits at this machine.
+        #expect(sensors.snapshot().user == .known(.idle))
+        try bus.start()
+        let mock = try bus.mock("logind", as: Self.login)
+        try waitUntil("logind is seen on the bus that came") { sensors.snapshot().user == .known(.active) }
+        bus.stop()
+        try waitUntil("with the bus it has vanished") { sensors.snapshot().user == .unknown }
+        mock.end()
+        try bus.start()
+        let again = try bus.mock("logind", as: Self.login)
+        try waitUntil("it is seen on the new bus") { sensors.snapshot().user == .known(.active) }
+        again.end()
+    }
+}
