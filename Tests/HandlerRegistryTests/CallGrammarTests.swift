@@ -197,16 +197,19 @@ import Testing
 }
 
 @Suite struct PayloadTests {
-    private func declaration() throws -> TaskDeclaration {
+    private func manifest() throws -> Manifest {
         var declaration = TaskDeclaration(
             pattern: try IdentifierPattern("com.example.a.call"), kind: .processing)
         declaration.payload = ["path": .string, "depth": .integer, "ratio": .number, "all": .boolean]
-        return declaration
+        return Manifest(
+            bundle: try BundleIdentifier("com.example.a"), library: "libA.so", modes: [.processing],
+            tasks: [declaration], sandbox: SandboxDeclaration())
     }
 
     @Test func `a payload that fits is accepted, with keys that nobody asked for`() throws {
         let json = #"{"path": "/x", "depth": 3, "ratio": 1, "all": false, "more": [1, {"a": null}]}"#
-        try declaration().checkPayload(json, for: TaskIdentifier("com.example.a.call"))
+        try manifest().checkPayload(
+            json, for: TaskIdentifier("com.example.a.call"), dataDirectory: nil)
     }
 
     @Test(
@@ -225,7 +228,8 @@ import Testing
         ] as [(String?, String)])
     func `a payload that does not fit is refused, every key named`(json: String?, finding: String) throws {
         let error = try #require(throws: SubmissionError.self) {
-            try declaration().checkPayload(json, for: TaskIdentifier("com.example.a.call"))
+            try manifest().checkPayload(
+                json, for: TaskIdentifier("com.example.a.call"), dataDirectory: nil)
         }
         #expect(error.code == .invalidRequest)
         #expect(error.finding.hasSuffix(finding), "\(error)")

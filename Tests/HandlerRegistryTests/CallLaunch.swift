@@ -10,13 +10,20 @@ struct CallLaunch {
     var loadFailed: String?
     var done: DoneMessage?
     var status: Int32 = -1
+    private var hasStack = false
 
     /// Runs a program to the end of its process.
     ///
-    /// `expireWhen` is asked after every report; the expire frame is sent once it says yes.
-    static func run(_ program: [UInt8], expireWhen: (CallLaunch) -> Bool = { _ in false }) throws
-        -> CallLaunch
-    {
+    /// - Parameters:
+    ///   - program: What runs.
+    ///   - expireAtOnce: Sends the expire frame right behind the one that starts the launch.
+    ///   - expireWhen: Asked after every report; the expire frame is sent once it says yes.
+    ///   - whenExpired: Called once `onExpiration` has returned, if the task still runs then.
+    ///   - killWhen: Asked after every report; the task is killed once it says yes.
+    static func run(
+        _ program: [UInt8], expireAtOnce: Bool = false, expireWhen: (CallLaunch) -> Bool = { _ in false },
+        whenExpired: () throws -> Void = {}, killWhen: (CallLaunch) -> Bool = { _ in false }
+    ) throws -> CallLaunch {
         let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let runner = URL(fileURLWithPath: test).deletingLastPathComponent().appendingPathComponent(
             "bgtask-runner")
@@ -37,21 +44,29 @@ struct CallLaunch {
         var bytes = try encoder.encode(launch)
         bytes += try encoder.encode(ProgramMessage(bytes: program))
         bytes += try encoder.encode(StartMessage())
+        let expire = ExpireMessage(reason: "simulated", grace: 10_000, deadline: .max)
+        if expireAtOnce { bytes += try encoder.encode(expire) }
         try control.fileHandleForWriting.write(contentsOf: Data(bytes))
 
         var result = CallLaunch()
         var decoder = FrameDecoder()
-        var isExpired = false
+        var isExpired = expireAtOnce
         while case let chunk = report.fileHandleForReading.availableData, !chunk.isEmpty {
             try decoder.consume(Array(chunk)) { kind, body throws(WireError) in
                 if let message = try ReportMessage(kind: kind, body: body) { result.note(message) }
             }
             if !isExpired && expireWhen(result) {
                 isExpired = true
-                let expire = try encoder.encode(
-                    ExpireMessage(reason: "simulated", grace: 10_000, deadline: .max))
-                try control.fileHandleForWriting.write(contentsOf: Data(expire))
+                // Frames are obeyed in their order: a stack is asked for, and taken, after the expiration handler.
+                let thread = SampleMessage(thread: UInt64(process.processIdentifier))
+                let frames = try encoder.encode(expire) + encoder.encode(thread)
+                try control.fileHandleForWriting.write(contentsOf: Data(frames))
             }
+            if result.hasStack {
+                result.hasStack = false
+                try whenExpired()
+            }
+            if killWhen(result) { kill(process.processIdentifier, SIGKILL) }
         }
         process.waitUntilExit()
         result.status = process.terminationStatus
@@ -64,6 +79,7 @@ struct CallLaunch {
         case .progress(let update):
             progress.append(
                 TaskProgress(completed: update.completed, total: update.total, message: update.message))
+        case .stack: hasStack = true
         case .loadFailed(let failure): loadFailed = failure.finding
         case .done(let message): done = done ?? message
         default: break
@@ -76,10 +92,10 @@ extension TemporaryFolder {
     func program(_ manifest: String, payload: String? = nil) throws -> [UInt8] {
         try write("manifests/call.yaml", manifest)
         let snapshot = registry.scan()
-        guard let task = snapshot.handlers.first?.manifest.tasks.first else {
+        guard let manifest = snapshot.handlers.first?.manifest, let task = manifest.tasks.first else {
             throw ManifestRefused(problems: snapshot.problems.map(\.description))
         }
-        return try task.encodeProgram(payload: payload, for: task.pattern.base) ?? []
+        return try manifest.encodeProgram(payload: payload, for: task.pattern.base, dataDirectory: nil) ?? []
     }
 
     /// Makes the program of a manifest that is shipped.

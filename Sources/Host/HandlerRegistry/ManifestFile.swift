@@ -5,21 +5,19 @@ import TaskModel
 enum ManifestFile {
     /// Reads a manifest and checks its calls against their libraries.
     ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - isInstalled: Whether it lies where the host finds it, so that it matters who may write there.
+    ///   - calls: Where functions are looked up.
     /// - Returns: `nil` if there are errors; and everything that was found, warnings included.
-    static func read(_ path: String, calls: inout CallLibraries) -> (ReadManifest?, [ManifestProblem]) {
+    static func read(
+        _ path: String, isInstalled: Bool, calls: inout CallLibraries
+    ) -> (ReadManifest?, [ManifestProblem]) {
         let bytes: [UInt8]
         do {
-            let identity = try FileIdentity(of: path)
-            if FileContents.isRoot && identity.isWritableByOthers {
+            if isInstalled, let problem = try FileTrust.problem(with: path, called: "the manifest") {
                 return (
-                    nil,
-                    [
-                        ManifestProblem(
-                            file: path,
-                            finding:
-                                "untrusted: others than its owner may write the manifest, and the host runs as root",
-                            remedy: "Run: chmod go-w \(path)")
-                    ]
+                    nil, [ManifestProblem(file: path, finding: problem.finding, remedy: problem.remedy)]
                 )
             }
             bytes = try FileContents.read(path, limit: YAMLDocument.maximumSize)

@@ -6,8 +6,8 @@ public enum ManifestLinter {
     ///
     /// - Parameters:
     ///   - files: Paths of manifests.
-    ///   - pluginsDirectory: Where `library:` must be; `nil` leaves that unchecked, and finds a call's libraries where
-    ///     the loader looks.
+    ///   - pluginsDirectory: Where `library:` must be; `nil` leaves that unchecked, and who may write the manifests,
+    ///     and finds a call's libraries where the loader looks.
     /// - Returns: Everything that was found, by file, line and column; no error among it means that the host takes
     ///   them.
     public static func lint(files: [String], pluginsDirectory: String?) -> [ManifestProblem] {
@@ -15,7 +15,7 @@ public enum ManifestLinter {
         var problems: [ManifestProblem] = []
         var entries: [ManifestConflicts.Entry] = []
         for file in files where !entries.contains(where: { $0.file == file }) {
-            let (read, found) = ManifestFile.read(file, calls: &calls)
+            let (read, found) = ManifestFile.read(file, isInstalled: pluginsDirectory != nil, calls: &calls)
             problems += found
             guard let read else { continue }
             entries.append((file, read))

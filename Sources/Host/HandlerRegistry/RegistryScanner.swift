@@ -28,7 +28,7 @@ struct RegistryScanner {
         let paths = manifestPaths(&problems)
         lastRight = lastRight.filter { paths.contains($0.key) }
         for path in paths {
-            let (manifest, found) = ManifestFile.read(path, calls: &callLibraries)
+            let (manifest, found) = ManifestFile.read(path, isInstalled: true, calls: &callLibraries)
             problems += found
             if let manifest {
                 lastRight[path] = manifest

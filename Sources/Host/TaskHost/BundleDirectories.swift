@@ -29,6 +29,13 @@ struct BundleDirectories: Sendable {
         return path
     }
 
+    /// The bundle's own directory, if it has one already.
+    ///
+    /// - Throws: What the store said.
+    func existingData(of bundle: BundleIdentifier) async throws(StoreError) -> String? {
+        try await store.setting("directory of \(bundle)").map { "\(stateDirectory)/data/\($0)" }
+    }
+
     /// A new, empty directory for one launch.
     ///
     /// - Throws: What the file system said.

@@ -121,10 +121,11 @@ extension TaskHost {
         else {
             return .failure(notPermitted(request.identifier))
         }
+        let dataDirectory = try await directories.data(of: request.bundle)
         let program: [UInt8]?
         do {
-            program = try declaration.encodeProgram(
-                payload: request.submission.payload, for: request.identifier)
+            program = try handler.manifest.encodeProgram(
+                payload: request.submission.payload, for: request.identifier, dataDirectory: dataDirectory)
         } catch {
             return .failure(error)
         }
@@ -133,7 +134,7 @@ extension TaskHost {
                 request: request, handler: handler, declaration: declaration, program: program,
                 checkpoint: try await store.checkpoint(of: request.id),
                 lastSuccess: try await store.lastSuccess(of: request.identifier),
-                dataDirectory: try await directories.data(of: request.bundle),
+                dataDirectory: dataDirectory,
                 environment: configuration.taskEnvironment))
     }
 

@@ -27,10 +27,17 @@ extension TaskHost {
                 remedy: "Submit again when it serves")
         }
         if declaration(for: submission.identifier) == nil { await rescan() }
-        guard let declaration = declaration(for: submission.identifier) else {
+        guard let handler = handler(for: submission.identifier) else {
             throw notPermitted(submission.identifier)
         }
-        try declaration.checkPayload(submission.payload, for: submission.identifier)
+        let dataDirectory: String?
+        do {
+            dataDirectory = try await directories.existingData(of: handler.manifest.bundle)
+        } catch {
+            throw error.asSubmissionError
+        }
+        try handler.manifest.checkPayload(
+            submission.payload, for: submission.identifier, dataDirectory: dataDirectory)
         let now = moments.now()
         let admission = try scheduler.admit(submission, at: now)
         let acceptance = try await store.accept(

@@ -37,9 +37,6 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
         let age = (Int64(now.tv_sec) - changed[0]) * 1_000_000_000 + Int64(now.tv_nsec) - changed[1]
         return age > 100_000_000
     }
-
-    /// Whether others than the owner may write it.
-    public var isWritableByOthers: Bool { mode & 0o022 != 0 }
 }
 
 /// Whole files, read and written.

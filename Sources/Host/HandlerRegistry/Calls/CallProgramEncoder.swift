@@ -7,6 +7,8 @@ struct CallProgramEncoder {
 
     let subject: String
     let payload: Payload
+    /// The paths that the payload has a part in, as far as the program tells that they are some.
+    private(set) var paths: [PayloadPath] = []
     private var bytes: [UInt8] = []
     private var names: [String] = []
     private var libraries: [String] = []
@@ -83,7 +85,7 @@ struct CallProgramEncoder {
         case .save(let save):
             name(save.from)
             try source(save.length, of: .size)
-            try text(fill(save.to), "the path of a save")
+            try path(save.to, .write, "the path of a save")
         }
     }
 
@@ -103,7 +105,7 @@ struct CallProgramEncoder {
         switch argument {
         case .literal(.string, .text(let text)):
             byte(2)
-            try self.text(fill(text), "a string")
+            try path(text, .any, "a string")
         case .literal(let type, let literal):
             byte(1)
             byte(type.wireValue)
@@ -128,7 +130,7 @@ struct CallProgramEncoder {
         case .file(let path, let name):
             byte(8)
             self.name(name)
-            try text(fill(path), "a file's path")
+            try self.path(path, .read, "a file's path")
         case .sizeOf(let name):
             byte(9)
             self.name(name)
@@ -158,11 +160,11 @@ struct CallProgramEncoder {
             self.number(Int64(bitPattern: number.bitPattern), 8)
         case .null: byte(2)
         case .text(let text):
-            let filled = try fill(text)
             guard type != .string else {
                 byte(3)
-                return try self.text(filled, "a string")
+                return try path(text, .any, "a string")
             }
+            let filled = try fill(text)
             guard let number = LiteralReader.number(filled, of: type) else {
                 throw refusal(
                     "'\(filled.shortened)' of the payload is no \(type.rawValue)",
@@ -174,18 +176,17 @@ struct CallProgramEncoder {
 
     private func fill(_ text: String) throws(SubmissionError) -> String {
         guard PayloadText.isTemplate(text) else { return text }
-        var filled = ""
-        for part in PayloadText.parts(of: text) ?? [] {
-            switch part {
-            case .plain(let plain): filled += plain
-            case .key(let key):
-                guard let value = payload.values[String(key)] else {
-                    throw refusal("the payload has no '\(key)'", "Submit it")
-                }
-                filled += value.text
-            }
-        }
-        return filled
+        return try payload.fill(text)
+    }
+
+    /// Writes a text that is a path, or may be one, and notes it if the payload has a part in it.
+    private mutating func path(
+        _ text: String, _ access: PayloadPath.Access, _ what: String
+    ) throws(SubmissionError) {
+        let filled = try fill(text)
+        let used = PayloadPath(template: text, path: filled, access: access)
+        if PayloadText.isTemplate(text), used.isPath { paths.append(used) }
+        try self.text(filled, what)
     }
 
     private func refusal(_ finding: String, _ remedy: String) -> SubmissionError {

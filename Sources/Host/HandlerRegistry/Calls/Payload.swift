@@ -1,5 +1,5 @@
 import FoundationEssentials
-public import TaskModel
+import TaskModel
 
 /// A request's payload, decoded: a JSON object whose plain values have a type.
 struct Payload {
@@ -43,11 +43,14 @@ struct Payload {
 
     /// The values by key.
     let values: [String: Value]
+    /// The request's identifier, for messages.
+    let subject: String
 
     /// Decodes a payload; none is an empty object.
     ///
     /// - Throws: A ``SubmissionError`` with the code `invalidRequest`.
     init(_ json: String?, subject: String) throws(SubmissionError) {
+        self.subject = subject
         guard let json else {
             values = [:]
             return
@@ -68,6 +71,26 @@ struct Payload {
         }
     }
 
+    /// Fills a text's keys in.
+    ///
+    /// - Throws: A ``SubmissionError`` with the code `invalidRequest`, naming a key that is not there.
+    func fill(_ text: String) throws(SubmissionError) -> String {
+        var filled = ""
+        for part in PayloadText.parts(of: text) ?? [] {
+            switch part {
+            case .plain(let plain): filled += plain
+            case .key(let key):
+                guard let value = values[String(key)] else {
+                    throw SubmissionError(
+                        code: .invalidRequest, subject: subject, finding: "the payload has no '\(key)'",
+                        remedy: "Submit it")
+                }
+                filled += value.text
+            }
+        }
+        return filled
+    }
+
     private struct Decoded: Decodable {
         let value: Value
 
@@ -86,59 +109,5 @@ struct Payload {
                 value = .other
             }
         }
-    }
-}
-
-extension TaskDeclaration {
-    /// Checks that a payload carries what the manifest asks for, and that a call's program can be made with it.
-    ///
-    /// Keys that the manifest does not name are left alone. Callable from any thread.
-    ///
-    /// - Parameters:
-    ///   - payload: JSON text; `nil` if the request has none.
-    ///   - identifier: The request's, for the message.
-    /// - Throws: A ``SubmissionError`` with the code `invalidRequest`, naming every key that is missing or of another
-    ///   type.
-    public func checkPayload(_ payload: String?, for identifier: TaskIdentifier) throws(SubmissionError) {
-        _ = try encodeProgram(payload: payload, for: identifier)
-    }
-
-    /// Fills a payload into the call's program and encodes it for the runner.
-    ///
-    /// - Parameters:
-    ///   - payload: JSON text; `nil` if the request has none.
-    ///   - identifier: The request's, for the message.
-    /// - Returns: The program, at most 60,000 bytes (Documentation/RunnerProtocol.md); `nil` without a `call:`.
-    /// - Throws: A ``SubmissionError`` with the code `invalidRequest`.
-    public func encodeProgram(payload: String?, for identifier: TaskIdentifier) throws(SubmissionError)
-        -> [UInt8]?
-    {
-        let decoded = try Payload(payload, subject: identifier.rawValue)
-        try check(decoded, identifier)
-        guard let call else { return nil }
-        var encoder = CallProgramEncoder(subject: identifier.rawValue, payload: decoded)
-        return try encoder.encode(call)
-    }
-
-    private func check(_ decoded: Payload, _ identifier: TaskIdentifier) throws(SubmissionError) {
-        var findings: [String] = []
-        for (key, type) in payload.sorted(by: { $0.key < $1.key }) {
-            if let value = decoded.values[key] {
-                if !value.fits(type) {
-                    findings.append("'\(key)' is \(value.name), not of type \(type.rawValue)")
-                }
-                if case .string(let text) = value, text.utf8.contains(0) {
-                    findings.append("'\(key)' has a NUL character")
-                }
-            } else {
-                findings.append("'\(key)' (\(type.rawValue)) is missing")
-            }
-        }
-        guard !findings.isEmpty else { return }
-        let example = payload.keys.sorted().map { "\"\($0)\": ..." }.joined(separator: ", ")
-        throw SubmissionError(
-            code: .invalidRequest, subject: identifier.rawValue,
-            finding: "the payload does not fit the manifest: \(findings.joined(separator: "; "))",
-            remedy: "Submit it with --payload '{\(example)}'")
     }
 }

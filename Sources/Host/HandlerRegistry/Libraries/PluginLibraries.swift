@@ -153,10 +153,24 @@ struct PluginLibraries {
                 finding: "library '\(name)' is not in the plugins directory \(pluginsDirectory)",
                 remedy: "Put it there", isMissing: true)
         }
+        try checkTrust(name, path)
         if let known = known[name], known.identity == identity { return try known.facts.get() }
         let facts = Result { () throws(LibraryError) in try Self.read(name, realPath, identity) }
         known[name] = identity.isSettled ? (identity, facts) : nil
         return try facts.get()
+    }
+
+    private func checkTrust(_ name: String, _ path: String) throws(LibraryError) {
+        do {
+            guard let problem = try FileTrust.problem(with: path, called: "library '\(name)'") else { return }
+            throw LibraryError(finding: problem.finding, remedy: problem.remedy)
+        } catch let error as LibraryError {
+            throw error
+        } catch {
+            throw LibraryError(
+                finding: "library '\(name)' can't be read: \(error)",
+                remedy: "Give the host permission to read it")
+        }
     }
 
     private static func read(_ name: String, _ path: String, _ identity: FileIdentity) throws(LibraryError)
@@ -165,12 +179,6 @@ struct PluginLibraries {
         guard identity.isRegular else {
             throw LibraryError(
                 finding: "library '\(name)' is no regular file", remedy: "Put a shared library there")
-        }
-        if FileContents.isRoot && identity.isWritableByOthers {
-            throw LibraryError(
-                finding:
-                    "untrusted: others than its owner may write library '\(name)', and the host runs as root",
-                remedy: "Run: chmod go-w \(path)")
         }
         do {
             let bytes = try FileContents.read(path)

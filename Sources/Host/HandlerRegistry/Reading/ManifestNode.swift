@@ -45,9 +45,12 @@ struct ManifestNode {
 
 extension String {
     /// At most 60 characters on one line, for messages.
-    var shortened: String {
+    var shortened: String { shortened(to: 60) }
+
+    /// At most so many characters on one line, for messages.
+    func shortened(to most: Int) -> String {
         let clean = String(
             unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : Character($0) })
-        return clean.count > 60 ? clean.prefix(57) + "..." : clean
+        return clean.count > most ? clean.prefix(most - 3) + "..." : clean
     }
 }

@@ -1,0 +1,125 @@
+import Foundation
+import HandlerRegistry
+import TaskModel
+import Testing
+
+/// Who may change a file that root's host runs: root alone, at every step of the way.
+@Suite(.enabled(if: getuid() == 0, "only root's host refuses these"))
+struct FileTrustTests {
+    /// A folder whose manifest and library are right, and are then spoilt.
+    private func folder() throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        try folder.compile("libA.so", "int a(void) { return 1; }")
+        try folder.write("manifests/a.yaml", HandlerRegistryTests.manifest("com.example.a"))
+        #expect(folder.registry.scan().problems == [])
+        return folder
+    }
+
+    private func problem(_ folder: TemporaryFolder) throws -> ManifestProblem {
+        let snapshot = folder.registry.scan()
+        #expect(snapshot.handlers == [])
+        let problem = try #require(snapshot.problems.first)
+        #expect(problem.severity == .error)
+        #expect(problem.finding.hasPrefix("untrusted: others than root can change "), "\(problem)")
+        return problem
+    }
+
+    /// Runs what the remedy says, and expects that it helped.
+    private func mend(_ folder: TemporaryFolder, _ problem: ManifestProblem) throws {
+        let remedy = try #require(problem.remedy)
+        #expect(remedy.hasPrefix("Run: "))
+        try folder.run("sh", "-c", String(remedy.dropFirst(5)))
+        #expect(folder.registry.scan().problems == [])
+    }
+
+    @Test(arguments: ["plugins/libA.so", "manifests/a.yaml"], ["chown 4711", "chmod 0664", "chmod 0646"])
+    func `a file that another owns, or that group or others may write, is refused`(
+        name: String, command: String
+    ) throws {
+        let folder = try folder()
+        try folder.run("sh", "-c", "\(command) \(folder.path)/\(name)")
+        let problem = try problem(folder)
+        #expect(
+            problem.finding.contains("\(name) has owner \(command == "chown 4711" ? 4711 : 0)"), "\(problem)")
+        try mend(folder, problem)
+    }
+
+    @Test(
+        arguments: ["plugins", "manifests", "."], ["chown 4711", "chmod 0775", "chmod 0757", "chmod 2777"])
+    func `a directory on the way that others may write is refused, however far up`(
+        name: String, command: String
+    ) throws {
+        let folder = try folder()
+        let path = name == "." ? folder.path : "\(folder.path)/\(name)"
+        try folder.run("sh", "-c", "\(command) \(path)")
+        let problem = try problem(folder)
+        #expect(problem.finding.contains("the directory "), "\(problem)")
+        #expect(problem.finding.contains("\(URL(filePath: path).lastPathComponent) has owner"), "\(problem)")
+        #expect(problem.finding.contains("and mode "), "\(problem)")
+        try mend(folder, problem)
+    }
+
+    @Test func `both wrongs of a directory are told and mended at once`() throws {
+        let folder = try folder()
+        try folder.run("sh", "-c", "chown 4711 \(folder.path)/plugins; chmod 0777 \(folder.path)/plugins")
+        let problem = try problem(folder)
+        #expect(problem.finding.contains("has owner 4711 and mode 0777"), "\(problem)")
+        try mend(folder, problem)
+    }
+
+    @Test func `a sticky directory is as good as /tmp, but another's file in it is not`() throws {
+        let folder = try folder()
+        try folder.run("chmod", "1777", folder.path + "/plugins", folder.path + "/manifests")
+        #expect(folder.registry.scan().problems == [])
+        try folder.run("chown", "4711", folder.path + "/plugins/libA.so")
+        #expect(try problem(folder).finding.contains("libA.so has owner 4711"))
+    }
+
+    @Test func `a link to a manifest is followed, and each directory on its way is looked at`() throws {
+        let folder = try folder()
+        try folder.run(
+            "sh", "-c",
+            "cd \(folder.path) && mkdir -p far/away && mv manifests/a.yaml far/away && ln -s ../far/away/a.yaml manifests"
+        )
+        #expect(folder.registry.scan().problems == [])
+        try folder.run("chmod", "0777", folder.path + "/far")
+        let problem = try problem(folder)
+        #expect(problem.finding.contains("/far has owner 0 and mode 0777"), "\(problem)")
+        try mend(folder, problem)
+    }
+
+    @Test func `another's link is refused, whatever it leads to`() throws {
+        let folder = try folder()
+        try folder.run(
+            "sh", "-c",
+            "cd \(folder.path)/plugins && mv libA.so libReal.so && ln -s libReal.so libA.so && chown -h 4711 libA.so"
+        )
+        let problem = try problem(folder)
+        #expect(problem.finding.contains("the link "), "\(problem)")
+        try mend(folder, problem)
+    }
+
+    @Test func `a sibling that a library needs is looked at too`() throws {
+        let folder = try TemporaryFolder()
+        try folder.compile("libSibling.so", "int sibling(void) { return 7; }", "-Wl,-soname,libSibling.so")
+        try folder.compile(
+            "libA.so", "int sibling(void); int a(void) { return sibling(); }",
+            folder.path + "/plugins/libSibling.so")
+        try folder.write("manifests/a.yaml", HandlerRegistryTests.manifest("com.example.a"))
+        try folder.run("chown", "4711", folder.path + "/plugins/libSibling.so")
+        let problem = try problem(folder)
+        #expect(problem.finding.contains("libSibling.so has owner 4711"), "\(problem)")
+        try mend(folder, problem)
+    }
+
+    @Test func `lint judges what an installed file would be judged by, and leaves others' drafts alone`()
+        throws
+    {
+        let folder = try folder()
+        let file = folder.path + "/manifests/a.yaml"
+        try folder.run("chown", "4711", file)
+        #expect(ManifestLinter.lint(files: [file], pluginsDirectory: nil) == [])
+        let found = ManifestLinter.lint(files: [file], pluginsDirectory: folder.path + "/plugins")
+        #expect(found.first?.finding.hasPrefix("untrusted: ") == true)
+    }
+}
