@@ -30,12 +30,12 @@ struct StepReader {
         step.readsErrno = fields["errno"]?.bool("errno", problems) ?? false
         step.always = fields["always"]?.bool("always", problems) ?? false
         if let node = fields["as"], let name = node.text("as", problems) {
-            checkResult(returns, "as", at: node.place)
+            _ = hasResult(returns, "as", at: node.place)
             names.bind(name, .value(returns ?? .long), at: node.place)
             step.result = name
         }
-        if let node = fields["expect"] {
-            checkResult(returns, "expect", at: node.place)
+        // Without a result there is no type that the value could have.
+        if let node = fields["expect"], hasResult(returns, "expect", at: node.place) {
             step.expect = expectation(node, of: returns ?? .long)
         }
         for item in fields["ends"]?.items("ends", problems) ?? [] {
@@ -46,10 +46,12 @@ struct StepReader {
         return (step, place)
     }
 
-    private func checkResult(_ returns: CallType?, _ what: String, at place: Place) {
-        guard returns == .void else { return }
+    /// Whether the function returns anything; says so if not.
+    private func hasResult(_ returns: CallType?, _ what: String, at place: Place) -> Bool {
+        guard returns == .void else { return true }
         problems.error(
             place, "'\(what)' for a function that returns nothing", "Say what it returns: returns: int")
+        return false
     }
 
     private func save(_ node: ManifestNode) -> CallStep? {

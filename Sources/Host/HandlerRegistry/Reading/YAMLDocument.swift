@@ -53,10 +53,13 @@ enum YAMLDocument {
             return ManifestNode(value: .scalar("", isPlain: true), place: place)
         case .scalar(let scalar):
             let isPlain = scalar.style == .plain
-            // Yams gives quoted scalars and all keys the tag of strings, written or not.
-            refuse(
-                tag: scalar.tag.rawValue, unless: isPlain && !isKey ? "" : Tag.Name.str.rawValue, at: place,
-                problems)
+            // Yams gives quoted scalars and all keys the tag of strings, written or not; and the key '<<' that of
+            // merging, which is reported by its name.
+            if !(isKey && scalar.string == "<<" && scalar.tag.rawValue == Tag.Name.merge.rawValue) {
+                refuse(
+                    tag: scalar.tag.rawValue, unless: isPlain && !isKey ? "" : Tag.Name.str.rawValue,
+                    at: place, problems)
+            }
             return ManifestNode(value: .scalar(scalar.string, isPlain: isPlain), place: place)
         case .sequence(let sequence):
             refuse(tag: sequence.tag.rawValue, unless: "", at: place, problems)
