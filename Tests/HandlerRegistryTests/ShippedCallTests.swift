@@ -30,18 +30,32 @@ import Testing
     }
 
     @Test func `a VACUUM that expires is interrupted, closed, and reported as stopped`() throws {
-        // A fast disk can finish before the expiration comes; then it is tried again, and once it must be caught.
-        for attempt in 1...20 {
-            let folder = try TemporaryFolder()
-            let database = folder.path + "/data/test.sqlite"
-            try SQLiteFile.make(database, rows: 200_000, in: folder)
-            let payload = "{\"directory\": \"\(folder.path)/data\", \"path\": \"\(database)\"}"
-            let program = try folder.shipped("sqlite-vacuum.yaml", payload: payload)
-            let launch = try CallLaunch.run(program) { $0.ready }
-            #expect(launch.status == 0)
-            #expect(try SQLiteFile.check(database, in: folder) == "ok 2000")
-            if launch.done?.success == false { return }
-            #expect(attempt < 20, "20 launches completed before their expiration: \(launch)")
+        let folder = try TemporaryFolder()
+        let database = folder.path + "/data/test.sqlite"
+        try SQLiteFile.make(database, rows: 20_000, in: folder)
+        let payload = "{\"directory\": \"\(folder.path)/data\", \"path\": \"\(database)\"}"
+        let program = try folder.shipped("sqlite-vacuum.yaml", payload: payload)
+        // VACUUM can't get on, let alone end, while another holds the database: until it has been interrupted.
+        let holder = try SQLiteFile.Holder(database)
+        let launch = try CallLaunch.run(
+            program, expireWhen: { $0.progress.last?.message == "sqlite3_progress_handler" },
+            whenExpired: { holder.release() })
+        holder.release()
+        #expect(launch.status == 0)
+        #expect(launch.done?.success == false, "\(launch)")
+        #expect(launch.done?.isUnstarted != true, "\(launch)")
+        #expect(try SQLiteFile.check(database, in: folder) == "ok 200")
+    }
+
+    @Test func `an expiration right behind the start finds the call's handler, every time`() throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path + "/data/test.sqlite"
+        try SQLiteFile.make(database, rows: 100, in: folder)
+        let payload = "{\"directory\": \"\(folder.path)/data\", \"path\": \"\(database)\"}"
+        let program = try folder.shipped("sqlite-vacuum.yaml", payload: payload)
+        for _ in 0..<30 {
+            let launch = try CallLaunch.run(program, expireAtOnce: true)
+            #expect(launch.ready && launch.done != nil && launch.done?.isUnstarted != true, "\(launch)")
         }
     }
 
@@ -99,6 +113,39 @@ private enum SQLiteFile {
             db.execute('DELETE FROM t WHERE id % 100 != 0')
             db.commit()
             """, path, String(rows))
+    }
+
+    /// Another process that has the database for itself until it is told to go, or its test ends.
+    final class Holder {
+        private let process = Process()
+        private let input = Pipe()
+
+        init(_ path: String) throws {
+            let output = Pipe()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = [
+                "python3", "-c",
+                """
+                import sqlite3, sys
+                db = sqlite3.connect(sys.argv[1], isolation_level=None)
+                db.execute('BEGIN EXCLUSIVE')
+                print('held', flush=True)
+                sys.stdin.read()
+                """, path,
+            ]
+            process.standardInput = input
+            process.standardOutput = output
+            try process.run()
+            #expect(!output.fileHandleForReading.availableData.isEmpty)
+        }
+
+        func release() {
+            guard process.isRunning else { return }
+            try? input.fileHandleForWriting.close()
+            process.waitUntilExit()
+        }
+
+        deinit { release() }
     }
 
     static func check(_ path: String, in folder: TemporaryFolder) throws -> String {

@@ -139,15 +139,16 @@ const char *call_prepare(bgtask_task *task, const bgtask_host *host, const uint8
         snprintf(message, sizeof message, "the call can't be loaded: %s", call_failure);
         return message;
     }
-    return NULL;
-}
-
-void call_run(void) {
-    /* With nothing to stop and nothing to clean up, an expiration may end the process at once. */
+    /* With nothing to stop and nothing to clean up, an expiration may end the process at once. Set before *ready* is
+     * sent: an expire frame right behind it must find the handler. */
     bool can_stop = machine.program.has_on_expiration || machine.program.callback_count > 0;
     for (size_t i = 0; i < machine.program.step_count; i++)
         can_stop = can_stop || machine.program.steps[i].always;
     if (can_stop)
-        machine.host->set_expiration_handler(machine.task, expire, NULL);
+        host->set_expiration_handler(task, expire, NULL);
+    return NULL;
+}
+
+void call_run(void) {
     run_steps();
 }

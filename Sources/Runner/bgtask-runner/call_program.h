@@ -165,7 +165,8 @@ double call_load_floating(const call_storage *storage, call_type type);
 bool call_store_value(const call_program *program, call_storage *storage, call_type type,
                       const call_value *value);
 
-/** Writes a file whole or not at all: temporary file beside it, fsync, rename. Returns 0, or errno. */
+/** Writes a file whole or not at all: a file without a name, fsync, a name, rename. Removes what earlier saves to this
+ *  path left that were killed. Returns 0, or errno. */
 int call_save(const char *path, const void *bytes, size_t length);
 
 /** Maps a regular file for reading. Returns 0, or errno. */
