@@ -28,14 +28,16 @@ final class TestLauncher {
         return URL(filePath: test).deletingLastPathComponent().appending(path: "bgtask-runner").path
     }
 
-    init(lock: String? = nil) throws {
+    /// Starts a launcher, by `wrapper` if there is one: a program that runs the command it is given.
+    init(lock: String? = nil, wrapper: String? = nil) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var pair: [CInt] = [0, 0]
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw HarnessError("socketpair: \(errno)") }
         socket = pair[0]
         pid = try spawn(
-            [try Self.runnerPath(), "launcher"] + (lock.map { ["--lock", $0] } ?? []), at3: pair[1])
+            (wrapper.map { [$0] } ?? []) + [try Self.runnerPath(), "launcher"]
+                + (lock.map { ["--lock", $0] } ?? []), at3: pair[1])
         close(pair[1])
         guard case .hello = try next() else { throw HarnessError("no hello") }
     }

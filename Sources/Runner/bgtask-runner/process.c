@@ -38,6 +38,64 @@ bool process_clone_is_complete(void) {
     return thread_id_word() != NULL;
 }
 
+/* What a child that was made outside of its group waits for; it ends where its parent could not move it. */
+static void wait_to_be_moved(const int *gate) {
+    char word;
+    ssize_t count;
+    close(gate[1]);
+    do
+        count = read(gate[0], &word, 1);
+    while (count < 0 && errno == EINTR);
+    if (count != 1)
+        _exit(71);
+    close(gate[0]);
+}
+
+/* Moves a process into a group. */
+static bool move(pid_t pid, int cgroup) {
+    char text[32];
+    int length = snprintf(text, sizeof(text), "%d", pid);
+    int file = openat(cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t written = write(file, text, (size_t)length);
+    int code = errno;
+    close(file);
+    errno = code;
+    return written == length;
+}
+
+/* Clones without clone3, and so without its CLONE_INTO_CGROUP: the child waits until it is in its group. */
+static pid_t clone_without_clone3(uint64_t flags, int cgroup, int *pidfd, pid_t *word) {
+    int gate[2] = {-1, -1};
+    if (cgroup >= 0 && pipe2(gate, O_CLOEXEC) < 0)
+        return -1;
+    flags = (flags & ~(uint64_t)CLONE_INTO_CGROUP) | SIGCHLD;
+#ifdef __x86_64__
+    pid_t pid = (pid_t)syscall(SYS_clone, flags, NULL, pidfd, word, NULL);
+#else
+    pid_t pid = (pid_t)syscall(SYS_clone, flags, NULL, pidfd, NULL, word);
+#endif
+    if (cgroup < 0)
+        return pid;
+    if (pid == 0) {
+        wait_to_be_moved(gate);
+        return 0;
+    }
+    int code = errno;
+    close(gate[0]);
+    if (pid > 0 && !(move(pid, cgroup) && write(gate[1], "", 1) == 1)) {
+        // The child ends by itself when the gate closes; whoever reaps it knows nothing of it.
+        code = errno;
+        pid = -1;
+        close(*pidfd);
+        *pidfd = -1;
+    }
+    close(gate[1]);
+    errno = code;
+    return pid;
+}
+
 pid_t process_clone(uint64_t flags, int cgroup, int *pidfd) {
     pid_t *word = thread_id_word();
     void *robust_list = NULL;
@@ -59,12 +117,8 @@ pid_t process_clone(uint64_t flags, int cgroup, int *pidfd) {
         arguments.cgroup = (uint64_t)cgroup;
     }
     long pid = syscall(SYS_clone3, &arguments, sizeof(arguments));
-    if (pid < 0 && errno == ENOSYS && cgroup < 0)
-#ifdef __x86_64__
-        pid = syscall(SYS_clone, arguments.flags | SIGCHLD, NULL, pidfd, word, NULL);
-#else
-        pid = syscall(SYS_clone, arguments.flags | SIGCHLD, NULL, pidfd, NULL, word);
-#endif
+    if (pid < 0 && errno == ENOSYS)
+        pid = clone_without_clone3(arguments.flags, cgroup, pidfd, word);
     if (pid == 0 && robust_list != NULL)
         syscall(SYS_set_robust_list, robust_list, robust_size);
     return (pid_t)pid;

@@ -13,7 +13,7 @@ int64_t now_nanoseconds(void);
  *
  *  `flags` are CLONE_PARENT and CLONE_NEW...; `cgroup` is the descriptor of the group to start in, or -1. The pidfd
  *  (close-on-exec) goes to `*pidfd`. Only for a process of one thread. Where clone3 is refused (containers answer
- *  ENOSYS) and no group is asked for, clone is used. */
+ *  ENOSYS) clone is used, and the child returns once it has been moved into its group. */
 pid_t process_clone(uint64_t flags, int cgroup, int *pidfd);
 
 /** True if children of process_clone know their own thread id in glibc, so that they may run anything. */
