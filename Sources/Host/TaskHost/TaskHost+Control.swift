@@ -201,8 +201,10 @@ extension TaskHost {
         let now = moments.now()
         for request in pending.values where !starting.contains(request.id) {
             let vetoes = scheduler.explain(request, at: now).vetoes
-            if vetoes.isEmpty || toldVetoes[request.id] == vetoes { continue }
-            toldVetoes[request.id] = vetoes
+            // By their policies: what they observe may change with every second, and says nothing new.
+            let policies = vetoes.map(\.policy)
+            if vetoes.isEmpty || toldVetoes[request.id] == policies { continue }
+            toldVetoes[request.id] = policies
             happenings.send(.requestBlocked(request, vetoes))
         }
     }

@@ -41,8 +41,8 @@ public actor TaskHost: Service {
     /// Pending requests that the scheduler launches and the store has not recorded yet.
     var starting: Set<RequestID> = []
     var running: [LaunchID: RunningLaunch] = [:]
-    /// What was last said to keep each pending request from starting.
-    var toldVetoes: [RequestID: [Verdict]] = [:]
+    /// The policies that were last said to keep each pending request from starting.
+    var toldVetoes: [RequestID: [String]] = [:]
     /// Ends that the store could not take yet, oldest first.
     var unsavedEnds: [UnsavedEnd] = []
     /// What the scheduler remembers of bundles and the store does not have yet.

@@ -112,9 +112,11 @@ int launches_timeout(const struct launcher *launcher) {
         int wanted = -1;
         if (launch->reaped)
             wanted = launch->told_unkillable ? 1000 : 5; // a group tells nobody but who looks
-        else if (launch->killed && !launch->told_unkillable)
-            wanted =
-                (int)((UNKILLABLE_AFTER_NANOSECONDS - (now_nanoseconds() - launch->kill_time)) / 1000000) + 1;
+        else if (launch->killed && !launch->told_unkillable) {
+            // Overdue is now: a negative time would be waited for without end.
+            int64_t left = UNKILLABLE_AFTER_NANOSECONDS - (now_nanoseconds() - launch->kill_time);
+            wanted = left < 0 ? 1 : (int)(left / 1000000) + 1;
+        }
         if (wanted >= 0 && (timeout < 0 || wanted < timeout))
             timeout = wanted < 1 ? 1 : wanted;
     }
