@@ -104,7 +104,7 @@ let package = Package(
         .target(
             name: "HandlerRegistry",
             dependencies: [
-                "LinuxSystem", "RunnerWire", "TaskModel", .product(name: "Yams", package: "Yams"),
+                "Calendars", "LinuxSystem", "RunnerWire", "TaskModel", .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/Host/HandlerRegistry", swiftSettings: swiftSettings),
         .target(
@@ -129,8 +129,8 @@ let package = Package(
         .target(
             name: "TaskHost",
             dependencies: [
-                "ControlWire", "HandlerRegistry", "Launching", "LinuxSystem", "RequestStore", "Scheduling",
-                "SystemConditions", "TaskModel",
+                "Calendars", "ControlWire", "HandlerRegistry", "Launching", "LinuxSystem", "RequestStore",
+                "Scheduling", "SystemConditions", "TaskModel",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],

@@ -313,7 +313,9 @@ final class RandomHost {
         case .wake(let instants): wake = instants
         case .setCPULimitRelaxed(_, true):
             if conditions.power.value?.externalPower != true { faults.append("relaxed without power") }
-        case .setCPULimitRelaxed, .submitScheduled, .setPriority, .ask, .saveBundleState, .measureCPU: break
+        case .setCPULimitRelaxed, .submitScheduled, .findDate, .setPriority, .ask, .saveBundleState,
+            .measureCPU:
+            break
         }
     }
 }

@@ -23,4 +23,20 @@ public enum PutBackRule {
         case .succeeded, .failed, .killed, .crashed, .cancelled: return false
         }
     }
+
+    /// How long to wait before a launch that failed or crashed is tried again; `nil` where its end is the request's end.
+    ///
+    /// - Parameters:
+    ///   - outcome: How the launch ended.
+    ///   - expiration: The reason of the expiration that was sent; `nil` if none.
+    ///   - retry: What the manifest says; `nil` tries nothing again.
+    ///   - failures: Earlier launches of the request that failed or crashed; those that expired or were lost are none.
+    /// - Returns: The back-off.
+    public static func retryDelay(
+        outcome: Outcome, expiration: Reason?, retry: RetryDeclaration?, failures: Int
+    ) -> Duration? {
+        guard outcome == .failed || outcome == .crashed else { return nil }
+        guard expiration != .cancelledByUser, expiration != .manifestRemoved else { return nil }
+        return retry?.delay(afterFailure: failures + 1)
+    }
 }

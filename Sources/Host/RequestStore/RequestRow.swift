@@ -63,7 +63,7 @@ enum RequestRow {
         submission.idempotencyKey = try StoredText.decodeOptional(row, "idempotency_key")
         let priority: Int = try row.decode(forColumn: "push_priority")
         submission.pushPriority = PushPriority(rawValue: priority) ?? .considerate
-        let request = TaskRequest(
+        var request = TaskRequest(
             id: RequestID(rawValue: try row.decode(forColumn: "id")), submission: submission,
             bundle: try BundleIdentifier(row.decode(forColumn: "bundle")),
             kind: try StoredWord.decode(row, "kind"),
@@ -71,6 +71,7 @@ enum RequestRow {
             attempt: try row.decode(forColumn: "attempt"),
             notBefore: try StoredTime.decodeOptional(row, "not_before_ms"),
             deadline: try StoredTime.decode(row, "deadline_ms"))
+        request.failures = try row.decode(forColumn: "failures")
         let replacedBy: Int64? = try row.decode(forColumn: "replaced_by")
         return RequestRecord(
             request: request, state: try StoredWord.decode(row, "state"),

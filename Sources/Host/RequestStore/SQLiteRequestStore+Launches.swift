@@ -120,9 +120,14 @@ extension SQLiteRequestStore {
             return nil
         }
         try db.cachedStatement(
-            sql:
-                "UPDATE requests SET state = 'pending', attempt = attempt + 1, not_before_ms = ? WHERE id = ?"
-        ).execute(arguments: [putBack.notBefore?.milliseconds, launch.request.rawValue])
+            sql: """
+                UPDATE requests SET state = 'pending', attempt = attempt + 1, failures = failures + ?,
+                    not_before_ms = ?
+                WHERE id = ?
+                """
+        ).execute(arguments: [
+            putBack.isRetry ? 1 : 0, putBack.notBefore?.milliseconds, launch.request.rawValue,
+        ])
         return try RequestRow.one(id: launch.request, in: db).request
     }
 

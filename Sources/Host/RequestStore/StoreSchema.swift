@@ -28,6 +28,9 @@ enum StoreSchema {
             try db.execute(sql: "ALTER TABLE launches ADD COLUMN stop_explanation ANY")
             try db.execute(sql: "ALTER TABLE requests ADD COLUMN push_priority INTEGER NOT NULL DEFAULT 5")
         }
+        migrator.registerMigration("3 failures of requests") { db in
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN failures INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }
 

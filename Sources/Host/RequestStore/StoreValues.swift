@@ -63,10 +63,13 @@ public struct RequestRecord: Equatable, Sendable {
 public struct PutBack: Equatable, Sendable {
     /// The next attempt must not start before this; `nil` is at once.
     public var notBefore: WallTime?
+    /// Whether the launch failed or crashed and is tried again: adds 1 to the request's failures.
+    public var isRetry: Bool
 
     /// Makes a wish.
-    public init(notBefore: WallTime?) {
+    public init(notBefore: WallTime?, isRetry: Bool = false) {
         self.notBefore = notBefore
+        self.isRetry = isRetry
     }
 }
 

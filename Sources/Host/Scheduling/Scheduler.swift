@@ -98,6 +98,9 @@ public struct Scheduler: Sendable {
         case .withdrawn(let id): withdraw(id, at: now)
         case .scheduleNotStored(let identifier):
             schedules.refused(identifier, retryAt: now.wall + settings.scheduleRetryDelay)
+        case .scheduleDated(let identifier, let after, let next):
+            schedules.dated(identifier, after: after, next: next)
+        case .scheduleTriggered(let identifier): schedules.trigger(identifier)
         case .simulate(let id): pending.markSimulated(id)
         case .launchStarted, .launchNotStarted, .launchReady, .progressed, .launchActive, .cpuMeasured,
             .answered,
@@ -151,6 +154,7 @@ public struct Scheduler: Sendable {
 
     private mutating func replaceConditions(_ conditions: Conditions, at now: Moment) {
         mustCheckLaunches = true
+        schedules.observe(conditions)
         for fact in situation.replaceConditions(conditions, at: now) { pending.release(fact) }
     }
 
@@ -165,7 +169,10 @@ public struct Scheduler: Sendable {
     private mutating func withdraw(_ id: RequestID, at now: Moment) {
         guard let request = pending.remove(id) else { return }
         // Cancelling the schedule's request skips that period; otherwise it would be back at once.
-        if request.submission.origin == .schedule { schedules.began(request.identifier, at: now.wall) }
+        if request.submission.origin == .schedule {
+            schedules.skipped(
+                request.identifier, date: request.submission.earliestBeginDate, at: now.wall)
+        }
         schedules.touch(request.identifier)
     }
 
@@ -190,7 +197,10 @@ public struct Scheduler: Sendable {
             }
             if let retry = schedules.nextRetry { dates.append(retry) }
         }
-        let wake = Wake(boot: boot.min(), wall: dates.min())
+        let machine =
+            isShuttingDown
+            ? nil : schedules.nextMachineWake(at: now.wall) { pending.request(of: $0) }
+        let wake = Wake(boot: boot.min(), wall: dates.min(), machine: machine)
         if wake == announcedWake { return }
         announcedWake = wake
         actions.append(.wake(wake))

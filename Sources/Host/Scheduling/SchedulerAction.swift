@@ -20,6 +20,9 @@ public enum SchedulerAction: Equatable, Sendable, Codable {
     /// another origin is pending by now, leave that and do nothing. Answer with ``SchedulerEvent/submitted(_:)`` or
     /// ``SchedulerEvent/scheduleNotStored(_:)``.
     case submitScheduled(TaskIdentifier, BundleIdentifier, earliest: WallTime, deadline: WallTime)
+    /// Find the first date after `after` of a calendar schedule, in its zone or, for `nil`, the machine's. Answer with
+    /// ``SchedulerEvent/scheduleDated(_:after:next:)``.
+    case findDate(TaskIdentifier, expression: String, timeZone: String?, after: WallTime)
     /// Cancel a pending request in the store. The scheduler has forgotten it already.
     case cancelRequest(RequestID, Reason)
     /// Store this in place of what was stored of the bundle before; the newest wins, at most one per event and bundle.
@@ -36,10 +39,13 @@ public struct Wake: Equatable, Hashable, Sendable, Codable {
     ///
     /// Fires early or late when that clock is set, which is right.
     public var wall: WallTime?
+    /// On CLOCK_REALTIME, and the machine is to be awake then: the first date of a schedule with `wake: true`.
+    public var machine: WallTime?
 
     /// Makes a pair of instants.
-    public init(boot: Duration? = nil, wall: WallTime? = nil) {
+    public init(boot: Duration? = nil, wall: WallTime? = nil, machine: WallTime? = nil) {
         self.boot = boot
         self.wall = wall
+        self.machine = machine
     }
 }

@@ -40,6 +40,11 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     case withdrawn(RequestID)
     /// A ``SchedulerAction/submitScheduled(_:_:earliest:deadline:)`` could not be stored; it is asked for again after a minute.
     case scheduleNotStored(TaskIdentifier)
+    /// The answer to ``SchedulerAction/findDate(_:expression:timeZone:after:)``: the calendar's first date after `after`;
+    /// `nil` if none is left.
+    case scheduleDated(TaskIdentifier, after: WallTime, next: WallTime?)
+    /// An event of its schedule came that conditions do not tell: the machine was booted, a file changed.
+    case scheduleTriggered(TaskIdentifier)
     /// Someone wants a pending request launched without the policies' consent.
     case simulate(RequestID)
 

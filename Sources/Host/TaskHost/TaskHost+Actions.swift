@@ -38,6 +38,8 @@ extension TaskHost {
             keep(state, of: bundle)
         case .submitScheduled(let identifier, let bundle, let earliest, let deadline):
             await submitScheduled(identifier, bundle: bundle, earliest: earliest, deadline: deadline)
+        case .findDate(let identifier, let expression, let timeZone, let after):
+            await findDate(identifier, expression: expression, timeZone: timeZone, after: after)
         case .cancelRequest(let id, let reason):
             await cancelRequest(id, reason: reason)
         case .wake(let wake):
@@ -51,6 +53,7 @@ extension TaskHost {
         let retry = unsavedEnds.isEmpty ? nil : moments.now().boot + .seconds(5)
         let boot = [wake.boot, retry].compactMap(\.self).min()
         timer.set(bootAt: boot, wallAt: wake.wall)
+        if case .success(let alarm) = machineAlarm { alarm.set(wake.machine) }
     }
 
     /// Records a launch, then asks the launcher for it: what the launcher knows, the store knows.

@@ -144,7 +144,7 @@ extension TaskHost {
 
     /// What was found in the plugins and manifests directories, and what is wrong there.
     public func plugins() async throws(SubmissionError) -> PluginListing {
-        PluginListing(handlers: registered.handlers, problems: registered.problems)
+        PluginListing(handlers: registered.handlers, problems: registered.problems + scheduleProblems)
     }
 
     /// The remembered lines, then, if it is asked to follow, every new one.

@@ -151,17 +151,31 @@ extension TaskHost {
     /// Stores an end and, by the rule, puts its request back.
     private func save(_ unsaved: UnsavedEnd) async throws -> TaskRequest? {
         let record = unsaved.launch.record
-        let applies = PutBackRule.applies(
-            outcome: unsaved.end.outcome, completed: unsaved.end.completion != nil,
-            expiration: record.expiration, isAtMostOnce: unsaved.launch.isAtMostOnce)
-        // An expiration is no failure of the handler: its next attempt waits for conditions, not for a back-off.
-        let delay: Duration =
-            unsaved.end.outcome == .lost ? settings.backOff(afterAttempt: record.attempt) : .zero
+        let putBack = putBack(of: unsaved)
         return try await store.endLaunch(
             record.id, unsaved.end, at: unsaved.at, cpuTime: record.cpuTime,
             cpuIsLowerBound: record.cpuIsLowerBound, peakMemory: record.peakMemory,
             progress: record.progress,
-            putBack: applies ? PutBack(notBefore: delay > .zero ? unsaved.at + delay : nil) : nil)
+            putBack: putBack)
+    }
+
+    /// Whether and when the request of a launch that ended is tried again.
+    private func putBack(of unsaved: UnsavedEnd) -> PutBack? {
+        let (record, request) = (unsaved.launch.record, unsaved.launch.request)
+        let outcome = unsaved.end.outcome
+        if PutBackRule.applies(
+            outcome: outcome, completed: unsaved.end.completion != nil, expiration: record.expiration,
+            isAtMostOnce: unsaved.launch.isAtMostOnce)
+        {
+            // An expiration is no failure of the handler: its next attempt waits for conditions, not for a back-off.
+            guard outcome == .lost else { return PutBack(notBefore: nil) }
+            return PutBack(notBefore: unsaved.at + settings.backOff(afterAttempt: record.attempt))
+        }
+        let declaration = handler(for: request)?.manifest.declaration(for: request.identifier)
+        return PutBackRule.retryDelay(
+            outcome: outcome, expiration: record.expiration, retry: declaration?.retry,
+            failures: request.failures
+        ).map { PutBack(notBefore: unsaved.at + $0, isRetry: true) }
     }
 
     private func finish(_ unsaved: UnsavedEnd, putBack: TaskRequest?) async {

@@ -54,6 +54,11 @@ public actor TaskHost: Service {
     var phase = Phase.starting
     /// Resumed when a debugged launch has stopped before its handler, or ended.
     var readyWaiters: [LaunchID: [CheckedContinuation<Void, Never>]] = [:]
+    /// Made when a schedule first names a file.
+    var fileWatch: PathWatch?
+    let (fileEvents, fileEventsContinuation) = AsyncStream.makeStream(of: PathWatch.Event.self)
+    /// Made when a schedule first says `wake: true`; why not, where the kernel refuses.
+    var machineAlarm: Result<MachineAlarm, SystemCallError>?
     private let (drained, drainedContinuation) = AsyncStream.makeStream(of: Void.self)
 
     /// Opens the store and makes the peers; nothing runs yet.
@@ -113,10 +118,12 @@ public actor TaskHost: Service {
                         await self.schedule(.conditionsChanged(conditions))
                     }
                 }
+                group.addTask { for await event in self.fileEvents { await self.handle(event) } }
                 group.addTask { for await _ in self.timer.wakes { await self.timePassed() } }
                 for await _ in drained { break }
                 group.cancelAll()
                 timer.cancel()
+                fileWatch?.stop()
                 await launcher.shutDown()
             }
         } onGracefulShutdown: {
@@ -164,7 +171,9 @@ public actor TaskHost: Service {
             olderThan: WallTime(sinceEpoch: now.wall.sinceEpoch - configuration.keptAge))
         phase = .serving
         log.append(.notice, "\(registered.handlers.count) handlers, \(pending.count) pending requests")
+        applySchedules()
         await schedule(.started)
+        await noticeBoot()
     }
 
     private func recover() async throws {
@@ -231,6 +240,7 @@ public actor TaskHost: Service {
             launcher.retire(bundle: handler.manifest.bundle)
         }
         removeUnusedCopies()
+        applySchedules()
         await schedule(.handlersChanged(snapshot.handlers.map(\.manifest)))
     }
 

@@ -68,6 +68,7 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
         payload = [:]
         call = nil
         isAtMostOnce = false
+        retry = nil
     }
 }
 
@@ -92,20 +93,6 @@ public struct RetryDeclaration: Equatable, Hashable, Sendable, Codable {
         var delay = backOff
         for _ in 1..<max(2, failures) where failures > 1 && delay < .seconds(86_400) { delay *= 2 }
         return min(delay, .seconds(86_400))
-    }
-}
-
-/// When the host makes requests by itself.
-public struct Schedule: Equatable, Hashable, Sendable, Codable {
-    /// The period.
-    public var every: Duration
-    /// How much later than its date a launch may come without being late.
-    public var tolerance: Duration
-
-    /// Makes a schedule.
-    public init(every: Duration, tolerance: Duration) {
-        self.every = every
-        self.tolerance = tolerance
     }
 }
 

@@ -59,6 +59,8 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
     @Explicit public var cpuWindowSeconds: Double?
     /// The memory limit.
     public var memoryBytes: Int64
+    /// The schedule in words: `every 15m, on power`, `Mon..Fri 02:00 Europe/Berlin`; `null` has none.
+    @Explicit public var schedule: String?
     /// The schedule's period; `null` has none.
     @Explicit public var everySeconds: Double?
     /// The schedule's tolerance.
@@ -76,7 +78,8 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
         leaseSeconds = task.limits.lease.duration?.inSeconds
         cpuPercent = task.limits.cpu?.percent
         cpuWindowSeconds = task.limits.cpu?.window.inSeconds
-        everySeconds = task.schedule?.every.inSeconds
+        schedule = task.schedule?.description
+        everySeconds = task.schedule?.every?.inSeconds
         toleranceSeconds = task.schedule?.tolerance.inSeconds
     }
 }

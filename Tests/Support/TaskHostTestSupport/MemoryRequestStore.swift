@@ -37,6 +37,7 @@ public final class MemoryRequestStore: RequestStore {
             }
             record.state = .pending
             record.request.attempt += 1
+            if putBack.isRetry { record.request.failures += 1 }
             record.request.notBefore = putBack.notBefore?.rounded
             requests[launch.request] = record
             return record.request

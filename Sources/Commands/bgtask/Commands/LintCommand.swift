@@ -2,6 +2,7 @@ import ArgumentParser
 import ControlWire
 import Foundation
 import HandlerRegistry
+import LinuxSystem
 import TaskModel
 
 struct LintCommand: ParsableCommand {
@@ -13,6 +14,7 @@ struct LintCommand: ParsableCommand {
             Examples:
               bgtask lint manifests/photos.yaml
               bgtask lint --plugins Plugins manifests/*.yaml --json
+              bgtask lint --dates manifests/backup.yaml
             """)
 
     @Argument(
@@ -22,6 +24,9 @@ struct LintCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The directory in which libraries are looked for.", valueName: "directory"))
     var plugins: String?
 
+    @Flag(help: "Show the next three dates of each calendar schedule, on the clocks of its zone.")
+    var dates = false
+
     @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
     var json = false
 
@@ -30,7 +35,9 @@ struct LintCommand: ParsableCommand {
         let problems = ManifestLinter.lint(files: files, pluginsDirectory: plugins)
         let errors = problems.count { $0.severity == .error }
         do {
-            if json {
+            if dates {
+                try show(problems, scheduled(), console)
+            } else if json {
                 try console.print(json: problems.map(ProblemMessage.init))
             } else if problems.isEmpty {
                 try console.line(
@@ -42,5 +49,49 @@ struct LintCommand: ParsableCommand {
             // The reader went; the exit code still says what was found.
         }
         if errors > 0 { throw ExitCode(1) }
+    }
+
+    private func scheduled() -> [ScheduledDates] {
+        ManifestLinter.dates(files: files, pluginsDirectory: plugins, after: SystemClocks().now().wall)
+    }
+
+    private func show(
+        _ problems: [ManifestProblem], _ scheduled: [ScheduledDates], _ console: Console
+    ) throws {
+        let problems = problems.map(ProblemMessage.init)
+        if json {
+            return try console.print(
+                json: LintMessage(dates: scheduled.map(DatesMessage.init), problems: problems))
+        }
+        try console.print(problems: problems)
+        if scheduled.isEmpty, problems.isEmpty { try console.line("No task has a calendar schedule.") }
+        for schedule in scheduled {
+            try console.line("\(schedule.identifier): \(schedule.expression) in \(schedule.zone)")
+            for text in schedule.texts { try console.line("  \(text)") }
+            if schedule.texts.isEmpty { try console.line("  never again") }
+        }
+    }
+}
+
+/// What `lint --dates --json` prints.
+private struct LintMessage: Encodable {
+    var dates: [DatesMessage]
+    var problems: [ProblemMessage]
+}
+
+/// The next dates of one calendar schedule.
+private struct DatesMessage: Encodable {
+    var file: String
+    var identifier: String
+    var expression: String
+    var timeZone: String
+    var next: [Timestamp]
+
+    init(_ dates: ScheduledDates) {
+        file = dates.file
+        identifier = dates.identifier
+        expression = dates.expression
+        timeZone = dates.zone
+        next = dates.dates.map(Timestamp.init)
     }
 }

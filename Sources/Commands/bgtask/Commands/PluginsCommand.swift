@@ -29,7 +29,7 @@ struct PluginsCommand: HostCommand {
                     plugin.bundle.rawValue, task.identifier.description, task.kind.rawValue,
                     task.runs == "call" ? "call" : plugin.library ?? "",
                     task.leaseSeconds.map(Wording.seconds) ?? "none",
-                    task.everySeconds.map { "every \(Wording.seconds($0))" } ?? "",
+                    task.schedule ?? "",
                     needs.compactMap { $0 }.joined(separator: ", "), plugin.manifest)
             }
         }

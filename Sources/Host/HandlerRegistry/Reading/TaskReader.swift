@@ -24,7 +24,7 @@ struct TaskReader {
     private static let keys = [
         "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "limits", "schedule",
         "payload",
-        "delivery", "call",
+        "retry", "delivery", "call",
     ]
 
     /// Reads one task; `nil` after saying why it can't be used at all.
@@ -50,10 +50,15 @@ struct TaskReader {
         declaration.requiresNetworkConnectivity =
             network?.bool("requiresNetworkConnectivity", problems) ?? false
         declaration.limits = LimitsReader(kind: kind, problems: problems).limits(fields["limits"])
-        declaration.schedule = fields["schedule"].flatMap { schedule($0, of: pattern, kind, payload) }
+        declaration.schedule = fields["schedule"].flatMap {
+            ScheduleReader(pattern: pattern, kind: kind, payload: payload, problems: problems).schedule($0)
+        }
         declaration.payload = payload
         declaration.isAtMostOnce =
             fields["delivery"]?.word("delivery", as: Delivery.self, problems) == .atMostOnce
+        declaration.retry = fields["retry"].flatMap {
+            RetryReader(isAtMostOnce: declaration.isAtMostOnce, problems: problems).retry($0)
+        }
         declaration.call = call?.program
         return ReadTask(declaration: declaration, place: identifierNode.place, callPlaces: call?.places)
     }
@@ -110,32 +115,5 @@ struct TaskReader {
             payload[key] = value.word("the type of '\(key.shortened)'", as: PayloadType.self, problems)
         }
         return payload
-    }
-
-    private func schedule(
-        _ node: ManifestNode, of pattern: IdentifierPattern, _ kind: TaskKind,
-        _ payload: [String: PayloadType]
-    ) -> Schedule? {
-        let year = Duration.seconds(366 * 86400)
-        guard let fields = Fields(node, "schedule", keys: ["every", "tolerance"], problems) else {
-            return nil
-        }
-        let every = fields.required("every", "schedule", problems)?.duration(
-            "every", in: .seconds(1)...year, problems)
-        let limit = every ?? year
-        let tolerance = fields["tolerance"].map { $0.duration("tolerance", in: .zero...limit, problems) }
-        if ![.appRefresh, .processing, .activity].contains(kind) {
-            problems.error(
-                node.place, "a schedule for kind \(kind.rawValue)",
-                "Only appRefresh, processing and activity have schedules")
-        }
-        if !payload.isEmpty {
-            problems.error(
-                node.place, "'\(pattern)' has a schedule and needs a payload, which a schedule can't bring",
-                "Remove 'schedule', or the payload's keys")
-        }
-        guard let every else { return nil }
-        // Half the interval is NSBackgroundActivityScheduler's default tolerance.
-        return Schedule(every: every, tolerance: (tolerance ?? nil) ?? every / 2)
     }
 }

@@ -1,0 +1,149 @@
+import Calendars
+import TaskModel
+
+/// Reads `schedule:` and `retry:` of a task.
+struct ScheduleReader {
+    let pattern: IdentifierPattern
+    let kind: TaskKind
+    let payload: [String: PayloadType]
+    let problems: ProblemList
+
+    private static let keys = [
+        "every", "at", "timeZone", "tolerance", "onPower", "onNetwork", "onBoot", "onFileChange", "wake",
+    ]
+    private static let year = Duration.seconds(366 * 86_400)
+
+    func schedule(_ node: ManifestNode) -> Schedule? {
+        checkUse(at: node.place)
+        guard let fields = Fields(node, "schedule", keys: Self.keys, problems) else { return nil }
+        if fields["every"] != nil, let at = fields["at"] {
+            problems.error(at.place, "a schedule has both 'every' and 'at'", "Keep one")
+        }
+        let timing = timing(fields)
+        var schedule = Schedule(timing: timing, tolerance: tolerance(fields, timing))
+        schedule.onPower = event("onPower", fields)
+        schedule.onNetwork = event("onNetwork", fields)
+        schedule.onBoot = event("onBoot", fields)
+        schedule.onFileChange = fields["onFileChange"].flatMap(path)
+        schedule.wakesMachine = fields["wake"]?.bool("wake", problems) ?? false
+        if fields["every"] == nil, fields["at"] == nil {
+            if ["onPower", "onNetwork", "onBoot", "onFileChange"].allSatisfy({ fields[$0] == nil }) {
+                problems.error(
+                    node.place, "the schedule says nothing",
+                    "Give 'every', 'at', or an event: onPower, onNetwork, onBoot, onFileChange")
+            }
+            if let wake = fields["wake"], schedule.wakesMachine {
+                problems.error(
+                    wake.place, "'wake' has no date to wake the machine for", "Give 'every' or 'at' with it")
+            }
+        }
+        return schedule.timing == nil && !schedule.hasEvents ? nil : schedule
+    }
+
+    private func checkUse(at place: Place) {
+        if ![.appRefresh, .processing, .activity].contains(kind) {
+            problems.error(
+                place, "a schedule for kind \(kind.rawValue)",
+                "Only appRefresh, processing and activity have schedules")
+        }
+        if !payload.isEmpty {
+            problems.error(
+                place, "'\(pattern)' has a schedule and needs a payload, which a schedule can't bring",
+                "Remove 'schedule', or the payload's keys")
+        }
+    }
+
+    private func timing(_ fields: Fields) -> Schedule.Timing? {
+        let every = fields["every"]?.duration("every", in: .seconds(1)...Self.year, problems)
+        let zone = fields["timeZone"].flatMap(zone)
+        guard let node = fields["at"] else {
+            if let zone = fields["timeZone"] {
+                problems.error(zone.place, "'timeZone' without 'at'", "Only calendar dates have a time zone")
+            }
+            return every.map(Schedule.Timing.every)
+        }
+        return expression(node).map { .calendar(expression: $0, timeZone: zone) }
+    }
+
+    /// The expression's text, once it is known to be right.
+    private func expression(_ node: ManifestNode) -> String? {
+        guard let text = node.text("at", problems) else { return nil }
+        do {
+            _ = try CalendarExpression(text)
+            return text
+        } catch {
+            // The column inside of a text in quotes counts from the quote.
+            var place = node.place
+            if case .scalar(_, let isPlain) = node.value { place.column += error.column - (isPlain ? 1 : 0) }
+            problems.error(place, "at: \(error.finding.shortened)", error.remedy)
+            return nil
+        }
+    }
+
+    private func zone(_ node: ManifestNode) -> String? {
+        guard let name = node.text("timeZone", problems) else { return nil }
+        do {
+            _ = try ZoneDatabase.machine.zone(named: name)
+            return name
+        } catch {
+            let advice =
+                error.isUnknownName ? Nearest.advice(for: name, in: ZoneDatabase.machine.names) : nil
+            // A list of six hundred names is no advice.
+            problems.error(
+                node.place, error.finding, advice.flatMap { $0.utf8.count < 100 ? $0 : nil } ?? error.remedy)
+            return nil
+        }
+    }
+
+    private func tolerance(_ fields: Fields, _ timing: Schedule.Timing?) -> Duration {
+        var (limit, standard) = (Duration.seconds(7 * 86_400), Duration.seconds(3600))
+        if case .every(let period) = timing {
+            // Half the interval is NSBackgroundActivityScheduler's default tolerance.
+            (limit, standard) = (period, period / 2)
+        } else if fields["every"] != nil {
+            limit = Self.year
+        }
+        return fields["tolerance"]?.duration("tolerance", in: .zero...limit, problems) ?? standard
+    }
+
+    /// An event is there or left out: `false` would say nothing.
+    private func event(_ key: String, _ fields: Fields) -> Bool {
+        guard let node = fields[key], let value = node.bool(key, problems) else { return false }
+        if !value { problems.error(node.place, "\(key) is false", "Leave it out") }
+        return value
+    }
+
+    private func path(_ node: ManifestNode) -> String? {
+        guard let path = node.text("onFileChange", problems) else { return nil }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        guard path.hasPrefix("/"), !parts.isEmpty, !parts.contains(".."), path.utf8.count < 4096 else {
+            problems.error(
+                node.place, "onFileChange is '\(path.shortened)'",
+                "Give the absolute path of a file or directory, without '..'")
+            return nil
+        }
+        return "/" + parts.filter { $0 != "." }.joined(separator: "/")
+    }
+}
+
+/// Reads `retry:`.
+struct RetryReader {
+    let isAtMostOnce: Bool
+    let problems: ProblemList
+
+    func retry(_ node: ManifestNode) -> RetryDeclaration? {
+        guard let fields = Fields(node, "retry", keys: ["attempts", "backoff"], problems) else { return nil }
+        let attempts = fields.required("attempts", "retry", problems)?.integer(
+            "attempts", in: 2...100, problems)
+        let backOff = fields["backoff"].map {
+            $0.duration("backoff", in: .seconds(1)...Duration.seconds(86_400), problems)
+        }
+        if isAtMostOnce {
+            problems.error(
+                node.place, "'retry' with 'delivery: atMostOnce'",
+                "A task that must not run twice is not tried again: remove one of them")
+        }
+        guard let attempts else { return nil }
+        return RetryDeclaration(attempts: attempts, backOff: (backOff ?? nil) ?? .seconds(30))
+    }
+}

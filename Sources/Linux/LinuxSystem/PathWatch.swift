@@ -1,0 +1,235 @@
+import CLinuxShims
+import Glibc
+import Synchronization
+import TaskModel
+
+/// Tells when files or directories change, by inotify: any number of paths on one thread.
+///
+/// A file changes when it is written, replaced, made or removed; a directory when something directly in it does. A path
+/// that does not exist is waited for at its nearest existing parent. Nothing is read, so nothing is told of readers.
+public final class PathWatch: Sendable {
+    /// What the thread tells.
+    public enum Event: Sendable {
+        /// These paths changed, and have been quiet since.
+        case changed(Set<String>)
+        /// The kernel refuses to watch a path: its limit of watches, or a directory without permission. Told once for a
+        /// path until it can be watched.
+        case unwatchable(String, SystemCallError)
+    }
+
+    /// Changes that come within this time of each other are told once.
+    public static let quietPeriod = Duration.milliseconds(200)
+    /// What never gets quiet is told this often all the same.
+    public static let longestWait = Duration.seconds(2)
+
+    private struct Wish {
+        var paths: Set<String> = []
+        var isStopped = false
+    }
+
+    private let wish = Mutex(Wish())
+    private let wake: OwnedDescriptor
+
+    /// Starts the thread; it watches nothing yet.
+    ///
+    /// - Parameter onEvent: Called on the thread.
+    /// - Throws: `inotify_init1` or `eventfd`.
+    public init(onEvent: @escaping @Sendable (Event) -> Void) throws(SystemCallError) {
+        let events = OwnedDescriptor(
+            taking: try retryingOnInterrupt("inotify_init1", "") {
+                inotify_init1(CInt(O_CLOEXEC | O_NONBLOCK))
+            })
+        wake = OwnedDescriptor(taking: try retryingOnInterrupt("eventfd", "path watch") { lx_eventfd() })
+        let (eventsDescriptor, wakeDescriptor) = (events.release(), wake.rawValue)
+        BlockingThread.start(named: "path-watch") {
+            var loop = PathWatchLoop(
+                events: OwnedDescriptor(taking: eventsDescriptor), wake: wakeDescriptor, onEvent: onEvent)
+            // The closure keeps the watch, and so its descriptor, until it is stopped.
+            loop.run {
+                self.wish.withLock { $0.isStopped ? nil : $0.paths }
+            }
+        }
+    }
+
+    /// Watches these paths, absolute ones, in place of the ones before; those that stay keep their place.
+    public func watch(_ paths: Set<String>) {
+        wish.withLock { $0.paths = paths }
+        _ = lx_eventfd_signal(wake.rawValue)
+    }
+
+    /// Ends the thread; a call of `onEvent` that runs is not waited for.
+    public func stop() {
+        wish.withLock { $0.isStopped = true }
+        _ = lx_eventfd_signal(wake.rawValue)
+    }
+}
+
+/// The state of the watching thread.
+private struct PathWatchLoop: ~Copyable {
+    private static let changes = UInt32(
+        IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF
+            | IN_MOVE_SELF)
+    /// What a parent must tell: only that its entries come and go.
+    private static let entries = UInt32(
+        IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
+
+    private struct Watched {
+        var signature: FileSignature?
+        /// The watch on what is at the path; `nil` if nothing is.
+        var direct: CInt?
+        var parent: CInt?
+        var isUnwatchable = false
+    }
+
+    let events: OwnedDescriptor
+    let wake: CInt
+    let onEvent: @Sendable (PathWatch.Event) -> Void
+    private var watched: [String: Watched] = [:]
+    private var changed: Set<String> = []
+
+    init(
+        events: consuming OwnedDescriptor, wake: CInt, onEvent: @escaping @Sendable (PathWatch.Event) -> Void
+    ) {
+        self.events = events
+        self.wake = wake
+        self.onEvent = onEvent
+    }
+
+    /// Until `paths` answers `nil`.
+    mutating func run(_ paths: () -> Set<String>?) {
+        let quiet = CInt(PathWatch.quietPeriod / .milliseconds(1))
+        var firstChange: Duration?
+        while true {
+            var polled = [
+                pollfd(fd: events.rawValue, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+            ]
+            _ = poll(&polled, 2, changed.isEmpty ? -1 : quiet)
+            if polled[1].revents != 0 {
+                var count: UInt64 = 0
+                _ = read(wake, &count, MemoryLayout<UInt64>.size)
+                guard let paths = paths() else { return }
+                replace(by: paths)
+            }
+            if polled[0].revents != 0 { look(after: drain()) }
+            guard !changed.isEmpty else {
+                firstChange = nil
+                continue
+            }
+            let now = SystemClocks().now().monotonic
+            let first = firstChange ?? now
+            firstChange = first
+            let isQuiet = polled[0].revents == 0 && polled[1].revents == 0
+            if isQuiet || now - first >= PathWatch.longestWait {
+                onEvent(.changed(changed))
+                changed = []
+            }
+        }
+    }
+
+    private mutating func replace(by paths: Set<String>) {
+        watched = watched.filter { paths.contains($0.key) }
+        changed.formIntersection(paths)
+        let new = paths.filter { watched[$0] == nil }
+        for path in new { watched[path] = Watched() }
+        rewatch()
+        for path in new { watched[path]?.signature = FileSignature(of: path) }
+    }
+
+    /// Finds out what changed, and puts watches on what is there now.
+    private mutating func look(after seen: Set<CInt>?) {
+        for (path, entry) in watched {
+            // A queue that overflowed told of nothing: then everything may have changed that is a directory.
+            if let direct = entry.direct, seen?.contains(direct) ?? true { changed.insert(path) }
+        }
+        rewatch()
+        for path in Array(watched.keys) {
+            let signature = FileSignature(of: path)
+            if signature != watched[path]?.signature { changed.insert(path) }
+            watched[path]?.signature = signature
+        }
+    }
+
+    private mutating func rewatch() {
+        var before: Set<CInt> = []
+        for entry in watched.values { before.formUnion([entry.direct, entry.parent].compactMap(\.self)) }
+        for path in Array(watched.keys) { rewatch(path) }
+        var after: Set<CInt> = []
+        for entry in watched.values { after.formUnion([entry.direct, entry.parent].compactMap(\.self)) }
+        for watch in before.subtracting(after) { _ = inotify_rm_watch(events.rawValue, watch) }
+    }
+
+    private mutating func rewatch(_ path: String) {
+        guard var entry = watched[path] else { return }
+        defer { watched[path] = entry }
+        var refusal: SystemCallError?
+        // What comes into being while its parent is looked for is seen by the second look.
+        for _ in 0..<2 {
+            entry.direct = add(path, Self.changes, &refusal)
+            var parent = path
+            repeat {
+                parent = parent.lastIndex(of: "/").map { String(parent[..<$0]) } ?? ""
+                entry.parent = add(parent.isEmpty ? "/" : parent, Self.entries | UInt32(IN_ONLYDIR), &refusal)
+            } while entry.parent == nil && !parent.isEmpty
+            if entry.direct != nil { break }
+        }
+        if let refusal, entry.direct == nil {
+            if !entry.isUnwatchable { onEvent(.unwatchable(path, refusal)) }
+            entry.isUnwatchable = true
+        } else {
+            entry.isUnwatchable = false
+        }
+    }
+
+    /// The watch on a path; on the same file the kernel answers with the same one, and adds to what it tells.
+    private func add(_ path: String, _ mask: UInt32, _ refusal: inout SystemCallError?) -> CInt? {
+        do {
+            return try retryingOnInterrupt("inotify_add_watch", path) {
+                inotify_add_watch(events.rawValue, path, mask | UInt32(bitPattern: CInt(IN_MASK_ADD)))
+            }
+        } catch {
+            if error.code != ENOENT && error.code != ENOTDIR { refusal = error }
+            return nil
+        }
+    }
+
+    /// Empties the queue: the watches that told something, or `nil` if it had overflowed.
+    private func drain() -> Set<CInt>? {
+        var seen: Set<CInt> = []
+        var hasOverflowed = false
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 8)
+        defer { buffer.deallocate() }
+        while true {
+            let count = read(events.rawValue, buffer.baseAddress, buffer.count)
+            guard count > 0 else { return hasOverflowed ? nil : seen }
+            var offset = 0
+            while offset + MemoryLayout<inotify_event>.size <= count {
+                let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
+                if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { hasOverflowed = true }
+                // That a watch is gone is no news of its file.
+                if event.mask & UInt32(IN_IGNORED) == 0 { seen.insert(event.wd) }
+                offset += MemoryLayout<inotify_event>.size + Int(event.len)
+            }
+        }
+    }
+}
+
+/// What tells one state of a file from another without reading it.
+private struct FileSignature: Equatable {
+    private let device: UInt64
+    private let inode: UInt64
+    private let size: Int64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    /// `nil` if nothing is there.
+    init?(of path: String) {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return nil }
+        device = UInt64(facts.st_dev)
+        inode = UInt64(facts.st_ino)
+        size = Int64(facts.st_size)
+        seconds = facts.st_mtim.tv_sec
+        nanoseconds = facts.st_mtim.tv_nsec
+    }
+}
