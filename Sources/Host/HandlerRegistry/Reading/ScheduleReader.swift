@@ -15,6 +15,7 @@ struct ScheduleReader {
 
     func schedule(_ node: ManifestNode) -> Schedule? {
         checkUse(at: node.place)
+        let found = problems.problems.count
         guard let fields = Fields(node, "schedule", keys: Self.keys, problems) else { return nil }
         if fields["every"] != nil, let at = fields["at"] {
             problems.error(at.place, "a schedule has both 'every' and 'at'", "Keep one")
@@ -27,7 +28,9 @@ struct ScheduleReader {
         schedule.onFileChange = fields["onFileChange"].flatMap(path)
         schedule.wakesMachine = fields["wake"]?.bool("wake", problems) ?? false
         if fields["every"] == nil, fields["at"] == nil {
-            if ["onPower", "onNetwork", "onBoot", "onFileChange"].allSatisfy({ fields[$0] == nil }) {
+            // A misspelt key may have been meant to say something.
+            let isEmpty = ["onPower", "onNetwork", "onBoot", "onFileChange"].allSatisfy { fields[$0] == nil }
+            if isEmpty, problems.problems.count == found {
                 problems.error(
                     node.place, "the schedule says nothing",
                     "Give 'every', 'at', or an event: onPower, onNetwork, onBoot, onFileChange")
