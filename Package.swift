@@ -104,7 +104,8 @@ let package = Package(
         .target(
             name: "HandlerRegistry",
             dependencies: [
-                "Calendars", "LinuxSystem", "RunnerWire", "TaskModel", .product(name: "Yams", package: "Yams"),
+                "Calendars", "LinuxSystem", "RunnerWire", "TaskModel",
+                .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/Host/HandlerRegistry", swiftSettings: swiftSettings),
         .target(

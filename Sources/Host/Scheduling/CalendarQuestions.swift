@@ -59,6 +59,7 @@ struct CalendarQuestions: Sendable {
     ///   - identifier: The task.
     ///   - base: The last launch, or now.
     ///   - scheduled: The date ahead of the request that is pending; `nil` if none is.
+    /// - Returns: The step; a date is given once.
     mutating func next(_ identifier: TaskIdentifier, after base: WallTime, scheduled: WallTime?) -> Step {
         if scheduled != nil, !doubted.contains(identifier) { return .nothing }
         switch answers[identifier] {

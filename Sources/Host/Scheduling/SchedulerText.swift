@@ -23,6 +23,9 @@ extension SchedulerEvent: CustomStringConvertible {
         case .submitted(let request): "submitted \(request.id) \(request.identifier) \(request.kind.rawValue)"
         case .withdrawn(let id): "withdrawn \(id)"
         case .scheduleNotStored(let identifier): "scheduleNotStored \(identifier)"
+        case .scheduleDated(let identifier, let after, let next):
+            "scheduleDated \(identifier) after \(after.text) \(next?.text ?? "never")"
+        case .scheduleTriggered(let identifier): "scheduleTriggered \(identifier)"
         case .simulate(let id): "simulate \(id)"
         case .launchStarted(let id, let request): "launchStarted \(id) \(request)"
         case .launchNotStarted(let request, let retry): "launchNotStarted \(request) retry \(retry.text)"
@@ -59,10 +62,13 @@ extension SchedulerAction: CustomStringConvertible {
         case .ask(let id, let rationale): "ask \(id) \(rationale.quantity)"
         case .submitScheduled(let identifier, _, let earliest, let deadline):
             "submitScheduled \(identifier) \(earliest.text) to \(deadline.text)"
+        case .findDate(let identifier, let expression, let zone, let after):
+            "findDate \(identifier) '\(expression)' \(zone ?? "local") after \(after.text)"
         case .cancelRequest(let id, let reason): "cancelRequest \(id) \(reason.rawValue)"
         case .saveBundleState(let bundle, _): "saveBundleState \(bundle)"
         case .wake(let wake):
             "wake boot \(wake.boot.map { "\($0)" } ?? "never") wall \(wake.wall?.text ?? "never")"
+                + (wake.machine.map { " machine \($0.text)" } ?? "")
         }
     }
 }
