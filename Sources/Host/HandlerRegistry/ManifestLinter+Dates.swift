@@ -24,7 +24,9 @@ extension ManifestLinter {
     ) -> [ScheduledDates] {
         var calls = CallLibraries(pluginsDirectory: pluginsDirectory)
         return files.flatMap { file in
-            let tasks = ManifestFile.read(file, calls: &calls).0?.manifest.tasks ?? []
+            let tasks =
+                ManifestFile.read(file, isInstalled: pluginsDirectory != nil, calls: &calls).0?.manifest.tasks
+                ?? []
             return tasks.compactMap { dates(of: $0, in: file, after: time, count: count) }
         }
     }
