@@ -63,8 +63,8 @@ extension TaskHost {
         let now = moments.now()
         starting.insert(id)
         defer { starting.remove(id) }
-        guard let request = pending[id], phase == .serving else {
-            await schedule(.launchNotStarted(id, retry: now.wall + .seconds(60)))
+        guard let request = pending[id], phase == .serving, sleepDelay == nil else {
+            await schedule(.launchNotStarted(id, retry: now.wall + .seconds(10)))
             return
         }
         var prepared: Result<PreparedLaunch, SubmissionError>

@@ -191,6 +191,7 @@ extension TaskHost {
         await schedule(.launchEnded(record.id, putBack: putBack, ending: ending))
         resumeReadyWaiters(of: record.id)
         finishIfDrained()
+        letSleepIfDrained()
     }
 
     /// Tries again to store the ends that it could not take.

@@ -50,6 +50,8 @@ public actor TaskHost: Service {
     var isSavingBundles = false
     /// How far local time is ahead of UTC, as the scheduler was told last.
     var localTimeOffset: Duration?
+    /// Set from the word that the machine will sleep until it has woken; nothing starts meanwhile.
+    var sleepDelay: SleepDelay?
     var wake = Wake()
     var phase = Phase.starting
     /// Resumed when a debugged launch has stopped before its handler, or ended.
@@ -119,6 +121,9 @@ public actor TaskHost: Service {
                     }
                 }
                 group.addTask { for await event in self.fileEvents { await self.handle(event) } }
+                group.addTask {
+                    for await notice in self.sensors.sleepNotices() { await self.handle(notice) }
+                }
                 group.addTask { for await _ in self.timer.wakes { await self.timePassed() } }
                 for await _ in drained { break }
                 group.cancelAll()
