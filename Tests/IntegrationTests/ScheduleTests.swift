@@ -128,6 +128,14 @@ import Testing
         try host.wait("it has run") { try Self.outcomes(host, of: "steady") == ["succeeded"] }
     }
 
+    @Test func `a calendar schedule comes at its dates`() throws {
+        let host = try Self.host(("steady", #"schedule: {at: "*:*:*", timeZone: UTC}"#))
+        try host.start()
+        try host.wait("it has run twice") { try Self.outcomes(host, of: "steady").count >= 2 }
+        let rows = try host.launches(of: "com.example.stubborn.steady")
+        #expect(rows.allSatisfy { $0["outcome"] as? String ?? "succeeded" == "succeeded" })
+    }
+
     @Test func `a calendar schedule's next date waits as a pending request`() throws {
         let host = try Self.host(("steady", #"schedule: {at: "2199-12-24 18:00", timeZone: Europe/Berlin}"#))
         try host.start()

@@ -42,9 +42,9 @@ extension TaskHost {
             await findDate(identifier, expression: expression, timeZone: timeZone, after: after)
         case .cancelRequest(let id, let reason):
             await cancelRequest(id, reason: reason)
-        case .wake(let wake):
-            self.wake = wake
-            armTimer()
+        case .wake:
+            // Set as soon as it was said; see schedule(_:).
+            break
         }
     }
 

@@ -201,6 +201,11 @@ public actor TaskHost: Service {
     /// Tells the scheduler, and does what it says.
     func schedule(_ event: SchedulerEvent) async {
         let actions = scheduler.handle(event, at: moments.now())
+        // Before anything that waits: an action may cause an event whose answer sets a newer alarm, and that one must stand.
+        for case .wake(let wake) in actions {
+            self.wake = wake
+            armTimer()
+        }
         for action in actions { await perform(action) }
         tellVetoes()
     }
