@@ -96,6 +96,55 @@ import Testing
         #expect(host.stop() == 0)
     }
 
+    @Test func `processing waits for an idle device and says so, unless its manifest ignores the user`()
+        throws
+    {
+        let host = try HostProcess()
+        try Self.install(in: host)
+        try host.start()
+        host.run("conditions", "set", "user=active")
+        host.run("submit", "com.example.counting.count")
+        let waiting = host.run("explain", "com.example.counting.count").output
+        #expect(waiting.contains("R1 waits") && waiting.contains("no  DeviceActivity"), "\(waiting)")
+        #expect(try host.launches().isEmpty)
+        let kiosk = Self.manifest.replacingOccurrences(
+            of: "    kind: processing", with: "    kind: processing\n    deviceActivity: ignore")
+        try kiosk.write(
+            to: host.manifests.appendingPathComponent("counting.yaml"), atomically: true, encoding: .utf8)
+        try host.wait("it runs") { try host.launches().first?["outcome"] as? String == "succeeded" }
+        let recorded = host.run("explain", "--launch", "L1").output
+        #expect(recorded.contains("It ended: succeeded"), "\(recorded)")
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `what a user set of a bundle survives the host, and a push waits while it is dismissed`()
+        throws
+    {
+        let host = try HostProcess()
+        let manifest = Self.manifest.replacingOccurrences(
+            of: "modes: [fetch, processing]", with: "modes: [fetch, processing, remote-notification]")
+        try host.install(
+            Self.counting.replacingOccurrences(
+                of: "long position = 0;", with: "long position = 0; host->expiration_descriptor(task);"),
+            library: "libcounting.so",
+            manifest: manifest + "\n  - identifier: com.example.counting.push\n    kind: push\n",
+            named: "counting")
+        try host.start()
+        #expect(host.run("settings", "dismiss", "com.example.counting").status == 0)
+        #expect(host.run("settings", "budget", "com.example.counting", "--launches", "7").status == 0)
+        host.kill()
+        try host.wait("the launcher has gone") { host.leftovers().isEmpty }
+        try host.start()
+        #expect(host.run("settings").output.contains("0 of 7"))
+        #expect(host.run("push", "com.example.counting", "{}").status == 0)
+        #expect(host.run("pending").output.contains("Dismissed"))
+        #expect(host.run("used", "com.example.counting").status == 0)
+        try host.wait("the push is delivered") {
+            try host.launches(of: "com.example.counting.push").first?["outcome"] as? String == "succeeded"
+        }
+        #expect(host.stop() == 0)
+    }
+
     @Test func `an expired launch resumes from its checkpoint`() throws {
         let host = try HostProcess()
         try Self.install(in: host)

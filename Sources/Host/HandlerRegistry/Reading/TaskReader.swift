@@ -12,6 +12,11 @@ private enum Delivery: String, CaseIterable {
     case atLeastOnce, atMostOnce
 }
 
+/// What `deviceActivity:` may say.
+private enum DeviceActivity: String, CaseIterable {
+    case heed, ignore
+}
+
 /// Reads the entries of `tasks:`.
 struct TaskReader {
     /// `nil` if the bundle's id could not be read.
@@ -24,7 +29,7 @@ struct TaskReader {
     private static let keys = [
         "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "limits", "schedule",
         "payload",
-        "retry", "delivery", "call",
+        "retry", "delivery", "deviceActivity", "call",
     ]
 
     /// Reads one task; `nil` after saying why it can't be used at all.
@@ -56,6 +61,8 @@ struct TaskReader {
         declaration.payload = payload
         declaration.isAtMostOnce =
             fields["delivery"]?.word("delivery", as: Delivery.self, problems) == .atMostOnce
+        declaration.ignoresDeviceActivity =
+            fields["deviceActivity"]?.word("deviceActivity", as: DeviceActivity.self, problems) == .ignore
         declaration.retry = fields["retry"].flatMap {
             RetryReader(isAtMostOnce: declaration.isAtMostOnce, problems: problems).retry($0)
         }
