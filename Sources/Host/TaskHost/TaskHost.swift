@@ -156,7 +156,7 @@ public actor TaskHost: Service {
         removeUnusedCopies()
         try await recover()
         try await restoreBundles()
-        tellLocalTime()
+        await tellLocalTime()
         let now = moments.now()
         _ = scheduler.handle(.handlersChanged(registered.handlers.map(\.manifest)), at: now)
         _ = scheduler.handle(.conditionsChanged(sensors.snapshot()), at: now)
@@ -261,17 +261,17 @@ public actor TaskHost: Service {
     }
 
     /// Budgets and hours of use are by local time, which a journey or a season may change.
-    private func tellLocalTime() {
+    private func tellLocalTime() async {
         let offset = Duration.seconds(ProcessFacts.localTimeOffset(at: moments.now().wall))
         if offset == localTimeOffset { return }
         localTimeOffset = offset
-        _ = scheduler.handle(.localTimeChanged(offset: offset), at: moments.now())
+        await schedule(.localTimeChanged(offset: offset))
     }
 
     private func timePassed() async {
         await saveEnds()
         await saveBundleStates()
-        tellLocalTime()
+        await tellLocalTime()
         await schedule(.timePassed)
     }
 }
