@@ -1,0 +1,45 @@
+import TaskModel
+
+extension LaunchEnd {
+    /// The end of something that stopped when told to: a cancellation has an outcome of its own.
+    static func stopped(_ reason: Reason, message: String?) -> LaunchEnd {
+        let isCancelled = reason == .cancelledByUser || reason == .manifestRemoved
+        return LaunchEnd(outcome: isCancelled ? .cancelled : .expired, reason: reason, message: message)
+    }
+
+    /// The end of something whose library hung.
+    static var tooSlowToLoad: LaunchEnd {
+        LaunchEnd(
+            outcome: .failed, reason: .loadFailed,
+            message: "did not load within \(LaunchLife.loadDeadline.shortText)")
+    }
+
+    /// The end of something whose library could not be loaded, or crashed then.
+    static func failedLoad(_ finding: String, _ status: ExitStatus?) -> LaunchEnd {
+        guard let signal = status?.signal else {
+            var end = LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding)
+            end.exitStatus = status?.code
+            return end
+        }
+        var end = LaunchEnd(
+            outcome: .crashed, reason: .signal,
+            message: "\(ExitStatus.name(ofSignal: signal)) while it was loaded")
+        end.signal = signal
+        end.phase = .load
+        return end
+    }
+}
+
+extension Duration {
+    /// Seconds with one digit behind the point, rounded: `48.0`.
+    var tenthsText: String {
+        let tenths = (wholeMilliseconds + 50) / 100
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// `5 s`, `0.5 s`.
+    var shortText: String {
+        let tenths = wholeMilliseconds / 100
+        return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
+    }
+}
