@@ -25,7 +25,7 @@ run:
 	@Demo/run
 
 test:
-	@.ci/packages build
+	@.ci/packages build test
 	swift build --build-tests $(FLAGS)
 	swift test --skip-build --no-parallel
 

@@ -145,6 +145,47 @@ import Testing
         #expect(host.stop() == 0)
     }
 
+    @Test func `a setting that the store can't take is refused, and stored when there is room`() throws {
+        let host = try HostProcess()
+        try Self.install(in: host)
+        try host.start()
+        try host.limitFileSizes(to: 1)
+        let refused = host.run("settings", "dismiss", "com.example.counting", "--json")
+        #expect(refused.status == 4 && refused.output.contains("could not take it"), "\(refused)")
+        try host.limitFileSizes(to: nil)
+        // This change alone would be stored by now; the dismissal is stored with it.
+        #expect(host.run("settings", "refresh", "com.example.counting", "deny").status == 0)
+        host.kill()
+        try host.wait("the launcher has gone") { host.leftovers().isEmpty }
+        try host.start()
+        let rows = try #require(try host.json("settings") as? [[String: Any]])
+        #expect(rows.first?["refresh"] as? String == "denied")
+        #expect(rows.first?["dismissedAt"] is String)
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `an assertion that outlives its task lowers the bundle's conduct`() throws {
+        let host = try HostProcess()
+        try host.install(
+            """
+            #include <bgtask.h>
+            #include <unistd.h>
+            static void run(bgtask_task *task, const bgtask_host *host) {
+                uint64_t assertion;
+                host->begin_assertion(task, "never ended", &assertion);
+                host->complete(task, 1, "completed");
+                _exit(0);
+            }
+            static const bgtask_plugin plugin = {BGTASK_ABI_VERSION, sizeof(bgtask_plugin), run};
+            const bgtask_plugin *bgtask_plugin_entry(void) { return &plugin; }
+            """, library: "libcounting.so", manifest: Self.manifest, named: "counting")
+        try host.start()
+        #expect(host.run("submit", "com.example.counting.count", "--wait").status == 0)
+        let answer = host.run("explain", "com.example.counting.refresh").output
+        #expect(answer.contains("conduct -"), "\(answer)")
+        #expect(host.stop() == 0)
+    }
+
     @Test func `an expired launch resumes from its checkpoint`() throws {
         let host = try HostProcess()
         try Self.install(in: host)

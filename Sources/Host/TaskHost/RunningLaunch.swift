@@ -16,6 +16,6 @@ struct RunningLaunch: Sendable {
     var priority: LaunchPriority
     /// What decided that it stops; `nil` until something did, or where somebody asked for it.
     var stopExplanation: Explanation?
-    /// Whether its handler completed, by whatever outcome.
-    var hasCompleted = false
+    /// Its assertions that have begun and not ended.
+    var openAssertions: Set<UInt64> = []
 }

@@ -50,7 +50,8 @@ extension TaskHost {
 
     /// Sets the alarms: the scheduler's, and a retry of what the store could not take.
     func armTimer() {
-        let retry = unsavedEnds.isEmpty ? nil : moments.now().boot + .seconds(5)
+        let isBehind = !unsavedEnds.isEmpty || hasUnstoredBundles
+        let retry = isBehind ? moments.now().boot + .seconds(5) : nil
         let boot = [wake.boot, retry].compactMap(\.self).min()
         timer.set(bootAt: boot, wallAt: wake.wall)
         if case .success(let alarm) = machineAlarm { alarm.set(wake.machine) }
@@ -108,6 +109,10 @@ extension TaskHost {
             }
         }
         await schedule(.launchStarted(record.id, id))
+        // The word of the sleep may have come while it was being recorded.
+        if sleepDelay != nil, request.isDiscretionary {
+            await schedule(.expireRequested(record.id, .systemSleep))
+        }
         if case .failure(let error) = prepared {
             let end = LaunchEnd(outcome: .failed, reason: .loadFailed, message: "\(error)")
             await handle(

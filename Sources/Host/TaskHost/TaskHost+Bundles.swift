@@ -29,7 +29,12 @@ extension TaskHost {
             await schedule(.budgetChanged(bundle, launches: launches, cpu: cpu))
         }
         // What a user set is stored before the user hears of it.
-        await saveBundleStates()
+        guard await saveBundleStates() else {
+            throw SubmissionError(
+                code: .unavailable, subject: "\(bundle)",
+                finding: "it is in force, but the store could not take it and it ends with the host",
+                remedy: "See 'bgtask logs' for the cause; the host tries again by itself")
+        }
         return scheduler.facts(of: bundle, at: moments.now())
     }
 
@@ -118,17 +123,30 @@ extension TaskHost {
     /// Keeps a bundle's new state for the next write; launches do not wait for it.
     func keep(_ state: BundleState, of bundle: BundleIdentifier) {
         unsavedBundles[bundle] = state
-        guard !isSavingBundles else { return }
-        isSavingBundles = true
         // Apart from the event that changed it: one write then takes what several events changed.
-        Task {
-            await saveBundleStates()
-            isSavingBundles = false
+        if bundleWrite == nil { bundleWrite = Task { await writeBundleStates() } }
+    }
+
+    /// Returns when everything that was kept is stored, or the store could not take it.
+    ///
+    /// - Returns: Whether it is stored.
+    @discardableResult
+    func saveBundleStates() async -> Bool {
+        while true {
+            if let bundleWrite {
+                // It took what was there when it began; what was kept since needs another look.
+                if await bundleWrite.value == false { return false }
+            } else if unsavedBundles.isEmpty {
+                return true
+            } else {
+                bundleWrite = Task { await writeBundleStates() }
+            }
         }
     }
 
-    /// Writes what is not written yet; what the store can't take is kept for the next time.
-    func saveBundleStates() async {
+    /// Writes what is not written yet, one write after the other; what the store can't take is kept for the next time.
+    private func writeBundleStates() async -> Bool {
+        defer { bundleWrite = nil }
         while let (bundle, state) = unsavedBundles.first {
             unsavedBundles[bundle] = nil
             do {
@@ -136,9 +154,14 @@ extension TaskHost {
                 try await store.setSetting(Self.bundleKeyPrefix + bundle.rawValue, text)
             } catch {
                 if unsavedBundles[bundle] == nil { unsavedBundles[bundle] = state }
-                return log.append(.error, "what changed of \(bundle) was not stored yet: \(error)")
+                hasUnstoredBundles = true
+                log.append(.error, "what changed of \(bundle) was not stored yet: \(error)")
+                armTimer()
+                return false
             }
         }
+        hasUnstoredBundles = false
+        return true
     }
 
     private static let bundleKeyPrefix = "bundle/"

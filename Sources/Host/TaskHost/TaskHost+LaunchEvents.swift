@@ -56,8 +56,10 @@ extension TaskHost {
         case .pending(let id, let call):
             launcher.reply(id, call: call, answerPending(from: id))
         case .assertionBegan(let id, let assertion, let name):
+            running[id]?.openAssertions.insert(assertion)
             note(.info, "assertion \(assertion) begins: \(name)", of: id)
         case .assertionEnded(let id, let assertion):
+            running[id]?.openAssertions.remove(assertion)
             note(.info, "assertion \(assertion) ends", of: id)
         case .expiring(let id, let reason, _):
             await expiring(id, reason)
@@ -187,7 +189,10 @@ extension TaskHost {
             unsaved.end.outcome == .succeeded ? .info : .notice, unsaved.end.summary(putBack: putBack),
             launch: record.id, identifier: record.identifier)
         happenings.send(.launchEnded(record, putBack: putBack))
-        let ending = LaunchEnding(outcome: unsaved.end.outcome, cpuTime: record.cpuTime)
+        // One that died with an assertion open did not leak it: only who has completed should have ended them.
+        let leaks = unsaved.end.completion == nil ? 0 : unsaved.launch.openAssertions.count
+        let ending = LaunchEnding(
+            outcome: unsaved.end.outcome, cpuTime: record.cpuTime, leakedAssertions: leaks)
         await schedule(.launchEnded(record.id, putBack: putBack, ending: ending))
         resumeReadyWaiters(of: record.id)
         finishIfDrained()

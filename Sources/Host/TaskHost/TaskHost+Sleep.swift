@@ -19,7 +19,7 @@ extension TaskHost {
 
     /// Lets the machine sleep once nothing runs that may be put off; the sensors do after 5 s in any case.
     func letSleepIfDrained() {
-        guard let delay = sleepDelay, discretionaryLaunches.isEmpty else { return }
+        guard let delay = sleepDelay, starting.isEmpty, discretionaryLaunches.isEmpty else { return }
         delay.release()
     }
 

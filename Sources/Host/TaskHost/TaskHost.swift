@@ -47,7 +47,10 @@ public actor TaskHost: Service {
     var unsavedEnds: [UnsavedEnd] = []
     /// What the scheduler remembers of bundles and the store does not have yet.
     var unsavedBundles: [BundleIdentifier: BundleState] = [:]
-    var isSavingBundles = false
+    /// The write that is under way; `true` if all was stored.
+    var bundleWrite: Task<Bool, Never>?
+    /// Whether the newest write failed, so that it is tried again by the clock.
+    var hasUnstoredBundles = false
     /// How far local time is ahead of UTC, as the scheduler was told last.
     var localTimeOffset: Duration?
     /// Set from the word that the machine will sleep until it has woken; nothing starts meanwhile.

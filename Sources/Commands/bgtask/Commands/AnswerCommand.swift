@@ -1,0 +1,31 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import TaskModel
+
+struct AnswerCommand: HostCommand {
+    /// The two answers.
+    enum Choice: String, ExpressibleByArgument, CaseIterable {
+        case yes, no
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "answer", abstract: "Answers whether a launch that stands still should keep going.",
+        discussion: """
+            No answer means yes. No expires the launch with noProgress.
+
+            Examples:
+              bgtask answer L42 yes
+              bgtask answer L42 no
+            """)
+
+    @Argument(help: ArgumentHelp("The launch: L42.", valueName: "launch")) var launch: LaunchID
+    @Argument(help: "yes or no.") var choice: Choice
+    @OptionGroup var common: CommonOptions
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let answer = try await client.answer(launch, keepGoing: choice == .yes)
+        if console.json { return try console.print(json: answer) }
+        try console.line(answer.keepGoing ? "\(launch) keeps going" : "\(launch) is told to stop")
+    }
+}

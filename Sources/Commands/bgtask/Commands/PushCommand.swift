@@ -1,0 +1,38 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import TaskModel
+
+struct PushCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push", abstract: "Delivers a silent push to a bundle's task of the kind push.",
+        discussion: """
+            The newest push replaces one that waits. Priority 10 is not put off by the score, only by vetoes and the rate.
+
+            Examples:
+              bgtask push com.example.mail '{"unread": 3}'
+              bgtask push com.example.mail @push.json --priority 10
+            """)
+
+    @Argument(help: "The bundle.") var bundle: BundleIdentifier
+    @Argument(
+        help: ArgumentHelp(
+            "A JSON object, or @FILE to read it from; @- is standard input.", valueName: "payload"))
+    var payload: String
+    @Option(help: ArgumentHelp("5 may be put off, 10 not.", valueName: "5|10"))
+    var priority = PushPriority.considerate.rawValue
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if PushPriority(rawValue: priority) == nil { throw ValidationError("--priority is 5 or 10") }
+    }
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let push = PushMessage(
+            bundle: bundle, payload: try PayloadText.read(payload), priority: PushPriority(rawValue: priority)
+        )
+        let request = try await client.push(push)
+        if console.json { return try console.print(json: request) }
+        try console.line("\(request.request) \(request.identifier) is pending (\(request.kind.rawValue))")
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import ControlClient
+import TaskModel
+
+struct UsedCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "used", abstract: "Tells that the user uses a bundle.",
+        discussion: """
+            The hours of use raise the score of its work just before the next ones; a dismissal is lifted.
+
+            Examples:
+              bgtask used com.example.feed
+              bgtask used com.example.feed --foreground
+              bgtask used com.example.feed --background
+            """)
+
+    @Argument(help: "The bundle.") var bundle: BundleIdentifier
+    @Flag(help: "Its client came to the foreground: its launches run at normal priority.")
+    var foreground = false
+    @Flag(help: "Its client left the foreground.")
+    var background = false
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if foreground && background { throw ValidationError("Give --foreground or --background, not both") }
+    }
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        let change: BundleChange = foreground ? .foreground(true) : background ? .foreground(false) : .used
+        try console.print(bundle: await client.change(bundle, change))
+    }
+}
