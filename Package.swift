@@ -102,10 +102,13 @@ let package = Package(
             name: "Calendars", dependencies: ["TaskModel"], path: "Sources/Host/Calendars",
             swiftSettings: swiftSettings),
         .target(
+            name: "StrictFiles",
+            dependencies: ["LinuxSystem", "TaskModel", .product(name: "Yams", package: "Yams")],
+            path: "Sources/Host/StrictFiles", swiftSettings: swiftSettings),
+        .target(
             name: "HandlerRegistry",
             dependencies: [
-                "Calendars", "LinuxSystem", "RunnerWire", "TaskModel",
-                .product(name: "Yams", package: "Yams"),
+                "Calendars", "LinuxSystem", "RunnerWire", "StrictFiles", "TaskModel",
             ],
             path: "Sources/Host/HandlerRegistry", swiftSettings: swiftSettings),
         .target(
@@ -116,6 +119,10 @@ let package = Package(
             name: "Scheduling",
             dependencies: ["TaskModel", .product(name: "HeapModule", package: "swift-collections")],
             path: "Sources/Host/Scheduling", swiftSettings: swiftSettings),
+        .target(
+            name: "HostSettings",
+            dependencies: ["LinuxSystem", "Scheduling", "StrictFiles", "TaskModel"],
+            path: "Sources/Host/HostSettings", swiftSettings: swiftSettings),
         .target(
             name: "SystemConditions", dependencies: ["LinuxSystem", "TaskModel"],
             path: "Sources/Host/SystemConditions", swiftSettings: swiftSettings),
@@ -152,7 +159,7 @@ let package = Package(
         .executableTarget(
             name: "bgtaskd",
             dependencies: [
-                "ControlServer", "LinuxSystem", "RequestStore", "TaskHost", "TaskModel",
+                "ControlServer", "HostSettings", "LinuxSystem", "RequestStore", "TaskHost", "TaskModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -215,6 +222,10 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "SchedulingTests", dependencies: ["Scheduling", "TaskHostTestSupport", "TaskModel"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "HostSettingsTests",
+            dependencies: ["HostSettings", "LinuxSystem", "Scheduling", "TaskHostTestSupport", "TaskModel"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "SystemConditionsTests",

@@ -1,4 +1,5 @@
 public import ControlServer
+import HostSettings
 import LinuxSystem
 import Logging
 import ServiceLifecycle
@@ -24,7 +25,7 @@ extension HostCommand {
 
         var configuration = HostConfiguration(
             pluginsDirectory: plugins, manifestsDirectory: manifests, stateDirectory: state,
-            socketPath: socket, runnerPath: try runner ?? HostPaths.runner(),
+            socketPath: socket, runnerPath: try runner ?? HostPaths.installedRunner(),
             simulatesConditions: conditions == .simulated, taskEnvironment: Self.taskEnvironment(),
             groupKill: isolation)
         configuration.templateIdleTime = .seconds(max(0, templateIdle))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ControlServer
+import HostSettings
 import LinuxSystem
 import Logging
 import RequestStore

@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// Finds identifiers that two manifests claim.

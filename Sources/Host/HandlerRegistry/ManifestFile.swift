@@ -1,4 +1,5 @@
 import LinuxSystem
+import StrictFiles
 import TaskModel
 
 /// One manifest's file, read in the same way by the host and by lint.
@@ -26,7 +27,7 @@ enum ManifestFile {
         }
         let (read, found) = ManifestReader.read(bytes, file: path)
         guard let read else { return (nil, found) }
-        let problems = ProblemList(file: path)
+        let problems = ProblemList(file: path, kind: .manifest)
         for (task, places) in zip(read.manifest.tasks, read.callPlaces) {
             if let call = task.call, let places { calls.check(call, places, problems) }
         }

@@ -1,3 +1,4 @@
+import StrictFiles
 public import TaskModel
 
 /// What `bgtask lint` does: the host's own reading, without copying or running anything.

@@ -1,4 +1,5 @@
 import LinuxSystem
+import StrictFiles
 import TaskModel
 
 /// The registry's state: what was right before, so that a file in the middle of a change hurts nobody.

@@ -8,11 +8,12 @@ extension Scheduler {
         of bundle: BundleIdentifier, to permission: RefreshPermission, byAdministrator: Bool
     ) throws(SubmissionError) {
         guard !byAdministrator else { return }
-        guard permission == .restricted || bundleState(bundle).refresh == .restricted else { return }
+        let inForce = settings.refreshSwitch(of: bundle, bundleState(bundle))
+        guard permission == .restricted || inForce == .restricted else { return }
         throw SubmissionError(
             code: .notPermitted, subject: bundle.rawValue,
             finding:
-                "background refresh is \(bundleState(bundle).refresh.rawValue), and only the administrator sets or lifts a restriction",
+                "background refresh is \(inForce.rawValue), and only the administrator sets or lifts a restriction",
             remedy: "Change the host's configuration")
     }
 
@@ -29,7 +30,8 @@ extension Scheduler {
             cancelQueued(of: bundle, &actions)
         case .refreshSwitched(let bundle, let permission):
             changeBundle(bundle) {
-                if $0.refresh != permission { $0.refreshChangedAt = now.wall }
+                // The first turn counts even if it changes nothing: it stands above what is configured.
+                if $0.refresh != permission || $0.refreshChangedAt == nil { $0.refreshChangedAt = now.wall }
                 $0.refresh = permission
             }
         case .budgetChanged(let bundle, let launches, let cpu):

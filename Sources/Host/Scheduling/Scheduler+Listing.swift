@@ -9,7 +9,8 @@ extension Scheduler {
 
     /// One bundle with what it spent today.
     public func facts(of bundle: BundleIdentifier, at now: Moment) -> BundleFacts {
-        let state = bundleState(bundle)
+        var state = bundleState(bundle)
+        state.refresh = settings.refreshSwitch(of: bundle, state)
         let budget = state.budget.current(at: now.wall, in: situation)
         return BundleFacts(
             bundle: bundle, isInstalled: situation.permits.bundleIdentifiers.contains(bundle), state: state,

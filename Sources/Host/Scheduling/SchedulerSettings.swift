@@ -139,6 +139,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
     /// Whether any bundle may refresh: the host-wide switch.
     public var refresh = RefreshPermission.available
+    /// The administrator's switches of single bundles: `restricted` stands above the user's own, the others below it.
+    public var bundleRefresh: [BundleIdentifier: RefreshPermission] = [:]
     /// Whether processing runs while somebody uses the device: for kiosks and servers.
     public var ignoresDeviceActivity = false
 

@@ -63,6 +63,24 @@ public struct BundleIdentifier: Hashable, Comparable, Sendable, Codable, CustomS
     }
 }
 
+extension BundleIdentifier: CodingKeyRepresentable {
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// The id as a key, so that a dictionary by bundles is written as a mapping.
+    public var codingKey: any CodingKey { Key(stringValue: rawValue) }
+
+    /// Reads a key; `nil` if it is no id.
+    public init?<Other: CodingKey>(codingKey: Other) {
+        try? self.init(codingKey.stringValue)
+    }
+}
+
 /// What a manifest permits: one identifier, or a prefix with one or more further labels (`com.example.export.*`).
 public struct IdentifierPattern: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The identifier, or the prefix before `.*`.

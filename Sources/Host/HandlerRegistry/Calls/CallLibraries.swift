@@ -1,4 +1,5 @@
 import LinuxSystem
+import StrictFiles
 import TaskModel
 
 /// Checks a call's functions against its libraries, without loading them.

@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// Follows which names are bound while a program is read from top to bottom.

@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// Writes a program as the runner reads it: Documentation/RunnerProtocol.md, "Call programs".

@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// Where the calls of a program are, in the order of its `invocations`.
@@ -18,7 +19,7 @@ struct CallReader {
     static let maximumSteps = 64
 
     /// Reads the program; `nil` after saying why it can't be used.
-    func program(_ node: ManifestNode) -> (program: CallProgram, places: CallPlaces)? {
+    func program(_ node: YAMLNode) -> (program: CallProgram, places: CallPlaces)? {
         let keys = ["library", "callbacks", "steps", "message", "onExpiration"]
         guard let fields = Fields(node, "call", keys: keys, problems) else { return nil }
         let libraryNode = fields.required("library", "call", problems)
@@ -60,7 +61,7 @@ struct CallReader {
         )
     }
 
-    private func library(_ node: ManifestNode) -> String? {
+    private func library(_ node: YAMLNode) -> String? {
         guard let name = node.text("library", problems) else { return nil }
         guard !name.contains("/"), name != ".", name != "..", name.utf8.count <= 255 else {
             problems.error(
@@ -71,7 +72,7 @@ struct CallReader {
         return name
     }
 
-    private func callbacks(_ node: ManifestNode) -> [CallCallback] {
+    private func callbacks(_ node: YAMLNode) -> [CallCallback] {
         guard let fields = Fields(node, "callbacks", keys: nil, problems) else { return [] }
         return fields.all.compactMap { name, place, value in
             if !PayloadText.isKey(name) {
@@ -83,7 +84,7 @@ struct CallReader {
         }
     }
 
-    private func callback(_ name: String, _ node: ManifestNode) -> CallCallback? {
+    private func callback(_ name: String, _ node: YAMLNode) -> CallCallback? {
         let keys = ["returns", "parameters", "onCall", "completed", "total", "continue", "stop"]
         guard let fields = Fields(node, "a callback", keys: keys, problems) else { return nil }
         let types = CallTypeReader(problems: problems)
@@ -148,7 +149,7 @@ struct CallReader {
         }
     }
 
-    private func position(_ node: ManifestNode, _ what: String, _ callback: CallCallback) -> Int? {
+    private func position(_ node: YAMLNode, _ what: String, _ callback: CallCallback) -> Int? {
         guard let position = node.integer(what, in: 1...max(1, callback.parameters.count), problems) else {
             return nil
         }

@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// Reads calls: a function, its arguments, its result.
@@ -9,10 +10,10 @@ struct InvocationReader {
     let callbacks: [String]
     let names: CallNames
     let problems: ProblemList
-    let library: (ManifestNode) -> String?
+    let library: (YAMLNode) -> String?
 
     /// Reads `message:` and `onExpiration:`, which have a function and arguments only.
-    func short(_ node: ManifestNode, _ what: String, returns: CallType) -> (
+    func short(_ node: YAMLNode, _ what: String, returns: CallType) -> (
         invocation: CallInvocation, place: Place
     )? {
         guard let fields = Fields(node, what, keys: ["function", "arguments", "library"], problems) else {
@@ -58,7 +59,7 @@ struct InvocationReader {
     }
 
     /// Reads one argument; `nil` after saying what is wrong.
-    private func argument(_ node: ManifestNode) -> CallArgument? {
+    private func argument(_ node: YAMLNode) -> CallArgument? {
         if node.isNull { return .null }
         guard case .mapping(let pairs) = node.value, let first = pairs.first,
             case .scalar(let word, _) = first.key.value
@@ -84,7 +85,7 @@ struct InvocationReader {
     }
 
     private func literal(
-        _ node: ManifestNode, _ word: String, _ pair: (key: ManifestNode, value: ManifestNode)
+        _ node: YAMLNode, _ word: String, _ pair: (key: YAMLNode, value: YAMLNode)
     ) -> CallArgument? {
         let words =
             ["use", "sizeOf", "callback", "out", "inout", "buffer", "file"]
@@ -104,7 +105,7 @@ struct InvocationReader {
         return literal == .null ? .null : .literal(type, literal)
     }
 
-    private func sizeOf(_ node: ManifestNode) -> CallArgument? {
+    private func sizeOf(_ node: YAMLNode) -> CallArgument? {
         guard let (name, place) = field(node, "sizeOf", []), let meaning = names.use(name, at: place) else {
             return nil
         }
@@ -115,7 +116,7 @@ struct InvocationReader {
         return .sizeOf(name)
     }
 
-    private func callback(_ node: ManifestNode) -> CallArgument? {
+    private func callback(_ node: YAMLNode) -> CallArgument? {
         guard let (name, place) = field(node, "callback", []) else { return nil }
         guard callbacks.contains(name) else {
             problems.error(
@@ -125,7 +126,7 @@ struct InvocationReader {
         return .callback(name)
     }
 
-    private func out(_ node: ManifestNode) -> CallArgument? {
+    private func out(_ node: YAMLNode) -> CallArgument? {
         guard let fields = Fields(node, "out", keys: ["out", "as"], problems), let typeNode = fields["out"],
             let type = CallTypeReader(problems: problems).type(typeNode, allowing: .arguments),
             let name = bind(fields, "out", .value(type))
@@ -133,7 +134,7 @@ struct InvocationReader {
         return .out(type, name: name)
     }
 
-    private func reference(_ node: ManifestNode) -> CallArgument? {
+    private func reference(_ node: YAMLNode) -> CallArgument? {
         guard let fields = Fields(node, "inout", keys: ["inout", "as", "from"], problems),
             let typeNode = fields["inout"],
             let type = CallTypeReader(problems: problems).type(typeNode, allowing: .arguments),
@@ -143,7 +144,7 @@ struct InvocationReader {
         return .reference(type, name: name, from: source)
     }
 
-    private func buffer(_ node: ManifestNode) -> CallArgument? {
+    private func buffer(_ node: YAMLNode) -> CallArgument? {
         guard let fields = Fields(node, "buffer", keys: ["buffer", "as"], problems),
             let size = fields["buffer"],
             let source = size.isSize ? self.size(size) : source(size, of: .size),
@@ -152,7 +153,7 @@ struct InvocationReader {
         return .buffer(source, name: name)
     }
 
-    private func size(_ node: ManifestNode) -> CallSource? {
+    private func size(_ node: YAMLNode) -> CallSource? {
         if case .scalar(let text, isPlain: true) = node.value, let number = Int64(text), number > 0 {
             return .literal(.integer(number))
         }
@@ -160,7 +161,7 @@ struct InvocationReader {
             .map { .literal(.integer($0.bytes)) }
     }
 
-    private func file(_ node: ManifestNode) -> CallArgument? {
+    private func file(_ node: YAMLNode) -> CallArgument? {
         guard let fields = Fields(node, "file", keys: ["file", "as"], problems),
             let pathNode = fields["file"],
             let path = pathNode.text("file", problems), let name = bind(fields, "file", .memory)
@@ -172,7 +173,7 @@ struct InvocationReader {
     }
 
     /// A number that an argument needs: a literal, or a name.
-    func source(_ node: ManifestNode, of type: CallType) -> CallSource? {
+    func source(_ node: YAMLNode, of type: CallType) -> CallSource? {
         if case .scalar(let text, _) = node.value, PayloadText.isKey(text), !node.isNull, text != "true",
             text != "false"
         {
@@ -195,7 +196,7 @@ struct InvocationReader {
         return name
     }
 
-    private func field(_ node: ManifestNode, _ key: String, _ others: [String]) -> (String, Place)? {
+    private func field(_ node: YAMLNode, _ key: String, _ others: [String]) -> (String, Place)? {
         guard let fields = Fields(node, "an argument", keys: [key] + others, problems),
             let value = fields[key],
             let name = value.text(key, problems)
@@ -203,12 +204,12 @@ struct InvocationReader {
         return (name, value.place)
     }
 
-    private func text(_ node: ManifestNode) -> String {
+    private func text(_ node: YAMLNode) -> String {
         if case .scalar(let text, _) = node.value { text } else { "" }
     }
 }
 
-extension ManifestNode {
+extension YAMLNode {
     /// Whether it begins with a digit, as sizes do and names do not.
     fileprivate var isSize: Bool {
         if case .scalar(let text, _) = value {

@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// Reads names of C types.
@@ -12,7 +13,7 @@ struct CallTypeReader {
     let problems: ProblemList
 
     /// Reads a type; structs get the answer that helps.
-    func type(_ node: ManifestNode, allowing use: Use) -> CallType? {
+    func type(_ node: YAMLNode, allowing use: Use) -> CallType? {
         guard case .scalar(let text, _) = node.value, !node.isNull else {
             problems.error(node.place, "a type must be a word, found \(node.found)", nil)
             return nil
@@ -49,7 +50,7 @@ struct LiteralReader {
     let problems: ProblemList
 
     /// Reads a literal; whole numbers must fit the type, and a payload key must bring what it needs.
-    func literal(_ node: ManifestNode, of type: CallType) -> CallLiteral? {
+    func literal(_ node: YAMLNode, of type: CallType) -> CallLiteral? {
         if node.isNull {
             if type.isPointer { return .null }
             problems.error(node.place, "null for \(type.rawValue)", "Only pointer and string can be null")
@@ -93,7 +94,7 @@ struct LiteralReader {
         return magnitude <= highest ? .integer(Int64(bitPattern: magnitude)) : nil
     }
 
-    private func string(_ node: ManifestNode) -> CallLiteral? {
+    private func string(_ node: YAMLNode) -> CallLiteral? {
         guard let text = node.text("a string", problems) else { return nil }
         if PayloadText.isTemplate(text) {
             PayloadText.check(

@@ -1,4 +1,5 @@
 import LinuxSystem
+import StrictFiles
 import TaskModel
 
 /// A text of a call that the payload has a part in, and that is a path.

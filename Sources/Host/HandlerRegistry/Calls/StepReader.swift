@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// Reads the entries of `steps:`.
@@ -13,7 +14,7 @@ struct StepReader {
     let problems: ProblemList
 
     /// Reads a step; its place is the function's, `nil` for a save.
-    func step(_ node: ManifestNode) -> (CallStep, Place?)? {
+    func step(_ node: YAMLNode) -> (CallStep, Place?)? {
         if case .mapping(let pairs) = node.value, pairs.contains(where: { $0.key.isWord("save") }) {
             return save(node).map { ($0, nil) }
         }
@@ -54,7 +55,7 @@ struct StepReader {
         return false
     }
 
-    private func save(_ node: ManifestNode) -> CallStep? {
+    private func save(_ node: YAMLNode) -> CallStep? {
         guard let outer = Fields(node, "a step that saves", keys: ["save"], problems),
             let saveNode = outer["save"],
             let fields = Fields(saveNode, "save", keys: ["from", "length", "to"], problems)
@@ -75,7 +76,7 @@ struct StepReader {
         return CallStep(action: .save(CallSave(from: name, length: length, to: path)))
     }
 
-    private func expectation(_ node: ManifestNode, of type: CallType) -> CallExpectation? {
+    private func expectation(_ node: YAMLNode, of type: CallType) -> CallExpectation? {
         // Of a string only "not null" can be asked.
         let literalType: CallType = type == .string ? .pointer : type
         let literals = LiteralReader(payload: [:], problems: problems)
@@ -104,7 +105,7 @@ struct StepReader {
     }
 }
 
-extension ManifestNode {
+extension YAMLNode {
     fileprivate func isWord(_ word: String) -> Bool {
         if case .scalar(word, _) = value { true } else { false }
     }

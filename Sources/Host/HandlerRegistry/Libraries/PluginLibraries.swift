@@ -1,4 +1,5 @@
 import LinuxSystem
+import StrictFiles
 
 /// Why a library of the plugins directory can't be used.
 struct LibraryError: Error, Equatable {

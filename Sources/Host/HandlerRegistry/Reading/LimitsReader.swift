@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// Reads `limits:`: CPU may only be lowered, run time, grace and memory stay inside the host's bounds.
@@ -6,7 +7,7 @@ struct LimitsReader {
     let problems: ProblemList
 
     /// The limits of the kind, changed by the node.
-    func limits(_ node: ManifestNode?) -> LaunchLimits {
+    func limits(_ node: YAMLNode?) -> LaunchLimits {
         var limits = LaunchLimits.standard(for: kind)
         guard let node,
             let fields = Fields(node, "limits", keys: ["cpu", "memory", "runtime", "grace"], problems)
@@ -22,7 +23,7 @@ struct LimitsReader {
         return limits
     }
 
-    private func cpu(_ node: ManifestNode) -> CPULimit? {
+    private func cpu(_ node: YAMLNode) -> CPULimit? {
         guard let fields = Fields(node, "cpu", keys: ["percent", "window"], problems) else { return nil }
         let standard = CPULimit.standard
         // A continued task has no limit of its own, so that any limit lowers.

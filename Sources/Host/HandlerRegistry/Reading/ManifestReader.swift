@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// A manifest with the places that later checks point at.
@@ -24,13 +25,13 @@ struct ManifestReader {
     /// - Returns: The manifest, `nil` if there are errors; and everything that was found, warnings included.
     static func read(_ bytes: [UInt8], file: String) -> (manifest: ReadManifest?, problems: [ManifestProblem])
     {
-        let problems = ProblemList(file: file)
+        let problems = ProblemList(file: file, kind: .manifest)
         guard let root = YAMLDocument.parse(bytes, problems: problems) else { return (nil, problems.sorted) }
         let manifest = Self(problems: problems).manifest(root)
         return (problems.hasErrors ? nil : manifest, problems.sorted)
     }
 
-    private func manifest(_ root: ManifestNode) -> ReadManifest? {
+    private func manifest(_ root: YAMLNode) -> ReadManifest? {
         let keys = ["apiVersion", "bundle", "library", "modes", "tasks", "sandbox"]
         guard let fields = Fields(root, "the manifest", keys: keys, problems) else { return nil }
         checkVersion(fields)
@@ -77,7 +78,7 @@ struct ManifestReader {
         }
     }
 
-    private func libraryName(_ node: ManifestNode) -> String? {
+    private func libraryName(_ node: YAMLNode) -> String? {
         guard let name = node.text("library", problems) else { return nil }
         guard !name.contains("/"), name != ".", name != "..", !name.isEmpty else {
             problems.error(
@@ -114,4 +115,11 @@ struct ManifestReader {
             seenInLowercase[text.lowercased()] = text
         }
     }
+}
+
+extension FileKind {
+    /// Manifests, as messages speak of them.
+    static let manifest = FileKind(
+        plural: "Manifests", whenEmpty: "Begin it with 'apiVersion: bgtask/v1'",
+        whenLarge: "Split it into several manifests")
 }

@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// Texts that name values of the payload: `${payload.KEY}`.

@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// Reads `sandbox:`.
@@ -6,7 +7,7 @@ struct SandboxReader {
     let payload: [String: PayloadType]
     let problems: ProblemList
 
-    func sandbox(_ node: ManifestNode?) -> SandboxDeclaration {
+    func sandbox(_ node: YAMLNode?) -> SandboxDeclaration {
         var sandbox = SandboxDeclaration()
         guard let node,
             let fields = Fields(
@@ -21,7 +22,7 @@ struct SandboxReader {
         return sandbox
     }
 
-    private func grant(_ node: ManifestNode) -> WriteGrant? {
+    private func grant(_ node: YAMLNode) -> WriteGrant? {
         guard case .mapping = node.value else {
             return path(node, "a path of write").map { WriteGrant(path: $0, create: false) }
         }
@@ -33,7 +34,7 @@ struct SandboxReader {
         return path.map { WriteGrant(path: $0, create: create) }
     }
 
-    private func path(_ node: ManifestNode, _ what: String) -> String? {
+    private func path(_ node: YAMLNode, _ what: String) -> String? {
         guard let path = node.text(what, problems) else { return nil }
         let isRooted =
             path.hasPrefix("/") || path == "~" || path.hasPrefix("~/") || path.hasPrefix("${payload.")

@@ -1,4 +1,5 @@
 import Calendars
+import StrictFiles
 import TaskModel
 
 /// Reads `schedule:` and `retry:` of a task.
@@ -13,7 +14,7 @@ struct ScheduleReader {
     ]
     private static let year = Duration.seconds(366 * 86_400)
 
-    func schedule(_ node: ManifestNode) -> Schedule? {
+    func schedule(_ node: YAMLNode) -> Schedule? {
         checkUse(at: node.place)
         let found = problems.problems.count
         guard let fields = Fields(node, "schedule", keys: Self.keys, problems) else { return nil }
@@ -69,7 +70,7 @@ struct ScheduleReader {
     }
 
     /// The expression's text, once it is known to be right.
-    private func expression(_ node: ManifestNode) -> String? {
+    private func expression(_ node: YAMLNode) -> String? {
         guard let text = node.text("at", problems) else { return nil }
         do {
             _ = try CalendarExpression(text)
@@ -83,7 +84,7 @@ struct ScheduleReader {
         }
     }
 
-    private func zone(_ node: ManifestNode) -> String? {
+    private func zone(_ node: YAMLNode) -> String? {
         guard let name = node.text("timeZone", problems) else { return nil }
         do {
             _ = try ZoneDatabase.machine.zone(named: name)
@@ -116,7 +117,7 @@ struct ScheduleReader {
         return value
     }
 
-    private func path(_ node: ManifestNode) -> String? {
+    private func path(_ node: YAMLNode) -> String? {
         guard let path = node.text("onFileChange", problems) else { return nil }
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard path.hasPrefix("/"), !parts.isEmpty, !parts.contains(".."), path.utf8.count < 4096 else {
@@ -134,7 +135,7 @@ struct RetryReader {
     let isAtMostOnce: Bool
     let problems: ProblemList
 
-    func retry(_ node: ManifestNode) -> RetryDeclaration? {
+    func retry(_ node: YAMLNode) -> RetryDeclaration? {
         guard let fields = Fields(node, "retry", keys: ["attempts", "backoff"], problems) else { return nil }
         let attempts = fields.required("attempts", "retry", problems)?.integer(
             "attempts", in: 2...100, problems)

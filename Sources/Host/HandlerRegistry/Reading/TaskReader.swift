@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// One task with its places.
@@ -33,7 +34,7 @@ struct TaskReader {
     ]
 
     /// Reads one task; `nil` after saying why it can't be used at all.
-    func task(_ node: ManifestNode) -> ReadTask? {
+    func task(_ node: YAMLNode) -> ReadTask? {
         guard let fields = Fields(node, "a task", keys: Self.keys, problems) else { return nil }
         let identifierNode = fields.required("identifier", "a task", problems)
         let pattern = identifierNode.flatMap(pattern)
@@ -70,7 +71,7 @@ struct TaskReader {
         return ReadTask(declaration: declaration, place: identifierNode.place, callPlaces: call?.places)
     }
 
-    private func pattern(_ node: ManifestNode) -> IdentifierPattern? {
+    private func pattern(_ node: YAMLNode) -> IdentifierPattern? {
         guard let text = node.text("identifier", problems) else { return nil }
         do {
             return try IdentifierPattern(text)
@@ -111,7 +112,7 @@ struct TaskReader {
             "Add it: modes: [\(required.rawValue)]")
     }
 
-    private func payload(_ node: ManifestNode) -> [String: PayloadType] {
+    private func payload(_ node: YAMLNode) -> [String: PayloadType] {
         guard let fields = Fields(node, "payload", keys: nil, problems) else { return [:] }
         var payload: [String: PayloadType] = [:]
         for (key, place, value) in fields.all {

@@ -29,7 +29,8 @@ struct RefreshAllowed: Policy {
         -> (observed: String, remedy: String)?
     {
         let (permission, whose) =
-            settings.refresh != .available ? (settings.refresh, "the host") : (state.refresh, "\(bundle)")
+            settings.refresh != .available
+            ? (settings.refresh, "the host") : (settings.refreshSwitch(of: bundle, state), "\(bundle)")
         switch permission {
         case .available: return nil
         case .denied:
@@ -42,5 +43,15 @@ struct RefreshAllowed: Policy {
         case .restricted:
             return ("restricted for \(whose)", "Ask the administrator: only that configuration lifts it")
         }
+    }
+}
+
+extension SchedulerSettings {
+    /// The switch of a bundle that is in force: the administrator's restriction, else the user's choice, else what is
+    /// configured.
+    func refreshSwitch(of bundle: BundleIdentifier, _ state: BundleState) -> RefreshPermission {
+        guard let configured = bundleRefresh[bundle] else { return state.refresh }
+        let isChosen = state.refreshChangedAt != nil && state.refresh != .restricted
+        return configured == .restricted || !isChosen ? configured : state.refresh
     }
 }

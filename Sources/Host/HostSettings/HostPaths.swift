@@ -1,13 +1,28 @@
-import LinuxSystem
+public import LinuxSystem
 
-/// Where things are unless options say otherwise: root's under /usr, /etc, /var and /run, a user's in XDG directories.
-struct HostPaths {
-    var plugins: String
-    var manifests: String
-    var state: String
-    var socket: String
+/// Where things are unless somebody says otherwise: root's under /usr, /etc, /var and /run, a user's in XDG directories.
+public struct HostPaths: Equatable, Sendable {
+    /// The handlers' libraries.
+    public var plugins: String
+    /// The manifests.
+    public var manifests: String
+    /// The store and the bundles' data.
+    public var state: String
+    /// The control socket.
+    public var socket: String
+    /// The runner program; empty if it is to be found beside bgtaskd.
+    public var runner = ""
 
-    static var standard: HostPaths {
+    /// Names the places.
+    public init(plugins: String, manifests: String, state: String, socket: String) {
+        self.plugins = plugins
+        self.manifests = manifests
+        self.state = state
+        self.socket = socket
+    }
+
+    /// This process's: by its user and its environment.
+    public static var standard: HostPaths {
         if ProcessFacts.isRoot {
             return HostPaths(
                 plugins: "/usr/lib/bgtask/plugins", manifests: "/etc/bgtask/manifests",
@@ -24,7 +39,9 @@ struct HostPaths {
     }
 
     /// The runner beside the host's own file, or where `make install` puts it.
-    static func runner() throws -> String {
+    ///
+    /// - Throws: The call that failed; without /proc there is no answer.
+    public static func installedRunner() throws(SystemCallError) -> String {
         let directory = try ProcessFacts.executableDirectory()
         let candidates = [directory + "/bgtask-runner", directory + "/../libexec/bgtask/bgtask-runner"]
         for candidate in candidates where ProcessFacts.isExecutable(candidate) {

@@ -1,23 +1,23 @@
 import TaskModel
 import Yams
 
-/// Parses YAML into nodes with places, and refuses what manifests must not use.
+/// Parses YAML into nodes with places, and refuses what hides a value from who reads the file.
 ///
 /// The only file that knows Yams. libYAML itself limits nesting to 1,000 levels.
-enum YAMLDocument {
-    /// The largest manifest: 64 KiB.
+public enum YAMLDocument {
+    /// The largest file: 64 KiB.
     ///
-    /// Ours; the largest that we ship has 2.
-    static let maximumSize = 64 << 10
+    /// Ours; the largest manifest that we ship has 2.
+    public static let maximumSize = 64 << 10
 
     /// Parses one document.
     ///
     /// - Returns: The root, or `nil` where the problems say why there is none.
-    static func parse(_ bytes: [UInt8], problems: ProblemList) -> ManifestNode? {
+    public static func parse(_ bytes: [UInt8], problems: ProblemList) -> YAMLNode? {
         guard bytes.count <= maximumSize else {
             problems.error(
                 nil, "the file has \(bytes.count) bytes, more than \(maximumSize)",
-                "Split it into several manifests")
+                problems.kind.whenLarge)
             return nil
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -27,8 +27,11 @@ enum YAMLDocument {
         do {
             let parser = try Parser(yaml: text, encoding: .utf8)
             guard let root = try parser.singleRoot() else {
-                problems.error(nil, "the file is empty", "Begin it with 'apiVersion: bgtask/v1'")
-                return nil
+                if let remedy = problems.kind.whenEmpty {
+                    problems.error(nil, "the file is empty", remedy)
+                    return nil
+                }
+                return YAMLNode(value: .mapping([]), place: Place(line: 1, column: 1))
             }
             // The parser owns the anchors, which nodes refer to weakly.
             return withExtendedLifetime(parser) { convert(root, problems: problems) }
@@ -40,17 +43,18 @@ enum YAMLDocument {
         return nil
     }
 
-    private static func convert(_ node: Node, isKey: Bool = false, problems: ProblemList) -> ManifestNode {
+    private static func convert(_ node: Node, isKey: Bool = false, problems: ProblemList) -> YAMLNode {
         let place = Place(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
         if let anchor = node.anchor {
             problems.error(
                 place, "the anchor '&\(anchor.rawValue.shortened)'",
-                "Manifests have no anchors and aliases: write the value out")
+                "\(problems.kind.plural) have no anchors and aliases: write the value out")
         }
         switch node {
         case .alias:
-            problems.error(place, "an alias", "Manifests have no anchors and aliases: write the value out")
-            return ManifestNode(value: .scalar("", isPlain: true), place: place)
+            problems.error(
+                place, "an alias", "\(problems.kind.plural) have no anchors and aliases: write the value out")
+            return YAMLNode(value: .scalar("", isPlain: true), place: place)
         case .scalar(let scalar):
             let isPlain = scalar.style == .plain
             // Yams gives quoted scalars and all keys the tag of strings, written or not; and the key '<<' that of
@@ -60,10 +64,10 @@ enum YAMLDocument {
                     tag: scalar.tag.rawValue, unless: isPlain && !isKey ? "" : Tag.Name.str.rawValue,
                     at: place, problems)
             }
-            return ManifestNode(value: .scalar(scalar.string, isPlain: isPlain), place: place)
+            return YAMLNode(value: .scalar(scalar.string, isPlain: isPlain), place: place)
         case .sequence(let sequence):
             refuse(tag: sequence.tag.rawValue, unless: "", at: place, problems)
-            return ManifestNode(
+            return YAMLNode(
                 value: .sequence(sequence.map { convert($0, problems: problems) }), place: place)
         case .mapping(let mapping):
             refuse(tag: mapping.tag.rawValue, unless: "", at: place, problems)
@@ -73,13 +77,15 @@ enum YAMLDocument {
                     value: convert($0.value, problems: problems)
                 )
             }
-            return ManifestNode(value: .mapping(pairs), place: place)
+            return YAMLNode(value: .mapping(pairs), place: place)
         }
     }
 
     private static func refuse(tag: String, unless plain: String, at place: Place, _ problems: ProblemList) {
         guard tag != plain, tag != "" else { return }
-        problems.error(place, "the tag '\(tag.shortened)'", "Manifests have no tags: the key says the type")
+        problems.error(
+            place, "the tag '\(tag.shortened)'", "\(problems.kind.plural) have no tags: the key says the type"
+        )
     }
 
     private static func report(_ error: YamlError, problems: ProblemList) {
@@ -90,7 +96,7 @@ enum YAMLDocument {
             problems.error(
                 Place(line: mark.line, column: mark.column), isAlias ? "an alias" : problem,
                 isAlias
-                    ? "Manifests have no anchors and aliases: write the value out"
+                    ? "\(problems.kind.plural) have no anchors and aliases: write the value out"
                     : "This is not YAML; look just before this place")
         case .duplicatedKeysInMapping(let keys, let context):
             problems.error(

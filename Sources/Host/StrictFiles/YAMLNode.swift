@@ -1,23 +1,42 @@
-/// A place in a manifest's file.
-struct Place: Equatable {
-    var line: Int
-    var column: Int
+/// A place in a file.
+public struct Place: Equatable, Sendable {
+    /// From 1.
+    public var line: Int
+    /// From 1.
+    public var column: Int
+
+    /// Makes a place.
+    public init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
 }
 
-/// One value of a manifest, with its place.
-struct ManifestNode {
-    enum Value {
+/// One value of a file, with its place.
+public struct YAMLNode {
+    /// What is written there.
+    public enum Value {
         /// `isPlain` is false for quoted and block scalars, which are text whatever they look like.
         case scalar(String, isPlain: Bool)
-        case mapping([(key: ManifestNode, value: ManifestNode)])
-        case sequence([ManifestNode])
+        /// Keys and values, in the file's order.
+        case mapping([(key: YAMLNode, value: YAMLNode)])
+        /// A list.
+        case sequence([YAMLNode])
     }
 
-    var value: Value
-    var place: Place
+    /// What is written there.
+    public var value: Value
+    /// Where it begins.
+    public var place: Place
+
+    /// Makes a node.
+    public init(value: Value, place: Place) {
+        self.value = value
+        self.place = place
+    }
 
     /// What a person would call it, for "found ...".
-    var found: String {
+    public var found: String {
         switch value {
         case .mapping: "a mapping"
         case .sequence: "a list"
@@ -34,7 +53,7 @@ struct ManifestNode {
     }
 
     /// Whether it is YAML's null: nothing, `~` or `null`.
-    var isNull: Bool {
+    public var isNull: Bool {
         if case .scalar(let text, isPlain: true) = value {
             ["", "~", "null", "Null", "NULL"].contains(text)
         } else {
@@ -45,10 +64,10 @@ struct ManifestNode {
 
 extension String {
     /// At most 60 characters on one line, for messages.
-    var shortened: String { shortened(to: 60) }
+    public var shortened: String { shortened(to: 60) }
 
     /// At most so many characters on one line, for messages.
-    func shortened(to most: Int) -> String {
+    public func shortened(to most: Int) -> String {
         let clean = String(
             unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : Character($0) })
         return clean.count > most ? clean.prefix(most - 3) + "..." : clean

@@ -1,9 +1,9 @@
-import TaskModel
+public import TaskModel
 
 /// Reads typed values out of nodes; each answers `nil` after it has said what is wrong.
-extension ManifestNode {
+extension YAMLNode {
     /// A text; a bare number, `true` or nothing at all is refused, because YAML would mean something else by it.
-    func text(_ what: String, _ problems: ProblemList) -> String? {
+    public func text(_ what: String, _ problems: ProblemList) -> String? {
         guard case .scalar(let text, let isPlain) = value, !isNull else {
             problems.error(place, "\(what) must be a text, found \(found)", nil)
             return nil
@@ -19,7 +19,8 @@ extension ManifestNode {
         return text
     }
 
-    func bool(_ what: String, _ problems: ProblemList) -> Bool? {
+    /// `true` or `false`.
+    public func bool(_ what: String, _ problems: ProblemList) -> Bool? {
         if case .scalar(let text, isPlain: true) = value, text == "true" || text == "false" {
             return text == "true"
         }
@@ -27,7 +28,8 @@ extension ManifestNode {
         return nil
     }
 
-    func integer(_ what: String, in range: ClosedRange<Int>, _ problems: ProblemList) -> Int? {
+    /// A whole number, no other digits than those.
+    public func integer(_ what: String, in range: ClosedRange<Int>, _ problems: ProblemList) -> Int? {
         guard case .scalar(let text, isPlain: true) = value, let number = Int(text) else {
             problems.error(place, "\(what) must be a whole number, found \(found)", nil)
             return nil
@@ -40,7 +42,26 @@ extension ManifestNode {
         return number
     }
 
-    func duration(_ what: String, in range: ClosedRange<Duration>, _ problems: ProblemList) -> Duration? {
+    /// A number with or without a point; `1e3`, `nan` and hexadecimal ones are refused.
+    public func decimal(_ what: String, in range: ClosedRange<Double>, _ problems: ProblemList) -> Double? {
+        guard case .scalar(let text, isPlain: true) = value, let number = Double(text),
+            text.allSatisfy({ ("0"..."9").contains($0) || $0 == "." || $0 == "-" })
+        else {
+            problems.error(place, "\(what) must be a number, found \(found)", nil)
+            return nil
+        }
+        guard range.contains(number) else {
+            problems.error(
+                place, "\(what) is \(text), outside \(range.lowerBound) to \(range.upperBound)", nil)
+            return nil
+        }
+        return number
+    }
+
+    /// A duration with its unit, as `DurationText` reads it.
+    public func duration(_ what: String, in range: ClosedRange<Duration>, _ problems: ProblemList)
+        -> Duration?
+    {
         guard case .scalar(let text, _) = value, !isNull else {
             problems.error(
                 place, "\(what) must be a duration, found \(found)",
@@ -58,7 +79,9 @@ extension ManifestNode {
         return nil
     }
 
-    func size(_ what: String, in range: ClosedRange<ByteCount>, _ problems: ProblemList) -> ByteCount? {
+    /// A size with its unit, as `ByteCountText` reads it.
+    public func size(_ what: String, in range: ClosedRange<ByteCount>, _ problems: ProblemList) -> ByteCount?
+    {
         guard case .scalar(let text, _) = value, !isNull else {
             problems.error(
                 place, "\(what) must be a size, found \(found)", "Write a number with a unit: 64KiB, 256MiB")
@@ -76,22 +99,26 @@ extension ManifestNode {
     }
 
     /// One of the raw values of an enumeration.
-    func word<Word: RawRepresentable<String> & CaseIterable>(
+    public func word<Word: RawRepresentable<String> & CaseIterable>(
         _ what: String, as type: Word.Type, _ problems: ProblemList
     ) -> Word? {
-        let words = type.allCases.map(\.rawValue)
+        word(what, among: type.allCases.map(\.rawValue), problems).flatMap(type.init(rawValue:))
+    }
+
+    /// One of these words.
+    public func word(_ what: String, among words: [String], _ problems: ProblemList) -> String? {
         guard case .scalar(let text, _) = value, !isNull else {
             problems.error(
                 place, "\(what) must be one of \(words.joined(separator: ", ")), found \(found)", nil)
             return nil
         }
-        if let word = type.init(rawValue: text) { return word }
+        if words.contains(text) { return text }
         problems.error(place, "\(what) '\(text.shortened)' is unknown", Nearest.advice(for: text, in: words))
         return nil
     }
 
     /// The items of a list.
-    func items(_ what: String, _ problems: ProblemList) -> [ManifestNode]? {
+    public func items(_ what: String, _ problems: ProblemList) -> [YAMLNode]? {
         if case .sequence(let items) = value { return items }
         problems.error(place, "\(what) must be a list, found \(found)", nil)
         return nil

@@ -1,13 +1,14 @@
 /// The fields of a mapping; unknown keys are reported when it is made.
-struct Fields {
-    let place: Place
-    private var values: [String: ManifestNode] = [:]
+public struct Fields {
+    /// Where the mapping begins.
+    public let place: Place
+    private var values: [String: YAMLNode] = [:]
     private var keyPlaces: [String: Place] = [:]
 
     /// Opens a mapping; `nil` after saying that the node is none.
     ///
     /// `keys` are those that it may have; `nil` takes any text.
-    init?(_ node: ManifestNode, _ what: String, keys: [String]?, _ problems: ProblemList) {
+    public init?(_ node: YAMLNode, _ what: String, keys: [String]?, _ problems: ProblemList) {
         place = node.place
         guard case .mapping(let pairs) = node.value else {
             problems.error(node.place, "\(what) must be a mapping, found \(node.found)", nil)
@@ -19,7 +20,9 @@ struct Fields {
                 continue
             }
             if name == "<<" {
-                problems.error(key.place, "a merge key", "Manifests have no merge keys: write the keys out")
+                problems.error(
+                    key.place, "a merge key", "\(problems.kind.plural) have no merge keys: write the keys out"
+                )
             } else if let keys, !keys.contains(name) {
                 problems.error(
                     key.place, "unknown key '\(name.shortened)' in \(what)",
@@ -32,17 +35,17 @@ struct Fields {
     }
 
     /// The value of a key; `nil` if it is not there.
-    subscript(key: String) -> ManifestNode? { values[key] }
+    public subscript(key: String) -> YAMLNode? { values[key] }
 
     /// The value of a key that must be there; says so if it is not.
-    func required(_ key: String, _ what: String, _ problems: ProblemList) -> ManifestNode? {
+    public func required(_ key: String, _ what: String, _ problems: ProblemList) -> YAMLNode? {
         if let value = values[key] { return value }
         problems.error(place, "\(what) has no '\(key)'", "Add it")
         return nil
     }
 
     /// The keys with their places and values, in the file's order.
-    var all: [(key: String, place: Place, value: ManifestNode)] {
+    public var all: [(key: String, place: Place, value: YAMLNode)] {
         values.compactMap { key, value in keyPlaces[key].map { (key, $0, value) } }
             .sorted { ($0.place.line, $0.place.column) < ($1.place.line, $1.place.column) }
     }

@@ -1,7 +1,7 @@
 /// Finds what somebody probably meant.
-enum Nearest {
+public enum Nearest {
     /// The candidate with the smallest edit distance, if that is at most a third of the word (and at least 1).
-    static func match(_ word: String, in candidates: some Sequence<String>) -> String? {
+    public static func match(_ word: String, in candidates: some Sequence<String>) -> String? {
         let limit = max(1, max(word.count, 3) / 3)
         let ranked = candidates.map { (distance(word.lowercased(), $0.lowercased()), $0) }
         guard let best = ranked.min(by: { $0 < $1 }), best.0 <= limit else { return nil }
@@ -9,7 +9,7 @@ enum Nearest {
     }
 
     /// `Did you mean 'x'?`, or what there is to choose from.
-    static func advice(for word: String, in candidates: [String]) -> String {
+    public static func advice(for word: String, in candidates: [String]) -> String {
         if let match = match(word, in: candidates) { return "Did you mean '\(match)'?" }
         return candidates.isEmpty ? "Remove it" : "There are: \(candidates.sorted().joined(separator: ", "))"
     }

@@ -1,14 +1,14 @@
-import LinuxSystem
+public import LinuxSystem
 
 /// Whether a host that runs as root may believe a file: nobody else may change it, or put another in its place.
 ///
 /// Looked at are the file and every directory and link on the way to it. Each must be root's, and writable by nobody
 /// else; a directory with the sticky bit may be, as /tmp is, because there others can't touch what is root's.
-enum FileTrust {
+public enum FileTrust {
     /// Why a file can't be trusted, and what mends it; `nil` if it can, or if the host is not root.
     ///
     /// - Throws: The call that failed on the way to the file.
-    static func problem(with path: String, called name: String) throws(SystemCallError) -> (
+    public static func problem(with path: String, called name: String) throws(SystemCallError) -> (
         finding: String, remedy: String
     )? {
         guard FileContents.isRoot else { return nil }

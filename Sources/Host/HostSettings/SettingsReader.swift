@@ -1,0 +1,70 @@
+import StrictFiles
+import TaskModel
+
+/// Walks through a configuration file by the table of keys.
+struct SettingsReader {
+    let mayRestrict: Bool
+    let problems: ProblemList
+
+    /// The values of a document.
+    func entries(_ root: YAMLNode) -> [SettingsFile.Entry] {
+        var entries: [SettingsFile.Entry] = []
+        read(root, at: [], &entries)
+        return entries
+    }
+
+    private func read(_ node: YAMLNode, at path: [String], _ entries: inout [SettingsFile.Entry]) {
+        // A section whose every line is a comment is as good as none.
+        if node.isNull { return }
+        let what = path.isEmpty ? "the configuration" : path.joined(separator: ".")
+        guard let fields = Fields(node, what, keys: Self.children(of: path), problems) else { return }
+        for (name, _, value) in fields.all {
+            let inner = path + [name]
+            if let key = SettingTable.keys.first(where: { $0.path == inner }) {
+                read(value, of: key, &entries)
+            } else if inner == ["bundles"] {
+                bundles(value, &entries)
+            } else {
+                read(value, at: inner, &entries)
+            }
+        }
+    }
+
+    private func read(_ value: YAMLNode, of key: SettingKey, _ entries: inout [SettingsFile.Entry]) {
+        guard let text = key.kind.text(of: value, key.name, problems) else { return }
+        if key.isRefreshSwitch, text == RefreshPermission.restricted.rawValue, !mayRestrict {
+            problems.error(
+                value.place,
+                "\(key.name) is restricted, which only the vendor's and the administrator's files may say",
+                "Say 'denied', or move it into bgtaskd.yaml or conf.d")
+            return
+        }
+        entries.append(.init(key: key, text: text, place: value.place))
+    }
+
+    private func bundles(_ node: YAMLNode, _ entries: inout [SettingsFile.Entry]) {
+        if node.isNull { return }
+        guard let fields = Fields(node, "bundles", keys: nil, problems) else { return }
+        for (name, place, value) in fields.all {
+            let bundle: BundleIdentifier
+            do {
+                bundle = try BundleIdentifier(name)
+            } catch {
+                problems.error(
+                    place, "bundle '\(name.shortened)': \(error.finding)", "Use A-Z a-z 0-9 . _ -")
+                continue
+            }
+            guard let fields = Fields(value, "bundles.\(name)", keys: ["refresh"], problems) else { continue }
+            if let value = fields["refresh"] { read(value, of: SettingTable.refresh(of: bundle), &entries) }
+        }
+    }
+
+    /// The keys that a mapping may have.
+    private static func children(of path: [String]) -> [String] {
+        var names: [String] = path.isEmpty ? ["bundles"] : []
+        for key in SettingTable.keys where key.path.count > path.count && key.path.starts(with: path) {
+            if !names.contains(key.path[path.count]) { names.append(key.path[path.count]) }
+        }
+        return names
+    }
+}

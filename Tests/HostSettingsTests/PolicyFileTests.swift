@@ -1,0 +1,108 @@
+import Foundation
+import HostSettings
+import Scheduling
+import TaskModel
+import Testing
+
+/// What `bgtask replay --policy FILE` reads.
+@Suite struct PolicyFileTests {
+    @Test func `numbers of the file stand over those of the base, and the rest stays`() throws {
+        let folder = try Folder()
+        let path = try folder.write(
+            "policy.yaml",
+            """
+            scheduling:
+              refreshSpacing: 5m
+              scoreThreshold: 0.5
+              weights: {usage: 0}
+            refresh: denied
+            bundles:
+              com.example.feed: {refresh: restricted}
+            paths: {state: /elsewhere}
+            """)
+        var base = SchedulerSettings()
+        base.discretionarySlots = 7
+        let settings = try PolicyFile.schedulerSettings(fromFile: path, over: base)
+        var expected = base
+        expected.refreshSpacing = .seconds(300)
+        expected.scoreThreshold = 0.5
+        expected.weights.usage = 0
+        expected.refresh = .denied
+        expected.bundleRefresh[try BundleIdentifier("com.example.feed")] = .restricted
+        #expect(settings == expected)
+    }
+
+    @Test func `a file of comments, and one with an empty section, change nothing`() throws {
+        let folder = try Folder()
+        for text in ["# nothing yet\n", "", "scheduling:\n  # refreshSpacing: 5m\nbundles:\n"] {
+            let path = try folder.write("policy.yaml", text)
+            #expect(try PolicyFile.schedulerSettings(fromFile: path) == SchedulerSettings())
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "scheduling: {refreshSpacin: 5m}",
+            "1:14: error: unknown key 'refreshSpacin' in scheduling. Did you mean 'refreshSpacing'?"
+        ),
+        (
+            "schedulin: {}",
+            "1:1: error: unknown key 'schedulin' in the configuration. Did you mean 'scheduling'?"
+        ),
+        (
+            "scheduling:\n  refreshSpacing: 5\n",
+            "2:19: error: scheduling.refreshSpacing: '5' is no duration. Write a number with a unit: 500ms, 30s, 15m, 1h30m, 2d"
+        ),
+        (
+            "scheduling:\n  refreshSpacing: 2d\n",
+            "2:19: error: scheduling.refreshSpacing is 2d, outside 0s to 1d"
+        ),
+        (
+            "scheduling:\n  discretionarySlots: two\n",
+            "2:23: error: scheduling.discretionarySlots must be a whole number, found 'two'"
+        ),
+        (
+            "scheduling:\n  scoreThreshold: 1.5\n",
+            "2:19: error: scheduling.scoreThreshold is 1.5, outside 0.0 to 1.0"
+        ),
+        (
+            "scheduling:\n  scoreThreshold: 0x1\n",
+            "2:19: error: scheduling.scoreThreshold must be a number, found 0x1"
+        ),
+        (
+            "scheduling:\n  ignoresDeviceActivity: yes\n",
+            "2:26: error: scheduling.ignoresDeviceActivity must be true or false, found 'yes'"
+        ),
+        ("scheduling: 5", "1:13: error: scheduling must be a mapping, found 5"),
+        ("refresh: denyd", "1:10: error: refresh 'denyd' is unknown. Did you mean 'denied'?"),
+        ("bundles: {'bad id': {refresh: denied}}", "1:11: error: bundle 'bad id': "),
+        (
+            "bundles: {com.example.feed: {refrsh: denied}}",
+            "1:30: error: unknown key 'refrsh' in bundles.com.example.feed. Did you mean 'refresh'?"
+        ),
+        ("paths: {state: state}", "1:16: error: paths.state is 'state'. Begin it with '/' or '~/'"),
+        ("recording: {size: 64MB}", "1:19: error: recording.size: '64MB' is no size"),
+        (
+            "logLevel: &a info",
+            "1:11: error: the anchor '&a'. Configuration files have no anchors and aliases: write the value out"
+        ),
+        ("refresh: denied\nrefresh: denied\n", "error: the key 'refresh' is there twice. Keep one"),
+    ])
+    func `what is wrong is an error with its place and its remedy`(text: String, expected: String) throws {
+        let folder = try Folder()
+        let path = try folder.write("policy.yaml", text)
+        let error = try #require(throws: SettingsError.self) {
+            try PolicyFile.schedulerSettings(fromFile: path)
+        }
+        #expect("\(error)".contains(expected), "\(error)")
+        #expect("\(error)".hasPrefix(path))
+        #expect(error.problems.count == 1)
+    }
+
+    @Test func `a file that is not there is an error that names it`() throws {
+        let error = try #require(throws: SettingsError.self) {
+            try PolicyFile.schedulerSettings(fromFile: "/nonexistent/policy.yaml")
+        }
+        #expect("\(error)".hasPrefix("/nonexistent/policy.yaml: error: "))
+    }
+}

@@ -1,0 +1,21 @@
+import Foundation
+import HostSettings
+import Scheduling
+import TaskModel
+import Testing
+
+/// The table of everything that can be configured.
+@Suite struct SettingTableTests {
+    @Test func `every number of the scheduler can be configured`() throws {
+        let data = try JSONEncoder().encode(SchedulerSettings())
+        let fields = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let weights = try #require(fields["weights"] as? [String: Any])
+        var wanted = fields.keys.filter { $0 != "weights" && $0 != "refresh" && $0 != "bundleRefresh" }
+            .map { "scheduling.\($0)" }
+        wanted += weights.keys.map { "scheduling.weights.\($0)" }
+        let names = SettingTable.keys.map(\.name)
+        #expect(Set(names.filter { $0.hasPrefix("scheduling.") }) == Set(wanted))
+        #expect(Set(names).count == names.count)
+        #expect(names.contains("refresh"))
+    }
+}
