@@ -74,7 +74,7 @@ import Testing
             "2:26: error: scheduling.ignoresDeviceActivity must be true or false, found 'yes'"
         ),
         ("scheduling: 5", "1:13: error: scheduling must be a mapping, found 5"),
-        ("refresh: denyd", "1:10: error: refresh 'denyd' is unknown. Did you mean 'denied'?"),
+        ("refresh: deniedd", "1:10: error: refresh 'deniedd' is unknown. Did you mean 'denied'?"),
         ("bundles: {'bad id': {refresh: denied}}", "1:11: error: bundle 'bad id': "),
         (
             "bundles: {com.example.feed: {refrsh: denied}}",
