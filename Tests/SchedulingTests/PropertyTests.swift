@@ -10,6 +10,23 @@ import Testing
         check(seed: UInt64.random(in: .min ... .max))
     }
 
+    @Test(arguments: 101...108)
+    func `what starts, and when, is what judging every request at every event would start`(seed: Int) {
+        checkPlainly(seed: UInt64(seed))
+    }
+
+    @Test func `nor does a new seed find a difference to judging everything`() {
+        checkPlainly(seed: UInt64.random(in: .min ... .max))
+    }
+
+    private func checkPlainly(seed: UInt64) {
+        let host = RandomHost(seed: seed)
+        host.comparesPlainly = true
+        for _ in 0..<600 where host.faults.isEmpty { host.step() }
+        #expect(host.faults.isEmpty, "seed \(seed): \(host.faults.prefix(3))")
+        #expect(host.launchCount > 20, "seed \(seed): hardly anything was launched")
+    }
+
     private func check(seed: UInt64) {
         let host = RandomHost(seed: seed)
         for _ in 0..<900 where host.faults.isEmpty { host.step() }

@@ -23,9 +23,11 @@ final class RandomHost {
     var scheduler = Scheduler()
     /// What went wrong, in words.
     var faults: [String] = []
+    /// Whether every decision is held against one made without the index.
+    var comparesPlainly = false
     private(set) var launchCount = 0
     private(set) var conditions = Conditions.simulatedStart
-    private var pending: [RequestID: TaskRequest] = [:]
+    private(set) var pending: [RequestID: TaskRequest] = [:]
     private var starting: [RequestID: TaskRequest] = [:]
     private var running: [LaunchID: Running] = [:]
     private var wake = Wake()
@@ -252,7 +254,10 @@ final class RandomHost {
 
     private func send(_ event: SchedulerEvent) {
         let now = moments.now()
+        let plain = comparesPlainly ? plainDecision(event, now) : nil
         let actions = scheduler.handle(event, at: now)
+        if let plain { compare(actions, plain, event) }
+        if comparesPlainly { checkReaches() }
         log.append(LoggedEvent(at: now, event: event, actions: actions))
         for action in actions { check(action, now) }
         if let wall = wake.wall, wall <= now.wall { faults.append("a wake in the past: \(wall.text)") }

@@ -4,85 +4,104 @@ import TaskModel
 /// What the scheduler's decisions cost, by the number of pending requests; nothing here waits or does I/O.
 struct SchedulingBenchmark {
     private let clock = ContinuousClock()
-    private static let tasksPerBundle = 10
+    private let counts = [1000, 10_000, 100_000]
 
     func run() {
+        print("\nScheduling, by what keeps the pending requests (us): loading all, the first pass,")
+        print("the pass after the condition turned for all, and back; wake-ups asked for in an idle day")
         print(
-            "\nScheduling, by pending requests (us): first pass; power comes for all; one event; explain one")
+            cell("", 24, right: false) + cell("pending", 9) + cell("load", 11) + cell("first pass", 12)
+                + cell("turned", 10) + cell("back", 10) + cell("wake-ups", 10))
+        for scenario in PendingScenario.allCases { for count in counts { passes(scenario, count) } }
+        print("\nScheduling, events by pending requests (us): medians of 500")
         print(
-            cell("pending", 12) + cell("started", 12) + cell("power comes", 14) + cell("submit", 12)
+            cell("pending", 12) + cell("submit", 12) + cell("dated", 12) + cell("launch ends", 13)
                 + cell("progress", 12) + cell("timePassed", 12) + cell("explain", 12))
-        for count in [1000, 10_000, 100_000] { measure(count) }
+        for count in counts { events(count) }
     }
 
-    private func measure(_ count: Int) {
-        let bundles = max(1, count / Self.tasksPerBundle)
-        let start = Moment(
-            boot: .seconds(1000), monotonic: .seconds(1000), wall: WallTime(milliseconds: 1_800_000_000_000))
+    /// The passes that could look at everything.
+    private func passes(_ scenario: PendingScenario, _ count: Int) {
+        let set = PendingSet(count: count, scenario: scenario)
         var scheduler = Scheduler()
-        var conditions = Conditions.simulatedStart
-        conditions.power = .known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 80))
-        _ = scheduler.handle(.handlersChanged((0..<bundles).map(Self.manifest)), at: start)
-        _ = scheduler.handle(.conditionsChanged(conditions), at: start)
-        for number in 0..<count {
-            _ = scheduler.handle(.submitted(Self.request(number, bundles, start)), at: start)
+        let load = time { scheduler = set.load() }
+        var wake: Wake?
+        let first = time { wake = Self.wake(scheduler.handle(.started, at: set.start)) }
+        let wakes = wakesInADay(scheduler, wake, set.start)
+        var turned = Duration.zero
+        var back = Duration.zero
+        let (before, after) = scenario.conditions
+        if before != after {
+            turned = time { _ = scheduler.handle(.conditionsChanged(after), at: set.start) }
+            back = time { _ = scheduler.handle(.conditionsChanged(before), at: set.start) }
         }
+        print(
+            cell(scenario.rawValue, 24, right: false) + cell("\(count)", 9) + us(load, 11) + us(first, 12)
+                + (before != after ? us(turned, 10) + us(back, 10) : cell("-", 10) + cell("-", 10))
+                + cell("\(wakes)", 10))
+    }
 
-        // Every request waits for power: the first pass looks at each.
-        let first = time { _ = scheduler.handle(.started, at: start) }
-        conditions.power = .known(.mains)
-        var actions: [SchedulerAction] = []
-        let power = time { actions = scheduler.handle(.conditionsChanged(conditions), at: start) }
-        var launches: Int64 = 0
-        for case .launch(let id, _, _, _) in actions {
-            launches += 1
-            _ = scheduler.handle(.launchStarted(LaunchID(rawValue: launches), id), at: start)
+    /// How often the scheduler asks to be woken within a day if nothing else happens and nothing starts.
+    private func wakesInADay(_ scheduler: Scheduler, _ first: Wake?, _ start: Moment) -> Int {
+        var (scheduler, wake, count) = (scheduler, first, 0)
+        while let date = wake?.wall, date < start.wall + .seconds(86_400) {
+            count += 1
+            let actions = scheduler.handle(.timePassed, at: start.advanced(by: date - start.wall))
+            if actions.contains(where: { if case .launch = $0 { true } else { false } }) { break }
+            wake = Self.wake(actions) ?? wake
+            if wake?.wall == date { break }
         }
-        var (submit, progress, passed, explain) = (Samples(), Samples(), Samples(), Samples())
+        return count
+    }
+
+    private static func wake(_ actions: [SchedulerAction]) -> Wake? {
+        for case .wake(let wake) in actions { return wake }
+        return nil
+    }
+
+    /// Single events beside so many that wait for a slot, while two launches run.
+    private func events(_ count: Int) {
+        let set = PendingSet(count: count, scenario: .slots)
+        let dated = PendingSet(count: count, scenario: .dates)
+        var scheduler = set.load()
+        var launches: Int64 = 0
+        var running: [LaunchID] = []
+        func begin(_ actions: [SchedulerAction]) {
+            for case .launch(let id, _, _, _) in actions {
+                launches += 1
+                running.append(LaunchID(rawValue: launches))
+                _ = scheduler.handle(.launchStarted(LaunchID(rawValue: launches), id), at: set.start)
+            }
+        }
+        begin(scheduler.handle(.started, at: set.start))
+        var (submit, later, end, progress) = (Samples(), Samples(), Samples(), Samples())
+        var (passed, explain) = (Samples(), Samples())
         for step in 1...500 {
-            let now = start.advanced(by: .milliseconds(step))
-            let request = Self.request(count + step, bundles, start)
+            let now = set.start.advanced(by: .milliseconds(step))
+            let request = set.request(count + 2 * step)
             submit.add(time { _ = scheduler.handle(.submitted(request), at: now) })
+            let other = dated.request(count + 2 * step + 1)
+            later.add(time { _ = scheduler.handle(.submitted(other), at: now) })
+            guard let launch = running.first else { break }
             let report = TaskProgress(completed: Int64(step), total: 500)
-            progress.add(time { _ = scheduler.handle(.progressed(LaunchID(rawValue: 1), report), at: now) })
+            progress.add(time { _ = scheduler.handle(.progressed(launch, report), at: now) })
             passed.add(time { _ = scheduler.handle(.timePassed, at: now) })
             explain.add(time { _ = scheduler.explain(request.id, at: now) })
+            var actions: [SchedulerAction] = []
+            end.add(time { actions = scheduler.handle(.launchEnded(launch, putBack: nil), at: now) })
+            running.removeFirst()
+            begin(actions)
         }
-        let cells = [submit, progress, passed, explain].map { cell(decimal($0.median / 1000), 12) }
-        print(
-            cell("\(count)", 12) + cell(decimal(microseconds(first), 0), 12)
-                + cell(decimal(microseconds(power), 0), 14) + cells.joined())
+        let cells = [submit, later, end, progress, passed, explain].enumerated().map { index, samples in
+            cell(decimal(samples.median / 1000), index == 2 ? 13 : 12)
+        }
+        print(cell("\(count)", 12) + cells.joined())
     }
 
     private func time(_ work: () -> Void) -> Duration { clock.measure(work) }
 
-    private func microseconds(_ duration: Duration) -> Double {
+    private func us(_ duration: Duration, _ width: Int) -> String {
         let (seconds, attoseconds) = duration.components
-        return Double(seconds) * 1e6 + Double(attoseconds) * 1e-12
-    }
-
-    private static func manifest(_ number: Int) -> Manifest {
-        let pattern = identifier("com.example.b\(number).*", IdentifierPattern.init)
-        var task = TaskDeclaration(pattern: pattern, kind: .processing)
-        task.requiresExternalPower = true
-        return Manifest(
-            bundle: identifier("com.example.b\(number)", BundleIdentifier.init), library: "libB.so",
-            modes: [.processing], tasks: [task], sandbox: SandboxDeclaration())
-    }
-
-    private static func request(_ number: Int, _ bundles: Int, _ now: Moment) -> TaskRequest {
-        let bundle = "com.example.b\(number % bundles)"
-        let submission = TaskSubmission(
-            identifier: identifier("\(bundle).t\(number)", TaskIdentifier.init), origin: .client)
-        return TaskRequest(
-            id: RequestID(rawValue: Int64(number) + 1), submission: submission,
-            bundle: identifier(bundle, BundleIdentifier.init), kind: .processing, submittedAt: now.wall,
-            attempt: 1, notBefore: nil, deadline: now.wall + .seconds(86_400 + number % 1000))
-    }
-
-    private static func identifier<Name>(
-        _ text: String, _ make: (String) throws(IdentifierError) -> Name
-    ) -> Name {
-        do { return try make(text) } catch { preconditionFailure("\(error)") }
+        return cell(decimal(Double(seconds) * 1e6 + Double(attoseconds) * 1e-12, 0), width)
     }
 }

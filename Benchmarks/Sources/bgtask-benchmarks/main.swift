@@ -1,14 +1,17 @@
 import Foundation
 
-// bgtask-benchmarks [PATH OF bgtask-runner]: prints medians, and ratios to a floor that was measured in the same run.
+// bgtask-benchmarks [scheduling | PATH OF bgtask-runner]: prints medians, and ratios to a floor that was measured in the same
+// run; `scheduling` measures the scheduler alone.
 let folder = NSTemporaryDirectory() + "/bgtask-bench-\(ProcessInfo.processInfo.processIdentifier)"
 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
 defer { try? FileManager.default.removeItem(atPath: folder) }
 
 print("bgtask benchmarks; compare ratios, not microseconds: the floors are measured in the same run")
-if CommandLine.arguments.count > 1 {
-    try await LaunchBenchmark(folder: folder, runner: CommandLine.arguments[1]).run()
+let argument = CommandLine.arguments.dropFirst().first
+let isSchedulingAlone = argument == "scheduling"
+if !isSchedulingAlone {
+    if let argument { try await LaunchBenchmark(folder: folder, runner: argument).run() }
+    try FrameBenchmark().run()
 }
-try FrameBenchmark().run()
 SchedulingBenchmark().run()
-try await StoreBenchmark(folder: folder).run()
+if !isSchedulingAlone { try await StoreBenchmark(folder: folder).run() }

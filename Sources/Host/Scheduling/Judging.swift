@@ -4,6 +4,8 @@ import TaskModel
 struct Judgement {
     /// The veto that says where the request waits.
     var wait: Answer?
+    /// The reach of the policy that gave it.
+    fileprivate(set) var waitReach = Reach.request
     /// The scores, where they count.
     var score: ScoreSum?
     /// Whether the score reaches the threshold; true where no score counts.
@@ -15,9 +17,11 @@ struct Judgement {
 
 /// The weighted scores of one request.
 struct ScoreSum {
+    /// A part that changes without a change of conditions.
+    enum Moving: Sendable { case usage, coalescing }
+
     private(set) var sum = 0.0
     private(set) var weight = 0.0
-    /// The parts that change without a change of conditions.
     fileprivate(set) var usage: (score: Double, weight: Double)?
     fileprivate(set) var coalescing: (score: Double, weight: Double)?
 
@@ -111,20 +115,30 @@ extension Scheduler {
         _ answer: Answer, of policy: any Policy, to judgement: inout Judgement, _ score: inout ScoreSum
     ) {
         if answer.isVeto {
-            guard let wait = judgement.wait else { return judgement.wait = answer }
+            guard let wait = judgement.wait else {
+                judgement.wait = answer
+                judgement.waitReach = policy.reach
+                return
+            }
             // Among dates the latest decides when a look is worth while.
             let isBetter =
                 answer.rank < wait.rank
                 || (answer.rank == 1 && wait.rank == 1
                     && (answer.until ?? .distantPast) > (wait.until ?? .distantPast))
-            if isBetter { judgement.wait = answer }
+            if isBetter {
+                judgement.wait = answer
+                judgement.waitReach = policy.reach
+            }
             return
         }
         guard let value = answer.score else { return }
         let weight = policy.weight(situation.settings.weights)
         score.add(value, weight)
-        if policy is Usage { score.usage = (value, weight) }
-        if policy is Coalescing { score.coalescing = (value, weight) }
+        switch policy.moving {
+        case .usage: score.usage = (value, weight)
+        case .coalescing: score.coalescing = (value, weight)
+        case nil: break
+        }
     }
 
     private func conclude(

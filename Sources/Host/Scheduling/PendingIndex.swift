@@ -3,35 +3,47 @@ import TaskModel
 
 /// The pending requests, each where the next event that matters to it finds it.
 ///
-/// A request is a *candidate* in its lane's open queue, or waits for a fact, for a date, or for whichever comes first. Changing a
-/// fact opens its whole queue at once, so that an event costs nothing per request; each is looked at when its turn
-/// for a slot comes. Keys are left behind where a request moved on, and are skipped or swept later.
+/// A request is a *candidate*, or waits for a fact, for a date, or for whichever comes first. Requests that the machine treats alike
+/// stand in one ``PendingGroup``. An event opens or holds whole groups and bundles, so that it costs nothing per
+/// request; each request is looked at when its turn for a slot comes, or when its date decides the next alarm.
 struct PendingIndex: Sendable {
+    /// A request, in one piece that is not copied.
+    private final class Held: Sendable {
+        let request: TaskRequest
+        init(_ request: TaskRequest) { self.request = request }
+    }
+
     private struct Entry {
-        var request: TaskRequest
+        let held: Held
+        let bundle: Int
+        var group: Int
         var isSimulated = false
         /// 0 while it stands nowhere.
         var stamp = 0
 
-        var lane: Lane { isSimulated ? .simulated : request.lane }
-    }
-
-    private struct Wait: Hashable {
-        let fact: Fact
-        let lane: Lane
+        /// A user's requests start first in, first out; those that may be put off by what is due first.
+        func key(_ lane: Lane) -> RequestKey {
+            RequestKey(
+                time: lane == .discretionary ? held.request.deadline : WallTime(sinceEpoch: .zero),
+                id: held.request.id, stamp: stamp)
+        }
     }
 
     private struct BundleKind: Hashable {
-        let bundle: BundleIdentifier
+        let bundle: Int
         let kind: TaskKind
     }
 
     private var entries: [RequestID: Entry] = [:]
     private var byIdentifier: [TaskIdentifier: RequestID] = [:]
     private var counts: [BundleKind: Int] = [:]
-    private var waiting: [Wait: RequestQueue] = [:]
-    private var open: [Lane: RequestQueue] = [:]
-    private var dates: [Lane: Heap<RequestKey>] = [:]
+    /// Requests that schedules made.
+    private var scheduled: Set<RequestID> = []
+    private var numbers: [BundleIdentifier: Int] = [:]
+    /// The requests of each bundle, by its number.
+    private var members: [Set<RequestID>] = []
+    private var groups: [PendingGroup] = []
+    private var groupOfTraits: [MachineTraits: Int] = [:]
     /// Requests whose score suffices from this date on if the machine is busy.
     private var companions = Heap<RequestKey>()
     private var stamps = 0
@@ -40,98 +52,171 @@ struct PendingIndex: Sendable {
 
     // MARK: Looking
 
-    subscript(id: RequestID) -> TaskRequest? { entries[id]?.request }
+    subscript(id: RequestID) -> TaskRequest? { entries[id]?.held.request }
 
     var count: Int { entries.count }
 
-    var requests: some Sequence<TaskRequest> { entries.values.lazy.map(\.request) }
-
     func request(of identifier: TaskIdentifier) -> TaskRequest? {
-        byIdentifier[identifier].flatMap { entries[$0]?.request }
+        byIdentifier[identifier].flatMap { self[$0] }
+    }
+
+    /// A request with what its group needs of the machine.
+    func look(_ id: RequestID) -> (request: TaskRequest, needs: Needs, isSimulated: Bool)? {
+        entries[id].map { ($0.held.request, groups[$0.group].traits.needs, $0.isSimulated) }
     }
 
     func isSimulated(_ id: RequestID) -> Bool { entries[id]?.isSimulated == true }
 
+    /// The requests that schedules made, in order.
+    var scheduledRequests: [TaskRequest] { scheduled.sorted().compactMap { self[$0] } }
+
+    /// A bundle's requests, in order.
+    func requests(of bundle: BundleIdentifier) -> [TaskRequest] {
+        numbers[bundle].map { members[$0].sorted().compactMap { self[$0] } } ?? []
+    }
+
     /// How many requests of a kind the bundle has that no schedule made.
     func count(of kind: TaskKind, bundle: BundleIdentifier) -> Int {
-        counts[BundleKind(bundle: bundle, kind: kind)] ?? 0
+        numbers[bundle].flatMap { counts[BundleKind(bundle: $0, kind: kind)] } ?? 0
     }
 
     // MARK: Coming and going
 
-    /// Takes in a request as a candidate; one of the same identifier is replaced.
-    mutating func insert(_ request: TaskRequest) {
+    /// Takes in a request; one of the same identifier is replaced.
+    mutating func insert(_ request: TaskRequest, _ needs: Needs, at now: WallTime) {
         if let old = byIdentifier[request.identifier] { remove(old) }
-        entries[request.id] = Entry(request: request)
+        let bundle = number(of: request.bundle)
+        let group = group(of: MachineTraits(lane: request.lane, kind: request.kind, needs: needs), request)
+        entries[request.id] = Entry(held: Held(request), bundle: bundle, group: group)
         byIdentifier[request.identifier] = request.id
-        if request.submission.origin != .schedule {
-            counts[BundleKind(bundle: request.bundle, kind: request.kind), default: 0] += 1
+        members[bundle].insert(request.id)
+        if request.submission.origin == .schedule {
+            scheduled.insert(request.id)
+        } else {
+            counts[BundleKind(bundle: bundle, kind: request.kind), default: 0] += 1
         }
-        makeCandidate(request.id)
+        enqueue(request.id, at: now)
     }
 
     @discardableResult
     mutating func remove(_ id: RequestID) -> TaskRequest? {
-        guard let request = entries.removeValue(forKey: id)?.request else { return nil }
+        guard let entry = entries.removeValue(forKey: id) else { return nil }
+        let request = entry.held.request
         byIdentifier[request.identifier] = nil
-        if request.submission.origin != .schedule {
-            counts.decrement(BundleKind(bundle: request.bundle, kind: request.kind))
+        members[entry.bundle].remove(id)
+        if scheduled.remove(id) == nil {
+            counts.decrement(BundleKind(bundle: entry.bundle, kind: request.kind))
         }
         return request
     }
 
     mutating func markSimulated(_ id: RequestID) {
+        guard let entry = entries[id] else { return }
+        let old = groups[entry.group].traits
         entries[id]?.isSimulated = true
+        let group = group(
+            of: MachineTraits(lane: .simulated, kind: old.kind, needs: old.needs), entry.held.request)
+        entries[id]?.group = group
         makeCandidate(id)
+    }
+
+    private mutating func number(of bundle: BundleIdentifier) -> Int {
+        if let number = numbers[bundle] { return number }
+        numbers[bundle] = members.count
+        members.append([])
+        return members.count - 1
+    }
+
+    private mutating func group(of traits: MachineTraits, _ sample: TaskRequest) -> Int {
+        if let group = groupOfTraits[traits] { return group }
+        groupOfTraits[traits] = groups.count
+        groups.append(PendingGroup(traits, sample: sample))
+        return groups.count - 1
     }
 
     // MARK: Places
 
     /// Queues a request for a slot.
     mutating func makeCandidate(_ id: RequestID) {
-        guard let stamp = newStamp(id), let entry = entries[id] else { return }
-        openKey(entry, stamp)
+        guard let entry = restamped(id) else { return }
+        open(entry)
+    }
+
+    /// Queues a request for a slot, from its own date on.
+    private mutating func enqueue(_ id: RequestID, at now: WallTime) {
+        guard let entry = restamped(id) else { return }
+        let traits = groups[entry.group].traits
+        let date =
+            entry.isSimulated
+            ? nil : EarliestBeginDate.date(of: entry.held.request, traits.needs, at: now)
+        guard let date else { return open(entry) }
+        groups[entry.group].putOff(RequestKey(time: date, id: id, stamp: entry.stamp))
+        countKeys(1)
     }
 
     /// Sets a request aside until one of the facts changes or the date comes; from `companion` on also until the machine is busy.
     mutating func wait(_ id: RequestID, for facts: [Fact], until date: WallTime?, companion: WallTime? = nil)
     {
-        guard let stamp = newStamp(id), let entry = entries[id] else { return }
-        for fact in facts {
-            waiting[Wait(fact: fact, lane: entry.lane), default: RequestQueue()]
-                .insert(key(entry, stamp), of: entry.request.bundle)
-        }
+        guard let entry = restamped(id) else { return }
+        let key = entry.key(groups[entry.group].traits.lane)
+        for fact in facts { groups[entry.group].wait(for: fact, key, bundle: entry.bundle) }
         if let date {
-            dates[entry.lane, default: []].insert(RequestKey(time: date, id: id, stamp: stamp))
+            groups[entry.group].wait(until: RequestKey(time: date, id: id, stamp: entry.stamp))
         }
-        if let companion { companions.insert(RequestKey(time: companion, id: id, stamp: stamp)) }
-        keys += facts.count + 2
-        sweepIfNeeded()
+        if let companion { companions.insert(RequestKey(time: companion, id: id, stamp: entry.stamp)) }
+        countKeys(facts.count + (date == nil ? 0 : 1) + (companion == nil ? 0 : 1))
+    }
+
+    /// Sets a request aside until what is remembered of its bundle changes, and with it all of the group and bundle that were
+    /// about to have their turn: the answer would be the same.
+    mutating func waitForBundle(_ id: RequestID) {
+        guard let entry = restamped(id) else { return }
+        groups[entry.group].holdBundle(entry.bundle)
+        let key = entry.key(groups[entry.group].traits.lane)
+        groups[entry.group].wait(
+            for: .bundle(entry.held.request.bundle), key, bundle: entry.bundle)
+        countKeys(1)
     }
 
     /// Everything that waited for the fact may have its turn.
     mutating func release(_ fact: Fact) {
-        for lane in Lane.allCases {
-            guard let queue = waiting.removeValue(forKey: Wait(fact: fact, lane: lane)) else { continue }
-            open[lane, default: RequestQueue()].absorb(queue)
+        if case .bundle(let bundle) = fact {
+            guard let number = numbers[bundle] else { return }
+            for index in groups.indices { groups[index].releaseBundle(number) }
+        } else {
+            for index in groups.indices { groups[index].release(fact) }
         }
     }
 
-    /// Everything of these bundles may have its turn; costs a look at each request.
-    mutating func release(of bundles: Set<BundleIdentifier>) {
-        for id in entries.filter({ bundles.contains($0.value.request.bundle) }).keys { makeCandidate(id) }
+    /// Everything of these bundles may have its turn, with new needs; costs a look at each request.
+    mutating func release(
+        of bundles: Set<BundleIdentifier>, at now: WallTime, needs: (TaskRequest) -> Needs
+    ) {
+        for bundle in bundles {
+            guard let number = numbers[bundle] else { continue }
+            for id in members[number] { regroup(id, at: now, needs) }
+        }
     }
 
-    /// Everything may have its turn.
-    mutating func releaseAll() { for id in Array(entries.keys) { makeCandidate(id) } }
+    /// Everything may have its turn, with new needs.
+    mutating func releaseAll(at now: WallTime, needs: (TaskRequest) -> Needs) {
+        for id in Array(entries.keys) { regroup(id, at: now, needs) }
+    }
 
-    /// Everything whose date has come may have its turn.
+    private mutating func regroup(_ id: RequestID, at now: WallTime, _ needs: (TaskRequest) -> Needs) {
+        guard let entry = entries[id] else { return }
+        let request = entry.held.request
+        let traits = MachineTraits(
+            lane: entry.isSimulated ? .simulated : request.lane, kind: request.kind, needs: needs(request))
+        let group = group(of: traits, request)
+        entries[id]?.group = group
+        enqueue(id, at: now)
+    }
+
+    /// Everything whose date has come may have its turn, but for groups that are held.
     mutating func release(until now: WallTime) {
-        for lane in Lane.allCases {
-            while let first = dates[lane]?.min, first.time <= now {
-                dates[lane]?.removeMin()
-                if isStanding(first), let entry = entries[first.id] { openKey(entry, first.stamp) }
-            }
+        for index in groups.indices where groups[index].hold != .held {
+            while let key = groups[index].popDue(now) { reopen(key) }
         }
     }
 
@@ -139,75 +224,100 @@ struct PendingIndex: Sendable {
     mutating func releaseCompanions(until now: WallTime) {
         while let first = companions.min, first.time <= now {
             companions.removeMin()
-            if isStanding(first), let entry = entries[first.id] { openKey(entry, first.stamp) }
+            reopen(first)
         }
     }
 
     /// Everything dated may have its turn, after the wall clock was set.
-    mutating func releaseAllDates() {
-        for lane in Lane.allCases {
-            for key in dates.removeValue(forKey: lane)?.unordered ?? [] {
-                if isStanding(key), let entry = entries[key.id] { openKey(entry, key.stamp) }
-            }
+    mutating func releaseAllDates(at now: WallTime) {
+        for index in groups.indices {
+            for key in groups[index].takeDates() where isStanding(key) { enqueue(key.id, at: now) }
         }
     }
 
-    /// The next date that a request of the lane waits for.
+    /// The next date that a request of the lane waits for and that was confirmed; held groups wait for none.
     mutating func firstDate(in lane: Lane) -> WallTime? {
-        while let key = dates[lane]?.min {
-            if isStanding(key) { return key.time }
-            dates[lane]?.removeMin()
+        let entries = entries
+        var first: WallTime?
+        for index in groups.indices where groups[index].traits.lane == lane && groups[index].hold != .held {
+            let date = groups[index].firstDate { entries[$0.id]?.stamp == $0.stamp }
+            if let date, first.map({ date < $0 }) ?? true { first = date }
         }
-        return nil
+        return first
+    }
+
+    /// The request of the lane whose own date would be the next alarm, if nobody has looked at it; place it before asking
+    /// for another.
+    mutating func popUnjudged(_ lane: Lane) -> RequestID? {
+        let entries = entries
+        var first: (key: RequestKey, group: Int)?
+        for index in groups.indices where groups[index].traits.lane == lane && groups[index].hold != .held {
+            let key = groups[index].firstUnjudged { entries[$0.id]?.stamp == $0.stamp }
+            if let key, first.map({ key < $0.key }) ?? true { first = (key, index) }
+        }
+        guard let first else { return nil }
+        if let date = firstDate(in: lane), date <= first.key.time { return nil }
+        groups[first.group].removeFirstUnjudged()
+        return first.key.id
     }
 
     /// The lane's next candidate, of a bundle that is not to be avoided; place it before asking for another.
-    mutating func popCandidate(
-        _ lane: Lane, avoiding isAvoided: (BundleIdentifier) -> Bool = { _ in false }
-    ) -> RequestID? {
-        guard open[lane] != nil else { return nil }
-        let entries = entries
-        let key = open[lane]?.pop(standing: { entries[$0.id]?.stamp == $0.stamp }, avoiding: isAvoided)
-        return key?.id
+    mutating func popCandidate(_ lane: Lane, avoiding avoided: [BundleIdentifier] = []) -> RequestID? {
+        let (entries, avoided) = (entries, avoided.compactMap { numbers[$0] })
+        var first: (top: RequestQueue.Top, group: Int)?
+        for index in groups.indices where groups[index].traits.lane == lane && groups[index].hold != .held {
+            let top = groups[index].first(avoiding: avoided) { entries[$0.id]?.stamp == $0.stamp }
+            if let top, first.map({ top < $0.top }) ?? true { first = (top, index) }
+        }
+        guard let first else { return nil }
+        groups[first.group].remove(first.top)
+        return first.top.key.id
     }
+
+    // MARK: Holding groups
+
+    /// What the machine says of each group is to be asked again.
+    mutating func forgetHolds() {
+        for index in groups.indices { groups[index].hold = .unknown }
+    }
+
+    /// Asks about the groups of which nothing is known.
+    mutating func refreshHolds(_ isHeld: (PendingGroup) -> Bool) {
+        for index in groups.indices where groups[index].hold == .unknown {
+            groups[index].hold = isHeld(groups[index]) ? .held : .none
+        }
+    }
+
+    // MARK: Keys
 
     private func isStanding(_ key: RequestKey) -> Bool { entries[key.id]?.stamp == key.stamp }
 
-    private mutating func newStamp(_ id: RequestID) -> Int? {
-        guard entries[id] != nil else { return nil }
+    private mutating func restamped(_ id: RequestID) -> Entry? {
+        guard var entry = entries[id] else { return nil }
         stamps += 1
-        entries[id]?.stamp = stamps
-        return stamps
+        entry.stamp = stamps
+        entries[id] = entry
+        return entry
     }
 
-    private mutating func openKey(_ entry: Entry, _ stamp: Int) {
-        open[entry.lane, default: RequestQueue()].insert(key(entry, stamp), of: entry.request.bundle)
-        keys += 1
-        sweepIfNeeded()
+    private mutating func reopen(_ key: RequestKey) {
+        guard let entry = entries[key.id], entry.stamp == key.stamp else { return }
+        open(entry)
     }
 
-    /// A user's requests start first in, first out; those that may be put off by what is due first.
-    private func key(_ entry: Entry, _ stamp: Int) -> RequestKey {
-        let time = entry.lane == .discretionary ? entry.request.deadline : WallTime(sinceEpoch: .zero)
-        return RequestKey(time: time, id: entry.request.id, stamp: stamp)
+    private mutating func open(_ entry: Entry) {
+        groups[entry.group].open(entry.key(groups[entry.group].traits.lane), bundle: entry.bundle)
+        countKeys(1)
     }
 
     /// Requests that move often leave keys behind; a few for each living one are the most that is kept.
-    private mutating func sweepIfNeeded() {
+    private mutating func countKeys(_ new: Int) {
+        keys += new
         guard keys > 8 * entries.count + 4096 else { return }
         let entries = entries
         func stands(_ key: RequestKey) -> Bool { entries[key.id]?.stamp == key.stamp }
-        for wait in Array(waiting.keys) {
-            waiting[wait]?.compact(standing: stands)
-            if waiting[wait]?.count == 0 { waiting[wait] = nil }
-        }
-        for lane in Lane.allCases {
-            open[lane]?.compact(standing: stands)
-            if let heap = dates[lane] { dates[lane] = Heap(heap.unordered.filter(stands)) }
-        }
+        for index in groups.indices { groups[index].compact(standing: stands) }
         companions = Heap(companions.unordered.filter(stands))
-        keys =
-            waiting.values.reduce(0) { $0 + $1.count } + open.values.reduce(0) { $0 + $1.count }
-            + dates.values.reduce(0) { $0 + $1.count } + companions.count
+        keys = groups.reduce(companions.count) { $0 + $1.keyCount }
     }
 }

@@ -2,22 +2,35 @@ import TaskModel
 
 /// Which manifest permits what, arranged for a look-up per decision.
 struct Permits: Equatable, Sendable {
-    private struct Bundle: Equatable, Sendable {
-        var manifest: Manifest
-        var exact: [TaskIdentifier: TaskDeclaration]
-        var hasWildcards: Bool
+    /// One manifest, in one piece that is not copied with every look-up.
+    private final class Bundle: Equatable, Sendable {
+        let manifest: Manifest
+        let exact: [TaskIdentifier: TaskDeclaration]
+        /// The narrowest first.
+        let wildcards: [TaskDeclaration]
+
+        init(_ manifest: Manifest) {
+            self.manifest = manifest
+            var exact: [TaskIdentifier: TaskDeclaration] = [:]
+            for task in manifest.tasks where !task.pattern.isWildcard { exact[task.pattern.base] = task }
+            self.exact = exact
+            wildcards = manifest.tasks.filter { $0.pattern.isWildcard }
+                .sorted { $0.pattern.isNarrower(than: $1.pattern) }
+        }
+
+        static func == (left: Bundle, right: Bundle) -> Bool {
+            left === right || left.manifest == right.manifest
+        }
+
+        func declaration(for identifier: TaskIdentifier) -> TaskDeclaration? {
+            exact[identifier] ?? wildcards.first { $0.pattern.matches(identifier) }
+        }
     }
 
     private var bundles: [BundleIdentifier: Bundle] = [:]
 
     init(_ manifests: [Manifest]) {
-        for manifest in manifests {
-            var exact: [TaskIdentifier: TaskDeclaration] = [:]
-            for task in manifest.tasks where !task.pattern.isWildcard { exact[task.pattern.base] = task }
-            bundles[manifest.bundle] = Bundle(
-                manifest: manifest, exact: exact,
-                hasWildcards: manifest.tasks.contains { $0.pattern.isWildcard })
-        }
+        for manifest in manifests { bundles[manifest.bundle] = Bundle(manifest) }
     }
 
     /// Every bundle that has a manifest.
@@ -30,9 +43,7 @@ struct Permits: Equatable, Sendable {
 
     /// What this bundle's manifest says of the identifier.
     func declaration(for identifier: TaskIdentifier, of bundle: BundleIdentifier) -> TaskDeclaration? {
-        guard let entry = bundles[bundle] else { return nil }
-        return entry.exact[identifier]
-            ?? (entry.hasWildcards ? entry.manifest.declaration(for: identifier) : nil)
+        bundles[bundle]?.declaration(for: identifier)
     }
 
     /// The bundle that permits an identifier: one that names it wins over one with a wildcard, a longer wildcard over a
@@ -54,7 +65,7 @@ struct Permits: Equatable, Sendable {
 
     /// Why a request of this kind may not run, if it may not.
     func refusal(of identifier: TaskIdentifier, kind: TaskKind, bundle: BundleIdentifier) -> Refusal? {
-        guard let entry = bundles[bundle], let declaration = declaration(for: identifier, of: bundle) else {
+        guard let entry = bundles[bundle], let declaration = entry.declaration(for: identifier) else {
             return Refusal(
                 required: "a manifest of \(bundle) that permits \(identifier)",
                 observed: "no manifest permits it",

@@ -9,6 +9,10 @@ protocol Policy: Sendable {
     var name: String { get }
     /// Whether a simulated launch heeds it: permissions yes, policies no.
     var isPermission: Bool { get }
+    /// What its vetoes depend on.
+    var reach: Reach { get }
+    /// Which part of a score that changes without a change of conditions is its own.
+    var moving: ScoreSum.Moving? { get }
     /// The reason of the launches that its `stop` ends; `nil` for one that never says so.
     var endReason: Reason? { get }
     /// How much its score counts.
@@ -17,8 +21,23 @@ protocol Policy: Sendable {
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer
 }
 
+/// What a policy's vetoes depend on besides the settings: the less, the more requests one answer holds at once.
+///
+/// A policy that says less than it looks at would hold requests that may start; ``Reach/request`` is always right.
+enum Reach: Sendable {
+    /// The conditions, and the request's lane, kind and needs; a veto that waits for a fact without a date holds
+    /// all requests with the same ``MachineTraits``.
+    case machine
+    /// What the machine's are, and what is remembered of the bundle; such a veto holds all of a bundle with the same traits.
+    case bundle
+    /// Anything about the request, the time and what runs.
+    case request
+}
+
 extension Policy {
     var isPermission: Bool { false }
+    var reach: Reach { .request }
+    var moving: ScoreSum.Moving? { nil }
     var endReason: Reason? { nil }
     func weight(_ weights: PolicyWeights) -> Double { 0 }
 
@@ -86,7 +105,27 @@ struct Answer {
     /// When the veto falls by itself.
     var until: WallTime?
     var since: WallTime?
-    var rationale: Rationale?
+    /// In a box: answers are many, and only those that are printed have one.
+    private var told: Told?
+
+    private final class Told: Sendable {
+        let rationale: Rationale
+        init(_ rationale: Rationale) { self.rationale = rationale }
+    }
+
+    init(
+        decision: Decision, score: Double? = nil, fact: Fact? = nil, until: WallTime? = nil,
+        since: WallTime? = nil, rationale: Rationale? = nil
+    ) {
+        self.decision = decision
+        self.score = score
+        self.fact = fact
+        self.until = until
+        self.since = since
+        told = rationale.map(Told.init)
+    }
+
+    var rationale: Rationale? { told?.rationale }
 
     var isVeto: Bool { decision != .proceed }
 
@@ -133,7 +172,24 @@ enum Fact: Hashable, Sendable {
         if old.network != new.network { facts.append(.network) }
         if old.gpu != new.gpu { facts.append(.gpu) }
         if old.user != new.user { facts.append(.user) }
-        if old != new { facts.append(.scores) }
+        if old.scored != new.scored { facts.append(.scores) }
         return facts
+    }
+}
+
+extension Conditions {
+    /// What scores look at: the charge in steps, and no GPU.
+    fileprivate var scored: Conditions {
+        var copy = self
+        copy.gpu = .unknown
+        if case .known(let power) = power {
+            // Without a percentage the charge scores as if it were unknown, not as if it were empty.
+            copy.power = .known(
+                PowerCondition(
+                    externalPower: power.externalPower, isCharging: false,
+                    batteryPercent: power.externalPower || power.batteryPercent == nil
+                        ? nil : power.chargeBand))
+        }
+        return copy
     }
 }

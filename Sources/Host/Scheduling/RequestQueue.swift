@@ -9,80 +9,103 @@ struct RequestKey: Comparable {
     let id: RequestID
     let stamp: Int
 
-    static func < (left: Self, right: Self) -> Bool { (left.time, left.id) < (right.time, right.id) }
+    static func < (left: Self, right: Self) -> Bool {
+        left.time == right.time ? left.id < right.id : left.time < right.time
+    }
 }
 
-/// Requests in order, from which those of some bundles can be passed over without looking at each.
+/// Requests in order, from which those of some bundles can be passed over, or taken, without looking at each.
+///
+/// Bundles go by the numbers that the index gives them.
 struct RequestQueue {
-    private struct Top: Comparable {
+    /// The first of a bundle.
+    struct Top: Comparable {
         let key: RequestKey
-        let bundle: BundleIdentifier
+        let bundle: Int
         static func < (left: Self, right: Self) -> Bool { left.key < right.key }
     }
 
-    private var bundles: [BundleIdentifier: Heap<RequestKey>] = [:]
+    private var bundles: [Int: Heap<RequestKey>] = [:]
     /// The first key of every bundle, and some that are first no longer.
     private var tops = Heap<Top>()
     /// Keys, those of requests that moved on among them.
     private(set) var count = 0
 
-    mutating func insert(_ key: RequestKey, of bundle: BundleIdentifier) {
-        bundles[bundle, default: []].insert(key)
+    mutating func insert(_ key: RequestKey, of bundle: Int) {
         count += 1
-        if bundles[bundle]?.min == key { tops.insert(Top(key: key, bundle: bundle)) }
+        let isFirst = Self.insert(key, into: &bundles[bundle, default: []])
+        if isFirst { tops.insert(Top(key: key, bundle: bundle)) }
+    }
+
+    private static func insert(_ key: RequestKey, into heap: inout Heap<RequestKey>) -> Bool {
+        let isFirst = heap.min.map { key < $0 } ?? true
+        heap.insert(key)
+        return isFirst
     }
 
     /// Takes in all of another queue; costs the smaller one's length.
     mutating func absorb(_ other: RequestQueue) {
         var (large, small) = count >= other.count ? (self, other) : (other, self)
         self = RequestQueue()
-        for (bundle, heap) in small.bundles {
-            for key in heap.unordered { large.insert(key, of: bundle) }
-        }
+        for (bundle, keys) in small.bundles { large.give(keys, to: bundle) }
         small = RequestQueue()
         self = large
     }
 
-    /// The first that stands here still, of a bundle that is not to be avoided; it is taken out.
-    mutating func pop(
-        standing: (RequestKey) -> Bool, avoiding isAvoided: (BundleIdentifier) -> Bool
-    ) -> RequestKey? {
-        var avoided: [Top] = []
-        defer { for top in avoided { tops.insert(top) } }
+    /// Takes out everything of a bundle.
+    mutating func take(_ bundle: Int) -> Heap<RequestKey>? {
+        guard let keys = bundles.removeValue(forKey: bundle) else { return nil }
+        count -= keys.count
+        return keys
+    }
+
+    /// Takes in keys of a bundle; costs the smaller number of them.
+    mutating func give(_ keys: Heap<RequestKey>, to bundle: Int) {
+        guard let first = keys.min else { return }
+        count += keys.count
+        guard var own = bundles.removeValue(forKey: bundle) else {
+            bundles[bundle] = keys
+            tops.insert(Top(key: first, bundle: bundle))
+            return
+        }
+        let oldFirst = own.min
+        if own.count >= keys.count {
+            own.insert(contentsOf: keys.unordered)
+        } else {
+            let small = own.unordered
+            own = keys
+            own.insert(contentsOf: small)
+        }
+        if let newFirst = own.min, newFirst != oldFirst { tops.insert(Top(key: newFirst, bundle: bundle)) }
+        bundles[bundle] = own
+    }
+
+    /// The first that stands here still, of a bundle that is not to be avoided.
+    mutating func first(standing: (RequestKey) -> Bool, avoiding avoided: [Int]) -> Top? {
+        var passedOver: [Top] = []
+        defer { for top in passedOver { tops.insert(top) } }
         while let top = tops.min {
             guard bundles[top.bundle]?.min == top.key else {
                 tops.removeMin()
                 continue
             }
             guard standing(top.key) else {
-                removeTop(top)
+                remove(top)
                 continue
             }
-            if isAvoided(top.bundle) {
-                avoided.append(tops.removeMin())
+            if avoided.contains(top.bundle) {
+                passedOver.append(tops.removeMin())
                 continue
             }
-            removeTop(top)
-            return top.key
+            return top
         }
         return nil
     }
 
-    /// Forgets the keys of requests that moved on.
-    mutating func compact(standing: (RequestKey) -> Bool) {
-        let old = bundles
-        self = RequestQueue()
-        for (bundle, heap) in old {
-            let kept = Heap(heap.unordered.filter(standing))
-            guard let first = kept.min else { continue }
-            bundles[bundle] = kept
-            count += kept.count
-            tops.insert(Top(key: first, bundle: bundle))
-        }
-    }
-
-    private mutating func removeTop(_ top: Top) {
-        tops.removeMin()
+    /// Takes out the first of a bundle, as ``first(standing:avoiding:)`` gave it.
+    mutating func remove(_ top: Top) {
+        // Its top may stand behind one that is to be avoided; it is skipped when it comes up.
+        if tops.min == top { tops.removeMin() }
         bundles[top.bundle]?.removeMin()
         count -= 1
         if let next = bundles[top.bundle]?.min {
@@ -90,5 +113,12 @@ struct RequestQueue {
         } else {
             bundles[top.bundle] = nil
         }
+    }
+
+    /// Forgets the keys of requests that moved on.
+    mutating func compact(standing: (RequestKey) -> Bool) {
+        let old = bundles
+        self = RequestQueue()
+        for (bundle, heap) in old { give(Heap(heap.unordered.filter(standing)), to: bundle) }
     }
 }

@@ -71,8 +71,7 @@ extension Scheduler {
 
     /// What a user asked for and then turned away from is not started any more.
     private mutating func cancelQueued(of bundle: BundleIdentifier, _ actions: inout [SchedulerAction]) {
-        let queued = pending.requests.filter { $0.bundle == bundle && $0.kind == .continuedProcessing }
-        for request in queued.sorted(by: { $0.id < $1.id }) {
+        for request in pending.requests(of: bundle) where request.kind == .continuedProcessing {
             pending.remove(request.id)
             actions.append(.cancelRequest(request.id, .cancelledByUser))
         }

@@ -44,7 +44,7 @@ extension Scheduler {
         request.notBefore = request.notBefore.map { max($0, retry) } ?? retry
         finish(request, at: now)
         uncountLaunch(launch)
-        returnToPending(request)
+        returnToPending(request, at: now)
     }
 
     private mutating func ended(
@@ -55,13 +55,13 @@ extension Scheduler {
         }
         finish(launch.request, at: now)
         account(launch, ending, at: now)
-        if let putBack { returnToPending(putBack) }
+        if let putBack { returnToPending(putBack, at: now) }
     }
 
     /// A newer request of the identifier stays in place of one that comes back.
-    private mutating func returnToPending(_ request: TaskRequest) {
+    private mutating func returnToPending(_ request: TaskRequest, at now: Moment) {
         if let other = pending.request(of: request.identifier), other.id != request.id { return }
-        pending.insert(request)
+        pending.insert(request, situation.needs(of: request), at: now.wall)
     }
 
     private mutating func finish(_ request: TaskRequest, at now: Moment) {

@@ -41,6 +41,8 @@ extension Scheduler {
     mutating func startCandidates(at now: Moment, _ actions: inout [SchedulerAction]) {
         heldLanes = []
         guard !isShuttingDown else { return }
+        holdGroups(at: now)
+        pending.release(until: now.wall)
         for lane in Lane.allCases {
             while situation.hasSlot(in: lane), let id = nextCandidate(lane) {
                 if place(id, at: now, &actions) { continue }
@@ -50,20 +52,36 @@ extension Scheduler {
         }
     }
 
-    /// The lane's next candidate: of bundles without a launch first, then of all.
+    /// Holds and opens whole groups, as the machine's conditions have it.
+    private mutating func holdGroups(at now: Moment) {
+        let situation = situation
+        pending.refreshHolds { group in
+            guard group.traits.lane != .simulated else { return false }
+            let subject = situation.subject(group.sample, group.traits.needs, isTelling: false)
+            return Self.policies.contains { policy in
+                guard policy.reach == .machine else { return false }
+                let answer = policy.answer(for: subject, in: situation, at: now)
+                return answer.isVeto && answer.rank == 0
+            }
+        }
+    }
+
+    /// The lane's next candidate: of bundles without a launch first, then of all; at last what only its date seems to keep,
+    /// as long as its date would be the next alarm.
     private mutating func nextCandidate(_ lane: Lane) -> RequestID? {
-        guard lane == .discretionary else { return pending.popCandidate(lane) }
-        let (running, limit) = (
-            situation.occupancy.discretionaryByBundle, settings.discretionarySlotsPerBundle
-        )
-        return pending.popCandidate(lane) { running[$0] ?? 0 >= limit } ?? pending.popCandidate(lane)
+        let limit = settings.discretionarySlotsPerBundle
+        let busy =
+            lane == .discretionary && limit > 0
+            ? situation.occupancy.discretionaryByBundle.compactMap { $0.value >= limit ? $0.key : nil } : []
+        if let id = pending.popCandidate(lane, avoiding: busy) { return id }
+        if !busy.isEmpty, let id = pending.popCandidate(lane) { return id }
+        return pending.popUnjudged(lane)
     }
 
     /// Starts a candidate or sends it where it waits; false if that is true of its whole lane.
     private mutating func place(_ id: RequestID, at now: Moment, _ actions: inout [SchedulerAction]) -> Bool {
-        guard let request = pending[id] else { return true }
-        let isSimulated = pending.isSimulated(id)
-        let subject = situation.subject(request, isTelling: false)
+        guard let (request, needs, isSimulated) = pending.look(id) else { return true }
+        let subject = situation.subject(request, needs, isTelling: false)
         let judgement = judge(subject, isSimulated: isSimulated, at: now)
         guard let answer = judgement.wait else {
             if judgement.scoreSuffices {
@@ -78,6 +96,7 @@ extension Scheduler {
             pending.makeCandidate(id)
             return false
         case .time: pending.wait(id, for: [], until: answer.until)
+        case .bundle where answer.until == nil && judgement.waitReach == .bundle: pending.waitForBundle(id)
         case .some(let fact): pending.wait(id, for: [fact], until: answer.until)
         }
         return true
@@ -89,11 +108,11 @@ extension Scheduler {
         let date = dateOfScore(score, threshold, subject, at: now)
         let companion = threshold.date(for: score.mean(coalescing: 1))
         pending.wait(
-            subject.request.id, for: [.scores, .bundle(subject.request.bundle)], until: date,
+            subject.request.id, for: [.scores], until: date,
             companion: !situation.occupancy.isBusy && companion < date ? companion : nil)
     }
 
-    private mutating func start(
+    mutating func start(
         _ request: TaskRequest, isSimulated: Bool, _ score: ScoreSum?, at now: Moment,
         _ actions: inout [SchedulerAction]
     ) {

@@ -66,13 +66,8 @@ public struct Scheduler: Sendable {
     /// Takes in one event and says what is to be done now.
     public mutating func handle(_ event: SchedulerEvent, at now: Moment) -> [SchedulerAction] {
         var actions: [SchedulerAction] = []
-        noticeClockChange(now)
-        apply(event, at: now, &actions)
+        takeIn(event, at: now, &actions)
         guard isStarted else { return [] }
-        settleLaunches(at: now, &actions)
-        pending.release(until: now.wall)
-        if situation.occupancy.isBusy { pending.releaseCompanions(until: now.wall) }
-        askForScheduled(at: now, &actions)
         startCandidates(at: now, &actions)
         for bundle in unsaved.sorted() { actions.append(.saveBundleState(bundle, bundleState(bundle))) }
         unsaved = []
@@ -80,21 +75,32 @@ public struct Scheduler: Sendable {
         return actions
     }
 
+    /// Everything but the starting.
+    mutating func takeIn(_ event: SchedulerEvent, at now: Moment, _ actions: inout [SchedulerAction]) {
+        situation.notice(now.wall)
+        noticeClockChange(now)
+        apply(event, at: now, &actions)
+        guard isStarted else { return }
+        settleLaunches(at: now, &actions)
+        if situation.occupancy.isBusy { pending.releaseCompanions(until: now.wall) }
+        askForScheduled(at: now, &actions)
+    }
+
     private mutating func apply(_ event: SchedulerEvent, at now: Moment, _ actions: inout [SchedulerAction]) {
         switch event {
         case .started:
             isStarted = true
             cancelOrphans(&actions)
-        case .settingsChanged(let settings): replaceSettings(settings)
-        case .handlersChanged(let manifests): replaceHandlers(manifests, &actions)
+        case .settingsChanged(let settings): replaceSettings(settings, at: now)
+        case .handlersChanged(let manifests): replaceHandlers(manifests, at: now, &actions)
         case .conditionsChanged(let conditions): replaceConditions(conditions, at: now)
         case .localTimeChanged(let offset):
             situation.localOffset = offset
-            pending.releaseAllDates()
+            pending.releaseAllDates(at: now.wall)
         case .lastLaunched(let identifier, let time): schedules.learned(identifier, lastBegin: time)
         case .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged:
             applyToBundle(event, at: now, &actions)
-        case .submitted(let request): submit(request)
+        case .submitted(let request): submit(request, at: now)
         case .withdrawn(let id): withdraw(id, at: now)
         case .scheduleNotStored(let identifier):
             schedules.refused(identifier, retryAt: now.wall + settings.scheduleRetryDelay)
@@ -119,17 +125,21 @@ public struct Scheduler: Sendable {
             return
         }
         schedules.touchAll()
-        pending.releaseAllDates()
+        pending.releaseAllDates(at: now.wall)
     }
 
-    private mutating func replaceSettings(_ settings: SchedulerSettings) {
+    private mutating func replaceSettings(_ settings: SchedulerSettings, at now: Moment) {
         guard settings != situation.settings else { return }
         situation.settings = settings
         mustCheckLaunches = true
-        pending.releaseAll()
+        pending.forgetHolds()
+        let situation = situation
+        pending.releaseAll(at: now.wall) { situation.needs(of: $0) }
     }
 
-    private mutating func replaceHandlers(_ manifests: [Manifest], _ actions: inout [SchedulerAction]) {
+    private mutating func replaceHandlers(
+        _ manifests: [Manifest], at now: Moment, _ actions: inout [SchedulerAction]
+    ) {
         let permits = Permits(manifests)
         let changed = permits.bundlesThatDiffer(from: situation.permits)
         situation.permits = permits
@@ -137,16 +147,17 @@ public struct Scheduler: Sendable {
         mustCheckLaunches = true
         if isStarted { cancelOrphans(&actions) }
         // Constraints may have changed with the manifests, so every request of theirs is looked at once.
-        pending.release(of: changed)
+        let situation = situation
+        pending.release(of: changed, at: now.wall) { situation.needs(of: $0) }
     }
 
     /// A schedule that is gone takes its request with it; one whose whole manifest is gone is held.
     private mutating func cancelOrphans(_ actions: inout [SchedulerAction]) {
-        let orphans = pending.requests.filter { request in
-            request.submission.origin == .schedule && !schedules.hasPlan(request.identifier)
+        let orphans = pending.scheduledRequests.filter { request in
+            !schedules.hasPlan(request.identifier)
                 && situation.permits.declaration(for: request.identifier, of: request.bundle) != nil
         }
-        for orphan in orphans.sorted(by: { $0.id < $1.id }) {
+        for orphan in orphans {
             pending.remove(orphan.id)
             actions.append(.cancelRequest(orphan.id, .manifestRemoved))
         }
@@ -155,12 +166,14 @@ public struct Scheduler: Sendable {
     private mutating func replaceConditions(_ conditions: Conditions, at now: Moment) {
         mustCheckLaunches = true
         schedules.observe(conditions)
-        for fact in situation.replaceConditions(conditions, at: now) { pending.release(fact) }
+        let changed = situation.replaceConditions(conditions, at: now)
+        pending.forgetHolds()
+        for fact in changed { pending.release(fact) }
     }
 
-    private mutating func submit(_ request: TaskRequest) {
+    private mutating func submit(_ request: TaskRequest, at now: Moment) {
         guard launches[request.id] == nil else { return }
-        pending.insert(request)
+        pending.insert(request, situation.needs(of: request), at: now.wall)
         schedules.answered(request.identifier)
         // One of a schedule that is gone by now, or that lies too far off, is put right at once.
         schedules.touch(request.identifier)

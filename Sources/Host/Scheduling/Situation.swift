@@ -14,7 +14,12 @@ struct Situation: Sendable {
     /// Bundles whose client is in the foreground.
     var foreground: Set<BundleIdentifier> = []
     /// Local time less UTC.
-    var localOffset = Duration.zero
+    var localOffset = Duration.zero {
+        didSet { now.map { notice($0) } }
+    }
+    /// The time of the event at hand and its day: every policy asks for it.
+    private var now: WallTime?
+    private var today: Int64 = 0
 
     init(settings: SchedulerSettings) { self.settings = settings }
 
@@ -26,9 +31,12 @@ struct Situation: Sendable {
     }
 
     /// Everything that the policies ask of a request, gathered once.
-    func subject(_ request: TaskRequest, isRunning: Bool = false, isTelling: Bool) -> Subject {
+    func subject(
+        _ request: TaskRequest, _ needs: Needs? = nil, isRunning: Bool = false, isTelling: Bool
+    ) -> Subject {
         Subject(
-            request: request, needs: needs(of: request), bundle: bundles[request.bundle] ?? BundleState(),
+            request: request, needs: needs ?? self.needs(of: request),
+            bundle: bundles[request.bundle] ?? BundleState(),
             isDiscretionary: request.isDiscretionary, isRunning: isRunning, isTelling: isTelling)
     }
 
@@ -65,8 +73,17 @@ struct Situation: Sendable {
         }
     }
 
+    /// Works out the day of the event at hand, once.
+    mutating func notice(_ now: WallTime) {
+        self.now = nil
+        today = localDay(now)
+        self.now = now
+    }
+
     /// The day in local time, counted from 1970-01-01.
-    func localDay(_ time: WallTime) -> Int64 { (time + localOffset).wholeSeconds.floorDivided(by: 86_400) }
+    func localDay(_ time: WallTime) -> Int64 {
+        time == now ? today : (time + localOffset).wholeSeconds.floorDivided(by: 86_400)
+    }
 
     /// The hour in local time, counted from 1970-01-01 00:00.
     func localHour(_ time: WallTime) -> Int64 { (time + localOffset).wholeSeconds.floorDivided(by: 3600) }
@@ -79,7 +96,7 @@ struct Situation: Sendable {
 }
 
 /// What a request needs of the machine.
-struct Needs: Equatable, Sendable {
+struct Needs: Hashable, Sendable {
     var externalPower: Bool
     var network: Bool
     var gpu: Bool

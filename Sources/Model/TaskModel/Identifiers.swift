@@ -109,8 +109,9 @@ public struct IdentifierPattern: Hashable, Sendable, Codable, CustomStringConver
     /// Whether the identifier is the pattern's own, or has at least one label more than the wildcard's prefix.
     public func matches(_ identifier: TaskIdentifier) -> Bool {
         guard isWildcard else { return identifier == base }
-        let prefix = base.rawValue + "."
-        return identifier.rawValue.hasPrefix(prefix) && identifier.rawValue.utf8.count > prefix.utf8.count
+        let (text, prefix) = (identifier.rawValue.utf8, base.rawValue.utf8)
+        guard text.count > prefix.count + 1, text.starts(with: prefix) else { return false }
+        return text.dropFirst(prefix.count).first == UInt8(ascii: ".")
     }
 
     /// The pattern as written.

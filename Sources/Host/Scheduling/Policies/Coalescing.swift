@@ -3,6 +3,7 @@ import TaskModel
 /// Prefers to start work while other work runs: the machine is awake anyway.
 struct Coalescing: Policy {
     let name = "Coalescing"
+    let moving: ScoreSum.Moving? = .coalescing
 
     /// The score while nothing else runs.
     static let scoreAlone = 0.5

@@ -6,6 +6,7 @@ import TaskModel
 /// the operator says that activity does not matter.
 struct DeviceActivity: Policy {
     let name = "DeviceActivity"
+    let reach = Reach.machine
     let endReason: Reason? = .userReturned
 
     func weight(_ weights: PolicyWeights) -> Double { weights.deviceActivity }
@@ -14,7 +15,7 @@ struct DeviceActivity: Policy {
         guard subject.isDiscretionary else { return subject.proceed() }
         let since = situation.since.user
         let user = situation.conditions.user
-        let observed = user.value?.rawValue ?? "unknown: its source does not answer"
+        var observed: String { user.value?.rawValue ?? "unknown: its source does not answer" }
         if subject.needs.idleDevice, user != .known(.idle) {
             func rationale() -> Rationale {
                 Rationale(

@@ -3,6 +3,7 @@ import TaskModel
 /// A bundle that the user dismissed gets no refresh and no push until it is used again; processing still runs.
 struct Dismissed: Policy {
     let name = "Dismissed"
+    let reach = Reach.bundle
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         guard [.appRefresh, .push].contains(subject.request.kind),

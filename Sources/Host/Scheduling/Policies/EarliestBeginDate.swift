@@ -6,20 +6,24 @@ struct EarliestBeginDate: Policy {
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         let request = subject.request
-        // A back-off that lies further off than any can was made before the wall clock was set back.
-        let backOff = request.notBefore.flatMap { $0 <= now.wall + subject.needs.longestBackOff ? $0 : nil }
-        let begin = request.effectiveBeginDate
-        // The later one decides when a look is worth while.
-        guard let date = [begin, backOff].compactMap(\.self).max(), date > now.wall else {
-            return subject.proceed()
-        }
+        guard let date = Self.date(of: request, subject.needs, at: now.wall) else { return subject.proceed() }
         return subject.wait(
             for: .time, until: date, since: request.submittedAt,
             Rationale(
-                quantity: date == begin ? "earliestBeginDate" : "backOff",
+                quantity: date == request.effectiveBeginDate ? "earliestBeginDate" : "backOff",
                 required: "not before \(date.text)",
                 observed: "\(now.wall.text), \((date - now.wall).text) early", earliestChange: date,
                 remedy: "Wait, or skip the policies: bgtask launch \(request.identifier)"))
+    }
+
+    /// The date that the request waits for by itself; `nil` if it has come, or there is none.
+    static func date(of request: TaskRequest, _ needs: Needs, at now: WallTime) -> WallTime? {
+        // A back-off that lies further off than any can was made before the wall clock was set back.
+        let backOff = request.notBefore.flatMap { $0 <= now + needs.longestBackOff ? $0 : nil }
+        guard let begin = request.effectiveBeginDate else { return backOff.flatMap { $0 > now ? $0 : nil } }
+        // The later one decides when a look is worth while.
+        let date = backOff.map { max($0, begin) } ?? begin
+        return date > now ? date : nil
     }
 }
 

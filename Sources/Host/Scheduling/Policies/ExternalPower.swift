@@ -5,6 +5,7 @@ import TaskModel
 /// Unknown power satisfies no constraint and scores as a battery does.
 struct ExternalPower: Policy {
     let name = "ExternalPower"
+    let reach = Reach.machine
     let endReason: Reason? = .externalPowerLost
 
     func weight(_ weights: PolicyWeights) -> Double { weights.externalPower }
@@ -12,12 +13,12 @@ struct ExternalPower: Policy {
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         let isConnected = situation.conditions.isExternalPowerConnected
         let since = situation.since.power
-        let observed = Self.text(of: situation.conditions.power)
         if subject.needs.externalPower && !isConnected {
             return subject.stop(
                 until: .externalPower, since: since,
                 Rationale(
-                    quantity: "externalPower", required: "connected", observed: observed,
+                    quantity: "externalPower", required: "connected",
+                    observed: Self.text(of: situation.conditions.power),
                     remedy: "Plug in external power"))
         }
         guard subject.isDiscretionary || subject.needs.externalPower else { return subject.proceed() }
@@ -26,7 +27,8 @@ struct ExternalPower: Policy {
             Rationale(
                 quantity: "externalPower",
                 required: subject.needs.externalPower ? "connected" : "connected, by preference",
-                observed: observed, remedy: isConnected ? nil : "Plug in external power"))
+                observed: Self.text(of: situation.conditions.power),
+                remedy: isConnected ? nil : "Plug in external power"))
     }
 
     private static func text(of power: Reading<PowerCondition>) -> String {

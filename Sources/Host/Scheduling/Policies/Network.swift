@@ -5,6 +5,7 @@ import TaskModel
 /// Where the user asked for low data, deferrable work that needs the network does not start; what runs goes on.
 struct Network: Policy {
     let name = "Network"
+    let reach = Reach.machine
     let endReason: Reason? = .networkLost
 
     func weight(_ weights: PolicyWeights) -> Double { weights.network }
@@ -13,7 +14,7 @@ struct Network: Policy {
         guard subject.needs.network else { return subject.proceed() }
         let since = situation.since.network
         let network = situation.conditions.network
-        let observed = network.value?.rawValue ?? "unknown: its source does not answer"
+        var observed: String { network.value?.rawValue ?? "unknown: its source does not answer" }
         guard situation.conditions.isNetworkThere else {
             return subject.stop(
                 until: .network, since: since,

@@ -3,6 +3,7 @@ import TaskModel
 /// The user's switch for background refresh, per bundle and for the host; only the administrator lifts `restricted`.
 struct RefreshAllowed: Policy {
     let name = "RefreshAllowed"
+    let reach = Reach.bundle
 
     /// The kinds that the switch holds.
     static func binds(_ kind: TaskKind) -> Bool {

@@ -3,6 +3,7 @@ import TaskModel
 /// The resources that the request asks for: the GPU.
 struct Resources: Policy {
     let name = "Resources"
+    let reach = Reach.machine
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         guard subject.needs.gpu else { return subject.proceed() }

@@ -3,6 +3,7 @@ import TaskModel
 /// Learnt hours of use raise the score in the hour before them and within them.
 struct Usage: Policy {
     let name = "Usage"
+    let moving: ScoreSum.Moving? = .usage
 
     func weight(_ weights: PolicyWeights) -> Double { weights.usage }
 

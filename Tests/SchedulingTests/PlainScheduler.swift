@@ -1,0 +1,149 @@
+import TaskHostTestSupport
+import TaskModel
+
+@testable import Scheduling
+
+/// What the scheduler would do without its index: every policy is asked about every pending request, in order, whatever happened.
+struct PlainDecision {
+    /// What starts, in order.
+    private(set) var launches: [RequestID] = []
+    /// The first date at which one of those that a slot is free for could start, and which it is.
+    private(set) var alarm: (date: WallTime, id: RequestID)?
+
+    /// Decides for a scheduler that has taken in an event and not started anything yet.
+    init(_ scheduler: Scheduler, known: some Sequence<RequestID>, at now: Moment) {
+        var (scheduler, ignored) = (scheduler, [SchedulerAction]())
+        guard scheduler.isStarted, !scheduler.isShuttingDown else { return }
+        let known = Array(known)
+        for lane in Lane.allCases {
+            while scheduler.situation.hasSlot(in: lane),
+                let request = Self.first(in: lane, of: known, scheduler, now)
+            {
+                launches.append(request.id)
+                let isSimulated = lane == .simulated
+                let score = Self.judge(request, isSimulated, scheduler, now).score
+                scheduler.start(request, isSimulated: isSimulated, score, at: now, &ignored)
+            }
+        }
+        for lane in Lane.allCases where scheduler.situation.hasSlot(in: lane) {
+            let dates = Self.requests(in: lane, of: known, scheduler).compactMap { request in
+                Self.date(of: request, lane, scheduler, now).map { (date: $0, id: request.id) }
+            }
+            // Something holds the whole lane.
+            if dates.contains(where: { $0.date == .distantPast }) { continue }
+            alarm = (dates + [alarm].compactMap(\.self)).min { $0.date < $1.date }
+        }
+    }
+
+    /// When a request could start without any other event: long ago for one whose lane is held.
+    private static func date(
+        of request: TaskRequest, _ lane: Lane, _ scheduler: Scheduler, _ now: Moment
+    ) -> WallTime? {
+        let judgement = Self.judge(request, lane == .simulated, scheduler, now)
+        var date = judgement.wait?.until
+        if let wait = judgement.wait {
+            if wait.rank >= 2 { return .distantPast }
+            if wait.rank == 0 { return nil }
+        }
+        if let score = judgement.score, !judgement.scoreSuffices {
+            // Beside other work the score is higher; no alarm is set for that, as the work may end first.
+            guard !scheduler.situation.occupancy.isBusy else { return nil }
+            let subject = scheduler.situation.subject(request, isTelling: false)
+            let later = scheduler.dateOfScore(
+                score, Threshold(request, scheduler.settings), subject, at: now)
+            date = date.map { max($0, later) } ?? later
+        }
+        return date
+    }
+
+    private static func requests(in lane: Lane, of known: [RequestID], _ scheduler: Scheduler)
+        -> [TaskRequest]
+    {
+        let all = known.compactMap { scheduler.pending[$0] }
+            .filter { (scheduler.pending.isSimulated($0.id) ? .simulated : $0.lane) == lane }
+        return all.sorted { left, right in
+            if lane == .discretionary, left.deadline != right.deadline {
+                return left.deadline < right.deadline
+            }
+            return left.id < right.id
+        }
+    }
+
+    private static func first(
+        in lane: Lane, of known: [RequestID], _ scheduler: Scheduler, _ now: Moment
+    ) -> TaskRequest? {
+        let startable = requests(in: lane, of: known, scheduler)
+            .filter { judge($0, lane == .simulated, scheduler, now).mayStart }
+        let running = scheduler.situation.occupancy.discretionaryByBundle
+        let preferred = startable.first {
+            lane != .discretionary || running[$0.bundle] ?? 0 < scheduler.settings.discretionarySlotsPerBundle
+        }
+        return preferred ?? startable.first
+    }
+
+    private static func judge(
+        _ request: TaskRequest, _ isSimulated: Bool, _ scheduler: Scheduler, _ now: Moment
+    ) -> Judgement {
+        scheduler.judge(
+            scheduler.situation.subject(request, isTelling: false), isSimulated: isSimulated, at: now)
+    }
+}
+
+extension RandomHost {
+    /// What is to be expected of an event.
+    func plainDecision(_ event: SchedulerEvent, _ now: Moment) -> PlainDecision {
+        var (copy, ignored) = (scheduler, [SchedulerAction]())
+        copy.takeIn(event, at: now, &ignored)
+        return PlainDecision(copy, known: pending.keys, at: now)
+    }
+
+    func compare(_ actions: [SchedulerAction], _ plain: PlainDecision, _ event: SchedulerEvent) {
+        let launches = actions.compactMap { action in
+            if case .launch(let id, _, _, _) = action { id } else { nil }
+        }
+        if launches != plain.launches {
+            faults.append("after \(event): launched \(launches), and plainly \(plain.launches)")
+        }
+        guard let alarm = plain.alarm else { return }
+        guard let wake = scheduler.announcedWake.wall, wake <= alarm.date else {
+            let wake = scheduler.announcedWake.wall?.text ?? "never"
+            let explanation = scheduler.explain(alarm.id, at: moments.now())
+            return faults.append(
+                """
+                after \(event): wakes \(wake), and \(alarm.id) could start \(alarm.date.text): \
+                \(explanation?.vetoes.map(\.policy) ?? []), score \(explanation?.score ?? -1), \
+                \(pending[alarm.id].map { "\($0)" } ?? "")
+                """)
+        }
+    }
+}
+
+extension RandomHost {
+    private struct Question: Hashable {
+        let policy: String
+        let traits: MachineTraits
+        let bundle: BundleIdentifier?
+    }
+
+    /// A policy that says less of its reach than it looks at would hold requests that may start.
+    func checkReaches() {
+        var answers: [Question: Fact?] = [:]
+        for id in pending.keys.sorted() {
+            guard let (request, needs, isSimulated) = scheduler.pending.look(id), !isSimulated else {
+                continue
+            }
+            let traits = MachineTraits(lane: request.lane, kind: request.kind, needs: needs)
+            let subject = scheduler.situation.subject(request, needs, isTelling: false)
+            for policy in Scheduler.policies where policy.reach != .request {
+                let answer = policy.answer(for: subject, in: scheduler.situation, at: moments.now())
+                let fact = answer.isVeto && answer.rank == 0 ? answer.fact : nil
+                let question = Question(
+                    policy: policy.name, traits: traits,
+                    bundle: policy.reach == .bundle ? request.bundle : nil)
+                if let other = answers.updateValue(fact, forKey: question), other != fact {
+                    faults.append("\(policy.name) looks at more than its reach: \(request.identifier)")
+                }
+            }
+        }
+    }
+}
