@@ -48,6 +48,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        // Without its traits: the files are read by StrictFiles, which says where a mistake is.
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -121,7 +123,10 @@ let package = Package(
             path: "Sources/Host/Scheduling", swiftSettings: swiftSettings),
         .target(
             name: "HostSettings",
-            dependencies: ["LinuxSystem", "Scheduling", "StrictFiles", "TaskModel"],
+            dependencies: [
+                "LinuxSystem", "Scheduling", "StrictFiles", "TaskModel",
+                .product(name: "Configuration", package: "swift-configuration"),
+            ],
             path: "Sources/Host/HostSettings", swiftSettings: swiftSettings),
         .target(
             name: "SystemConditions", dependencies: ["LinuxSystem", "TaskModel"],
@@ -137,7 +142,8 @@ let package = Package(
         .target(
             name: "TaskHost",
             dependencies: [
-                "Calendars", "ControlWire", "HandlerRegistry", "Launching", "LinuxSystem", "RequestStore",
+                "Calendars", "ControlWire", "HandlerRegistry", "HostSettings", "Launching", "LinuxSystem",
+                "RequestStore",
                 "Scheduling", "SystemConditions", "TaskModel",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -168,7 +174,7 @@ let package = Package(
         .executableTarget(
             name: "bgtask",
             dependencies: [
-                "ControlClient", "ControlWire", "HandlerRegistry", "LinuxSystem", "TaskModel",
+                "ControlClient", "ControlWire", "HandlerRegistry", "HostSettings", "LinuxSystem", "TaskModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Commands/bgtask", swiftSettings: swiftSettings),

@@ -107,6 +107,11 @@ import Testing
                     "\"kind\""
                 ),
                 (["answer", "L42", "no"], "L42 is told to stop", "\"keepGoing\" : false"),
+                (
+                    ["config", "show", "scheduling"],
+                    "scheduling.refreshSpacing  5m     /etc/bgtask/bgtaskd.yaml:3  15m (standard)",
+                    "\"overridden\" : ["
+                ),
                 (["doctor"], "a launch and all it started is killed by: pidNamespace", "\"groupKill\""),
                 (["version"], "host 9.8.7", "\"api\" : 1"),
             ]
@@ -178,6 +183,7 @@ import Testing
             "submit", "pending", "launches", "show", "cancel", "launch", "expire", "plugins", "logs",
             "conditions",
             "lint", "doctor", "version", "explain", "settings", "used", "push", "answer",
+            "config",
         ] {
             let result = try await run(builtPrograms + "/bgtask", [command, "--help"])
             #expect(

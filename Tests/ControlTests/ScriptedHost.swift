@@ -209,6 +209,20 @@ final class ScriptedHost: HostControl {
         return rows
     }
 
+    func configuration() async throws(SubmissionError) -> ConfigurationListing {
+        try note("configuration")
+        let origin = ConfiguredValue.Origin(value: "5m", source: "/etc/bgtask/bgtaskd.yaml:3")
+        let standard = ConfiguredValue.Origin(value: "15m", source: "standard")
+        return ConfigurationListing(
+            values: [
+                ConfiguredValue(key: "scheduling.refreshSpacing", inForce: origin, overridden: [standard]),
+                ConfiguredValue(
+                    key: "logLevel", inForce: .init(value: "info", source: "standard"), overridden: []),
+            ],
+            files: [.init(path: "/etc/bgtask/bgtaskd.yaml", layer: "administrator", state: .inForce)],
+            problems: [])
+    }
+
     func report() async throws(SubmissionError) -> HostReport {
         try note("report")
         return HostReport(

@@ -19,3 +19,15 @@ import Testing
         #expect(names.contains("refresh"))
     }
 }
+
+/// What is written about the table.
+@Suite struct ConfigurationDocumentTests {
+    @Test func `the documentation has the table as the code has it`() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Documentation/Configuration.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(
+            text.contains(SettingTable.markdown),
+            "Put this into Documentation/Configuration.md:\n\(SettingTable.markdown)")
+    }
+}

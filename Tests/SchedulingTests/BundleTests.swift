@@ -116,6 +116,43 @@ import Testing
         try rig.scheduler.checkRefreshSwitch(of: .sample, to: .available, byAdministrator: true)
     }
 
+    @Test func `a configured restriction stands above the user's switch, a configured denial below it`()
+        throws
+    {
+        let rig = SchedulerRig()
+        func configure(_ permission: RefreshPermission?) {
+            var settings = SchedulerSettings()
+            settings.bundleRefresh[.sample] = permission
+            rig.send(.settingsChanged(settings))
+        }
+        func turn(_ permission: RefreshPermission) throws {
+            try rig.scheduler.checkRefreshSwitch(of: .sample, to: permission, byAdministrator: false)
+            rig.send(.refreshSwitched(.sample, permission))
+        }
+        func shown() -> RefreshPermission { rig.scheduler.facts(of: .sample, at: rig.now).state.refresh }
+
+        configure(.denied)
+        #expect(AdmissionTests.refusal(rig, "p2")?.code == .unavailable)
+        #expect(shown() == .denied)
+        configure(.restricted)
+        #expect(shown() == .restricted)
+        #expect(throws: SubmissionError.self) { try turn(.available) }
+        configure(.denied)
+        // The user's word, even one that changes nothing of what is remembered.
+        try turn(.available)
+        #expect(shown() == .available)
+        #expect(AdmissionTests.refusal(rig, "p2") == nil)
+        rig.submit("p1") { $0.earliestBeginDate = rig.now.wall + .seconds(10) }
+        configure(.restricted)
+        #expect(AdmissionTests.refusal(rig, "p2")?.code == .unavailable)
+        rig.advance(.seconds(10))
+        #expect(rig.vetoes("p1") == ["RefreshAllowed"])
+        configure(nil)
+        #expect(rig.launched() == ["com.example.a.p1"])
+        // What is configured is never taken for the user's word.
+        #expect(rig.scheduler.bundleState(.sample).refresh == .available)
+    }
+
     @Test func `a day has 48 refresh launches, and midnight brings new ones`() {
         var settings = SchedulerSettings()
         settings.refreshSpacing = .zero

@@ -30,7 +30,7 @@ struct Bgtask: AsyncParsableCommand {
             LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, LogsCommand.self,
             ConditionsCommand.self, SettingsCommand.self, UsedCommand.self, PushCommand.self,
             AnswerCommand.self,
-            LintCommand.self, DoctorCommand.self, VersionCommand.self,
+            LintCommand.self, ConfigCommand.self, DoctorCommand.self, VersionCommand.self,
         ])
 
     /// Runs the command; usage errors exit 2, where ArgumentParser by itself would say 64.

@@ -17,20 +17,27 @@ extension HostCommand {
         ProcessFacts.forbidInspection()
         let isOnTerminal = ProcessFacts.hasTerminal
         let isColored = isOnTerminal && ProcessFacts.environment("NO_COLOR") == nil
-        let level = Logger.Level(rawValue: logLevel.rawValue) ?? .info
+        let settings = try SettingsFiles(sources)
+        let effective = settings.latest.effective
+        let level = Logger.Level(rawValue: effective.logLevel.rawValue) ?? .info
         LoggingSystem.bootstrap { _ in
             TerminalLogHandler(logLevel: level, isOnTerminal: isOnTerminal, isColored: isColored)
         }
         let logger = Logger(label: "bgtaskd")
 
         var configuration = HostConfiguration(
-            pluginsDirectory: plugins, manifestsDirectory: manifests, stateDirectory: state,
-            socketPath: socket, runnerPath: try runner ?? HostPaths.installedRunner(),
-            simulatesConditions: conditions == .simulated, taskEnvironment: Self.taskEnvironment(),
-            groupKill: isolation)
-        configuration.templateIdleTime = .seconds(max(0, templateIdle))
-        let host = try await TaskHost(configuration: configuration, logger: logger)
-        let control = try ControlServer(host: host, socketPath: socket, logger: logger)
+            pluginsDirectory: effective.paths.plugins, manifestsDirectory: effective.paths.manifests,
+            stateDirectory: effective.paths.state, socketPath: effective.paths.socket,
+            runnerPath: effective.paths.runner.isEmpty
+                ? try HostPaths.installedRunner() : effective.paths.runner,
+            simulatesConditions: effective.conditions == .simulated,
+            taskEnvironment: Self.taskEnvironment(), groupKill: effective.groupKill)
+        configuration.templateIdleTime = effective.templateIdleTime
+        configuration.keptLaunches = effective.keptLaunches
+        configuration.keptAge = effective.keptAge
+        configuration.recordingSize = effective.recordingSize
+        let host = try await TaskHost(configuration: configuration, settings: settings, logger: logger)
+        let control = try ControlServer(host: host, socketPath: configuration.socketPath, logger: logger)
         // The channel stops after the host: clients see their launches' ends.
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
@@ -44,6 +51,23 @@ extension HostCommand {
         }
         defer { stopping.cancel() }
         try await group.run()
+    }
+
+    /// Where the configuration comes from; options that were given stand above all else.
+    var sources: SettingsSources {
+        SettingsSources(
+            root: configRoot, file: config,
+            options: [
+                ("plugins", "paths.plugins", plugins), ("manifests", "paths.manifests", manifests),
+                ("state", "paths.state", state), ("socket", "paths.socket", socket),
+                ("runner", "paths.runner", runner), ("conditions", "conditions", conditions?.rawValue),
+                ("isolation", "isolation", isolation?.rawValue),
+                (
+                    "template-idle", "templates.idleTime",
+                    templateIdle.map { DurationText.format(.seconds(max(0, $0))) }
+                ),
+                ("log-level", "logLevel", logLevel?.rawValue),
+            ])
     }
 
     /// The lifecycle's own words are of no use to those who run the host.

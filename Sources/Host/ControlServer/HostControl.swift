@@ -111,6 +111,9 @@ public protocol HostControl: Sendable {
     /// Returns to the real conditions.
     func clearConditions() async throws(SubmissionError) -> [ConditionRow]
 
+    /// The host's configuration: every value in force with its origin, the files, and what is wrong in them.
+    func configuration() async throws(SubmissionError) -> ConfigurationListing
+
     /// What the host found out about the machine and itself.
     func report() async throws(SubmissionError) -> HostReport
 }

@@ -17,6 +17,9 @@ struct HostRoutes {
         group.get("report") { _, _ in
             try await Response.json(ReportMessage(host.report()))
         }
+        group.get("configuration") { _, _ in
+            try await Response.json(ConfigurationMessage(host.configuration()))
+        }
         group.get("conditions") { _, _ in
             try await Response.json(host.conditions().map(ConditionMessage.init))
         }

@@ -21,20 +21,27 @@ public struct HostPaths: Equatable, Sendable {
         self.socket = socket
     }
 
+    /// Those of a host that runs as root.
+    public static let root = HostPaths(
+        plugins: "/usr/lib/bgtask/plugins", manifests: "/etc/bgtask/manifests",
+        state: "/var/lib/bgtask", socket: "/run/bgtask/control.sock")
+
+    /// Where the administrator's configuration of this process's host is.
+    public static var configurationDirectory: String {
+        if ProcessFacts.isRoot { return "/etc/bgtask" }
+        return (ProcessFacts.environment("XDG_CONFIG_HOME") ?? home + "/.config") + "/bgtask"
+    }
+
+    static var home: String { ProcessFacts.environment("HOME") ?? "." }
+
     /// This process's: by its user and its environment.
     public static var standard: HostPaths {
-        if ProcessFacts.isRoot {
-            return HostPaths(
-                plugins: "/usr/lib/bgtask/plugins", manifests: "/etc/bgtask/manifests",
-                state: "/var/lib/bgtask", socket: "/run/bgtask/control.sock")
-        }
-        let home = ProcessFacts.environment("HOME") ?? "."
+        if ProcessFacts.isRoot { return root }
         let data = ProcessFacts.environment("XDG_DATA_HOME") ?? home + "/.local/share"
-        let config = ProcessFacts.environment("XDG_CONFIG_HOME") ?? home + "/.config"
         let state = ProcessFacts.environment("XDG_STATE_HOME") ?? home + "/.local/state"
         let runtime = ProcessFacts.environment("XDG_RUNTIME_DIR") ?? state
         return HostPaths(
-            plugins: data + "/bgtask/plugins", manifests: config + "/bgtask/manifests",
+            plugins: data + "/bgtask/plugins", manifests: configurationDirectory + "/manifests",
             state: state + "/bgtask", socket: runtime + "/bgtask/control.sock")
     }
 

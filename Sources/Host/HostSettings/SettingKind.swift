@@ -1,3 +1,4 @@
+import LinuxSystem
 import StrictFiles
 public import TaskModel
 
@@ -49,7 +50,8 @@ public enum SettingKind: Sendable {
 
     private func path(_ node: YAMLNode, _ what: String, _ problems: ProblemList) -> String? {
         guard let path = node.text(what, problems) else { return nil }
-        if path.hasPrefix("/") || path.hasPrefix("~/") { return path }
+        if path.hasPrefix("/") { return path }
+        if path.hasPrefix("~/") { return HostPaths.home + path.dropFirst() }
         problems.error(
             node.place, "\(what) is '\(path.shortened)'",
             "Begin it with '/' or '~/': nobody knows the directory in which the host starts")

@@ -5,7 +5,7 @@ extension SettingTable {
     static let scheduling: [SettingKey] = [
         .decimal(
             "scheduling.scoreThreshold", \.scheduler.scoreThreshold, 0...1,
-            "What the weighted mean of the scores must reach until the request's earliest begin date; it falls to 0 at the deadline. Ours: idle on mains (0.91) or on a battery of 40 % (0.67) starts at once"
+            "What the weighted mean of the scores must reach until the request's earliest begin date; it falls to 0 at the deadline. Ours: idle on mains (0.91) or on a battery of 40 % (0.71) starts at once"
         ),
         .integer(
             "scheduling.discretionarySlots", \.scheduler.discretionarySlots, 0...64,
@@ -95,7 +95,8 @@ extension SettingTable {
             "Days of history before the hours of use count. Ours: fewer are chance"),
         .integer(
             "scheduling.usageWeeks", \.scheduler.usageWeeks, 1...520,
-            "Weeks after which older uses count half. Ours: habits change with seasons"),
+            "After twice so many weeks the sums of use are halved, as if half of the time had passed. Ours: habits change with seasons"
+        ),
         .integer(
             "scheduling.conductDays", \.scheduler.conductDays, 1...7,
             "Days after which conduct is forgotten. Ours; no more than seven are stored"),

@@ -1,4 +1,5 @@
 import Scheduling
+import StrictFiles
 public import TaskModel
 
 /// Every key that can be configured, in the order in which people read them.
@@ -72,4 +73,45 @@ public enum SettingTable {
             "recording.size", \.recordingLimit, .mebibytes(1) ... .gibibytes(64),
             "The most that the recording takes on the disk; the oldest goes first", needsRestart: true),
     ]
+}
+
+/// A key as the documentation shows it.
+public struct DocumentedKey: Sendable {
+    /// The key.
+    public let key: SettingKey
+    /// Its standard value; empty where the host finds it out when it starts.
+    public let standard: String
+    /// Its environment variable.
+    public let variable: String
+}
+
+extension SettingTable {
+    /// Every key with its standard value.
+    ///
+    /// - Parameter paths: The standard places: those of this process, or of root's host as the documentation has them.
+    /// - Returns: The keys in the table's order.
+    public static func documented(paths: HostPaths) -> [DocumentedKey] {
+        let standard = EffectiveSettings(paths: paths)
+        return keys.map {
+            DocumentedKey(
+                key: $0, standard: $0.text(standard) ?? "", variable: SettingsEnvironment.name(of: $0))
+        }
+    }
+
+    /// The table of `Documentation/Configuration.md`.
+    public static var markdown: String {
+        let rows = documented(paths: .root).map {
+            let restart = $0.key.needsRestart ? ", *restart*" : ""
+            let standard = $0.standard.isEmpty ? "–" : "`\($0.standard)`"
+            return "| `\($0.key.name)` | \(standard) | \($0.key.kind.summary)\(restart) | \($0.key.reason) |"
+        }
+        return (["| key | standard | may be | what, and why |", "|---|---|---|---|"] + rows)
+            .joined(separator: "\n")
+    }
+
+    /// What somebody who wrote an unknown key probably meant.
+    public static func advice(for name: String) -> String {
+        Nearest.match(name, in: keys.map(\.name)).map { "Did you mean '\($0)'?" }
+            ?? "See 'bgtask config keys'"
+    }
 }

@@ -31,14 +31,7 @@ struct SettingsReader {
     }
 
     private func read(_ value: YAMLNode, of key: SettingKey, _ entries: inout [SettingsFile.Entry]) {
-        guard let text = key.kind.text(of: value, key.name, problems) else { return }
-        if key.isRefreshSwitch, text == RefreshPermission.restricted.rawValue, !mayRestrict {
-            problems.error(
-                value.place,
-                "\(key.name) is restricted, which only the vendor's and the administrator's files may say",
-                "Say 'denied', or move it into bgtaskd.yaml or conf.d")
-            return
-        }
+        guard let text = key.checked(value, mayRestrict: mayRestrict, problems) else { return }
         entries.append(.init(key: key, text: text, place: value.place))
     }
 

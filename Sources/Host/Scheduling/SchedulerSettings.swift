@@ -11,7 +11,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var weights = PolicyWeights()
     /// What the weighted mean must reach while the deadline is far: 0.6.
     ///
-    /// Ours: idle on mains (0.91) and idle on a battery of 40 % (0.67) start at once; a refresh on a battery of 30 % with the user
+    /// Ours: idle on mains (0.91) and idle on a battery of 40 % (0.71) start at once; a refresh on a battery of 30 % with the user
     /// there (0.56), or on a metered network with the user there and 80 % (0.58), waits for better times or the deadline.
     public var scoreThreshold = 0.6
 
@@ -116,7 +116,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Ours: fewer are chance.
     public var usageDays: Int64 = 3
-    /// Weeks after which older uses count half: 8.
+    /// Half of the weeks after which the sums of use are halved, as if half of the time had passed: 8.
     ///
     /// Ours: habits change with seasons.
     public var usageWeeks: Int64 = 8

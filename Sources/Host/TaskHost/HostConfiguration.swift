@@ -24,6 +24,8 @@ public struct HostConfiguration: Sendable {
     public var keptLaunches: Int
     /// History: launches younger than this are kept besides.
     public var keptAge: Duration
+    /// The most bytes that the recording for replays may take; `nil` records nothing.
+    public var recordingSize: Int64?
     /// Makes a configuration with standard numbers: 10,000 launches or 30 days of history.
     public init(
         pluginsDirectory: String, manifestsDirectory: String, stateDirectory: String, socketPath: String,

@@ -1,4 +1,5 @@
 import HandlerRegistry
+import HostSettings
 import Launching
 import LinuxSystem
 import RequestStore
@@ -192,7 +193,7 @@ extension TaskHost {
                 .init(name: "handlers", value: "\(registered.handlers.count)"),
                 .init(name: "pending requests", value: "\(pending.count)"),
                 .init(name: "running launches", value: "\(running.count)"),
-            ])
+            ], problems: currentSettings.problems)
     }
 
     /// Tells those who listen which vetoes keep pending requests, once per change.

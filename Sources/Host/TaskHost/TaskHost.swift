@@ -1,4 +1,5 @@
 import HandlerRegistry
+public import HostSettings
 import Launching
 public import LinuxSystem
 public import Logging
@@ -35,7 +36,12 @@ public actor TaskHost: Service {
     /// Requests that a simulated launch with a debugger was asked for.
     var debugged: Set<RequestID> = []
     var scheduler: Scheduler
-    let settings = SchedulerSettings()
+    let settingsFiles: SettingsFiles
+    /// The settings that the host began with; some of them stay in force until it starts anew.
+    let firstSettings: SettingsSnapshot
+    /// The settings as they were last read.
+    var currentSettings: SettingsSnapshot
+    var settings: SchedulerSettings { currentSettings.effective.scheduler }
     var registered = RegistrySnapshot(handlers: [], problems: [])
     var pending: [RequestID: TaskRequest] = [:]
     /// Pending requests that the scheduler launches and the store has not recorded yet.
@@ -70,11 +76,13 @@ public actor TaskHost: Service {
     ///
     /// - Parameters:
     ///   - configuration: Where things are.
+    ///   - settings: The configuration's layers, which are read again when they change.
     ///   - logger: The process's own log.
     ///   - moments: The clocks.
     /// - Throws: What keeps the host from starting, as a sentence: a second host, a damaged store, a directory.
     public init(
-        configuration: HostConfiguration, logger: Logger, moments: any MomentSource = SystemClocks()
+        configuration: HostConfiguration, settings: SettingsFiles, logger: Logger,
+        moments: any MomentSource = SystemClocks()
     ) async throws {
         var configuration = configuration
         for directory in [
@@ -86,6 +94,9 @@ public actor TaskHost: Service {
         configuration.pluginsDirectory = try DirectoryTree.realPath(of: configuration.pluginsDirectory)
         configuration.manifestsDirectory = try DirectoryTree.realPath(of: configuration.manifestsDirectory)
         self.configuration = configuration
+        settingsFiles = settings
+        firstSettings = settings.latest
+        currentSettings = firstSettings
         self.moments = moments
         let log = HostLog(logger: logger, moments: moments)
         self.log = log
@@ -105,7 +116,7 @@ public actor TaskHost: Service {
         launcher = TaskLauncher(configuration: launching)
         timer = try WakeTimer()
         directories = BundleDirectories(stateDirectory: configuration.stateDirectory, store: store)
-        scheduler = Scheduler(settings: settings)
+        scheduler = Scheduler(settings: firstSettings.effective.scheduler)
     }
 
     /// Serves until the service group asks for a graceful shutdown and every launch has ended.
@@ -114,10 +125,12 @@ public actor TaskHost: Service {
     public func run() async throws {
         try await begin()
         let changes = try registry.changes()
+        let settingsChanges = try settingsFiles.changes()
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await event in self.launcher.events { await self.handle(event) } }
                 group.addTask { for await _ in changes { await self.takeRegistered() } }
+                group.addTask { for await _ in settingsChanges { await self.takeSettings() } }
                 group.addTask {
                     for await conditions in self.sensors.changes() {
                         await self.schedule(.conditionsChanged(conditions))
@@ -155,6 +168,7 @@ public actor TaskHost: Service {
         log.append(.info, "launches are isolated by \(launcher.isolation.groupKill.rawValue)")
         try directories.sweepTemporary()
         registered = registry.scan()
+        tellFirstSettings()
         for problem in registered.problems { log.append(problem.logLevel, "\(problem)") }
         removeUnusedCopies()
         try await recover()

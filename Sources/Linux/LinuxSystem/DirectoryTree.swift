@@ -21,6 +21,13 @@ public enum DirectoryTree {
         }
     }
 
+    /// Whether nothing is at a path; what may not be looked at counts as there.
+    public static func isMissing(_ path: String) -> Bool {
+        var facts = stat()
+        guard stat(path, &facts) != 0 else { return false }
+        return errno == ENOENT || errno == ENOTDIR
+    }
+
     /// Whether there is a directory at the path, links followed.
     public static func isDirectory(_ path: String) -> Bool {
         var status = stat()

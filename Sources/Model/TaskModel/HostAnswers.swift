@@ -88,10 +88,13 @@ public struct HostReport: Equatable, Sendable {
     public var isolation: IsolationReport
     /// Everything else, in the order in which it is shown.
     public var facts: [Fact]
+    /// What is wrong in the host's configuration.
+    public var problems: [ManifestProblem]
 
     /// Makes a report.
-    public init(isolation: IsolationReport, facts: [Fact]) {
+    public init(isolation: IsolationReport, facts: [Fact], problems: [ManifestProblem] = []) {
         self.isolation = isolation
         self.facts = facts
+        self.problems = problems
     }
 }

@@ -127,6 +127,11 @@ public struct ControlClient: Sendable {
         try await decode(transport.exchange(.DELETE, path("/conditions"), body: nil))
     }
 
+    /// The host's configuration, with where each value came from.
+    public func configuration() async throws(ControlClientError) -> ConfigurationMessage {
+        try await get("/configuration")
+    }
+
     /// What the host found out about the machine and itself.
     public func report() async throws(ControlClientError) -> ReportMessage {
         try await get("/report")

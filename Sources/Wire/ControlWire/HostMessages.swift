@@ -57,6 +57,8 @@ public struct ReportMessage: Codable, Equatable, Sendable {
     public var layers: [Layer]
     /// Everything else.
     public var facts: [Fact]
+    /// What is wrong in the host's configuration; an older host does not tell.
+    public var problems: [ProblemMessage]?
 
     /// Copies a report.
     public init(_ report: HostReport) {
@@ -65,6 +67,7 @@ public struct ReportMessage: Codable, Equatable, Sendable {
             Layer(name: $0.name, isAvailable: $0.isAvailable, finding: $0.finding)
         }
         facts = report.facts.map { Fact(name: $0.name, value: $0.value) }
+        problems = report.problems.map(ProblemMessage.init)
     }
 }
 

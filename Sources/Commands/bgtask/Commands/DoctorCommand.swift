@@ -49,6 +49,9 @@ struct DoctorCommand: HostCommand {
         guard let report else { return try console.line("  " + Printable.text(problem ?? "")) }
         try console.line("  a launch and all it started is killed by: \(report.groupKill.rawValue)")
         for layer in report.layers { try console.print(mark: layer.isAvailable, layer.name, layer.finding) }
+        for problem in report.problems ?? [] {
+            try console.print(mark: false, "configuration", problem.problem.description)
+        }
         for fact in report.facts { try console.print(mark: nil, fact.name, fact.value) }
     }
 }

@@ -1,0 +1,154 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import HostSettings
+import TaskModel
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Shows and checks the host's configuration.",
+        discussion: """
+            Examples:
+              bgtask config show
+              bgtask config show scheduling.refreshSpacing
+              bgtask config check /etc/bgtask/conf.d/10-kiosk.yaml
+              bgtask config keys
+            """,
+        subcommands: [Show.self, Check.self, Keys.self], defaultSubcommand: Show.self)
+
+    struct Show: HostCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Shows every value in force, where it came from, and what it overrides.",
+            discussion: """
+                With a key it shows that one, with a section (scheduling, paths, bundles) all of it.
+
+                Examples:
+                  bgtask config show
+                  bgtask config show scheduling.weights
+                  bgtask config show scheduling.refreshSpacing --json
+                """)
+
+        @Argument(help: "A key, or the beginning of keys up to a point; everything without it.") var key:
+            String?
+        @OptionGroup var common: CommonOptions
+
+        func run(asking client: ControlClient, console: Console) async throws {
+            var listing = try await client.configuration()
+            if let key {
+                listing.values = listing.values.filter { $0.key == key || $0.key.hasPrefix(key + ".") }
+                let isBundles = key == "bundles" || key.hasPrefix("bundles.")
+                if listing.values.isEmpty, !isBundles {
+                    let advice = SettingTable.advice(for: key)
+                    console.complain("bgtask: \(Printable.text(key)): there is no such key. \(advice)")
+                    throw ExitCode(2)
+                }
+            }
+            try console.print(configuration: listing)
+        }
+    }
+
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check",
+            abstract: "Checks configuration files by the same code as the host; needs no host.",
+            discussion: """
+                Exits 1 if a file has an error.
+
+                Examples:
+                  bgtask config check bgtaskd.yaml
+                  bgtask config check /etc/bgtask/bgtaskd.yaml /etc/bgtask/conf.d/*.yaml --json
+                """)
+
+        @Argument(help: ArgumentHelp("Configuration files.", valueName: "file"))
+        var files: [String]
+
+        @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+        var json = false
+
+        func run() throws {
+            let console = Console(json: json)
+            let problems = files.flatMap {
+                SettingsFile.read($0, mayRestrict: true, isInForce: false).problems
+            }
+            do {
+                if json {
+                    try console.print(json: problems.map(ProblemMessage.init))
+                } else if problems.isEmpty {
+                    try console.line(
+                        files.count == 1 ? "The file is right." : "\(files.count) files are right.")
+                } else {
+                    try console.print(problems: problems.map(ProblemMessage.init))
+                }
+            } catch is Console.Closed {
+                // The reader went; the exit code still says what was found.
+            }
+            if problems.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
+        }
+    }
+
+    struct Keys: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "keys",
+            abstract: "Shows every key with its standard value, its range and its reason; needs no host.",
+            discussion: """
+                Examples:
+                  bgtask config keys
+                  bgtask config keys --json
+                """)
+
+        @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+        var json = false
+
+        private struct Row: Encodable {
+            var key: String
+            var standard: String
+            var range: String
+            var environment: String
+            var needsRestart: Bool
+            var reason: String
+        }
+
+        func run() throws {
+            let console = Console(json: json)
+            let rows = SettingTable.documented(paths: .standard).map {
+                Row(
+                    key: $0.key.name, standard: $0.standard, range: $0.key.kind.summary,
+                    environment: $0.variable, needsRestart: $0.key.needsRestart,
+                    reason: $0.key.reason)
+            }
+            do {
+                if json { return try console.print(json: rows) }
+                var table = Table("KEY", "STANDARD", "RANGE", "REASON")
+                for row in rows { table.add(row.key, row.standard, row.range, row.reason) }
+                try console.print(table, ifEmpty: "")
+            } catch is Console.Closed {}
+        }
+    }
+}
+
+extension Console {
+    fileprivate func print(configuration listing: ConfigurationMessage) throws {
+        if json { return try print(json: listing) }
+        if !listing.problems.isEmpty {
+            try print(problems: listing.problems)
+            try line()
+        }
+        for file in listing.files where file.state == .leftOut || file.state == .lastRightVersion {
+            try line(
+                style.red(
+                    file.state == .leftOut
+                        ? "\(Printable.text(file.path)) is wrong, and nothing of it is in force."
+                        : "\(Printable.text(file.path)) is wrong; what it said before is in force."))
+        }
+        var table = Table("KEY", "VALUE", "FROM", "OVERRIDES")
+        for row in listing.values {
+            var others = row.overridden.filter { !$0.value.isEmpty }.map { "\($0.value) (\($0.source))" }
+            if let next = row.afterRestart {
+                others.insert("after a restart: \(next.value) (\(next.source))", at: 0)
+            }
+            table.add(row.key, row.value, row.source, others.joined(separator: ", "))
+        }
+        try print(table, ifEmpty: "Nothing is configured there.")
+    }
+}

@@ -1,0 +1,156 @@
+public import LinuxSystem
+import Scheduling
+import Synchronization
+public import TaskModel
+
+/// The configuration as it is at one moment.
+public struct SettingsSnapshot: Equatable, Sendable {
+    /// The values.
+    public var effective: EffectiveSettings
+    /// The values with their origins.
+    public var values: [ConfiguredValue]
+    /// The files, the lowest layer first.
+    public var files: [ConfigurationFile]
+    /// What is wrong in files and environment.
+    public var problems: [ManifestProblem]
+}
+
+/// The host's configuration: reads all layers, and reads the files again when they change.
+///
+/// A file that is wrong counts as a whole: what it said while it was right stays in force, and a file that was never right
+/// is left out. Callable from any thread.
+public final class SettingsFiles: Sendable {
+    private struct State {
+        /// The last version of each file that was right, by path.
+        var lastRight: [String: SettingsFile] = [:]
+        var latest: SettingsSnapshot
+        var watch: PathWatch?
+    }
+
+    private let sources: SettingsSources
+    private let standard: EffectiveSettings
+    private let state: Mutex<State>
+
+    /// Reads everything.
+    ///
+    /// - Parameters:
+    ///   - sources: Where to look.
+    ///   - paths: The standard places.
+    /// - Throws: ``SettingsError`` where what somebody named expressly is wrong: the environment, or the file of `--config`.
+    public init(_ sources: SettingsSources, paths: HostPaths = .standard) throws(SettingsError) {
+        self.sources = sources
+        standard = EffectiveSettings(paths: paths)
+        var lastRight: [String: SettingsFile] = [:]
+        let snapshot = Self.read(sources, over: standard, lastRight: &lastRight)
+        let refused = snapshot.problems.filter { problem in
+            problem.severity == .error
+                && (problem.file == sources.named || problem.file.hasPrefix("environment "))
+        }
+        if !refused.isEmpty { throw SettingsError(problems: refused) }
+        state = Mutex(State(lastRight: lastRight, latest: snapshot))
+    }
+
+    /// The newest reading.
+    public var latest: SettingsSnapshot { state.withLock { $0.latest } }
+
+    /// Watches the files on a thread of its own.
+    ///
+    /// - Returns: The newest snapshot whenever it differs from the last one; a consumer that is late gets the newest only.
+    ///   One stream at a time: a second call ends the first.
+    /// - Throws: The inotify call that failed.
+    public func changes() throws(SystemCallError) -> AsyncStream<SettingsSnapshot> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: SettingsSnapshot.self, bufferingPolicy: .bufferingNewest(1))
+        let watch = try PathWatch { [weak self] event in
+            // A path that can't be watched is one that can't be read either, and that is told.
+            guard case .changed = event, let self else { return }
+            if self.reread() { continuation.yield(self.latest) }
+        }
+        continuation.onTermination = { _ in watch.stop() }
+        state.withLock { state in
+            state.watch?.stop()
+            state.watch = watch
+            watch.watch(sources.watched())
+        }
+        // What changed between the first reading and the watch.
+        if reread() { continuation.yield(latest) }
+        return stream
+    }
+
+    /// Reads the files anew, now.
+    ///
+    /// - Returns: Whether ``latest`` changed.
+    @discardableResult
+    public func reread() -> Bool {
+        state.withLock { state in
+            state.watch?.watch(sources.watched())
+            let snapshot = Self.read(sources, over: standard, lastRight: &state.lastRight)
+            guard snapshot != state.latest else { return false }
+            state.latest = snapshot
+            return true
+        }
+    }
+
+    private static func read(
+        _ sources: SettingsSources, over standard: EffectiveSettings, lastRight: inout [String: SettingsFile]
+    ) -> SettingsSnapshot {
+        var layers: [SettingsLayer] = []
+        var files: [ConfigurationFile] = []
+        var problems: [ManifestProblem] = []
+        let places = sources.places()
+        lastRight = lastRight.filter { path, _ in places.contains { $0.path == path } }
+        for place in places {
+            var state = ConfigurationFile.State.inForce
+            if place.path != sources.named, DirectoryTree.isMissing(place.path) {
+                lastRight[place.path] = nil
+                state = .missing
+            } else {
+                let mayRestrict = place.path != sources.named
+                let file = SettingsFile.read(place.path, mayRestrict: mayRestrict, isInForce: true)
+                problems += file.problems
+                if file.isRight {
+                    lastRight[place.path] = file
+                } else {
+                    state = lastRight[place.path] == nil ? .leftOut : .lastRightVersion
+                }
+            }
+            if let file = lastRight[place.path] { layers.append(SettingsLayer(file)) }
+            files.append(ConfigurationFile(path: place.path, layer: place.layer, state: state))
+        }
+        let environment = SettingsEnvironment.read(sources.environment)
+        problems += environment.problems
+        layers += [environment.layer, SettingsLayer("options", sources.options)]
+        let layered = LayeredSettings(standard: standard, layers: layers)
+        return SettingsSnapshot(
+            effective: layered.effective, values: layered.values, files: files,
+            problems: problems + layered.effective.doubts)
+    }
+
+    deinit {
+        state.withLock { $0.watch?.stop() }
+    }
+}
+
+extension EffectiveSettings {
+    /// What is allowed and makes little sense together.
+    var doubts: [ManifestProblem] {
+        var doubts: [ManifestProblem] = []
+        if scheduler.batteryEndPercent > scheduler.batteryStartPercent {
+            doubts.append(
+                ManifestProblem(
+                    severity: .warning, file: "configuration",
+                    finding:
+                        "scheduling.batteryEndPercent is \(scheduler.batteryEndPercent), above batteryStartPercent \(scheduler.batteryStartPercent): launches begin only to expire",
+                    remedy: "Lower the one or raise the other"))
+        }
+        if scheduler.stallQuestion >= scheduler.stallLimit {
+            doubts.append(
+                ManifestProblem(
+                    severity: .warning, file: "configuration",
+                    finding:
+                        "scheduling.stallQuestion is not below stallLimit: nobody is asked before a stalled launch ends",
+                    remedy: "Lower the one or raise the other"))
+        }
+        return doubts
+    }
+}

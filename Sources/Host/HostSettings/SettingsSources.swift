@@ -1,0 +1,73 @@
+import FoundationEssentials
+import LinuxSystem
+import StrictFiles
+import TaskModel
+
+/// Where this host's configuration comes from, besides the code.
+public struct SettingsSources: Sendable {
+    /// One file, wherever it is.
+    struct Place: Equatable {
+        var path: String
+        /// `vendor`, `administrator` or `option --config`.
+        var layer: String
+    }
+
+    /// The vendor's file: root's, for every host of the machine.
+    let vendor: String
+    /// The directory of the administrator's `bgtaskd.yaml` and `conf.d`.
+    let directory: String
+    /// A file that somebody named expressly.
+    let named: String?
+    let environment: [String: String]
+    let options: [SettingsLayer.Value]
+
+    /// Names the sources.
+    ///
+    /// - Parameters:
+    ///   - root: Stands before `/usr/share` and `/etc`, for images and tests; `nil` is this system, where a user's host has
+    ///     `$XDG_CONFIG_HOME/bgtask` in place of `/etc/bgtask`.
+    ///   - file: `--config`; one file above the administrator's.
+    ///   - environment: All variables; `nil` takes the process's.
+    ///   - options: Values of the command line by the option's name, with the key each stands for.
+    public init(
+        root: String? = nil, file: String? = nil, environment: [String: String]? = nil,
+        options: [(option: String, key: String, value: String?)] = []
+    ) {
+        let root = root.map(Self.absolute)
+        vendor = (root ?? "") + "/usr/share/bgtask/bgtaskd.yaml"
+        directory = root.map { $0 + "/etc/bgtask" } ?? HostPaths.configurationDirectory
+        named = file.map(Self.absolute)
+        self.environment = environment ?? SettingsEnvironment.ofProcess
+        self.options = options.compactMap { option in
+            guard let value = option.value, let key = SettingTable.key(named: option.key) else { return nil }
+            return .init(key: key, text: value, source: "option --\(option.option)")
+        }
+    }
+
+    /// Watches need whole paths, and messages are clearer with them.
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
+    var dropIns: String { directory + "/conf.d" }
+
+    /// The files, the lowest first; those of `conf.d` that are there now.
+    func places() -> [Place] {
+        let names = ((try? DirectoryTree.names(in: dropIns)) ?? []).filter {
+            ($0.hasSuffix(".yaml") || $0.hasSuffix(".yml")) && !$0.hasPrefix(".")
+        }
+        var places = [
+            Place(path: vendor, layer: "vendor"),
+            Place(path: directory + "/bgtaskd.yaml", layer: "administrator"),
+        ]
+        places += names.map { Place(path: "\(dropIns)/\($0)", layer: "administrator") }
+        if let named { places.append(Place(path: named, layer: "option --config")) }
+        return places
+    }
+
+    /// What must be watched to see every change of the files.
+    func watched() -> Set<String> {
+        // The files of conf.d besides their directory: one may be a link to elsewhere.
+        Set(places().map(\.path) + [dropIns])
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+
+/// The host's configuration in layers, as its administrator sees it.
+@Suite struct ConfigurationTests {
+    /// A host whose /usr/share and /etc are in its own directory.
+    private struct Machine {
+        let folder: URL
+        let host: HostProcess
+
+        init() throws {
+            folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "configuration-\(UUID().uuidString)")
+            host = try HostProcess("--config-root", folder.path)
+        }
+
+        func write(_ name: String, _ text: String) throws -> String {
+            let file = folder.appendingPathComponent(name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o755])
+            let new = file.appendingPathExtension("new")
+            try Data(text.utf8).write(to: new)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: new.path)
+            if rename(new.path, file.path) != 0 { throw HostFailure("rename \(file.path)") }
+            return file.path
+        }
+
+        /// One row of `config show`.
+        func row(_ key: String) throws -> [String: Any] {
+            let listing = try #require(host.json("config", "show", key) as? [String: Any])
+            let rows = try #require(listing["values"] as? [[String: Any]])
+            return try #require(rows.first)
+        }
+
+        func origins(_ key: String) throws -> [String] {
+            let row = try row(key)
+            let lower = try #require(row["overridden"] as? [[String: Any]])
+            return ([row] + lower).map { "\($0["value"] ?? "") \($0["source"] ?? "")" }
+        }
+
+        func remove() { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    private static let vendor = "usr/share/bgtask/bgtaskd.yaml"
+    private static let administrator = "etc/bgtask/bgtaskd.yaml"
+
+    @Test func `two files are layered, a change takes force live, and a bad file loses nothing`() throws {
+        let machine = try Machine()
+        defer { machine.remove() }
+        let host = machine.host
+        try host.install(
+            ScheduleTests.stubborn, library: "libstubborn.so",
+            manifest: """
+                apiVersion: bgtask/v1
+                bundle: com.example.stubborn
+                library: libstubborn.so
+                modes: [processing]
+                tasks:
+                  - {identifier: com.example.stubborn.steady, kind: processing}
+
+                """, named: "stubborn")
+        let vendor = try machine.write(
+            Self.vendor, "scheduling:\n  urgentSlots: 4\n  continuedSlots: 5\n")
+        let administrator = try machine.write(
+            Self.administrator,
+            "scheduling:\n  urgentSlots: 6\nbundles:\n  com.example.stubborn: {refresh: restricted}\nhistory: {launches: 70}\n"
+        )
+        try host.start()
+        #expect(
+            try machine.origins("scheduling.urgentSlots")
+                == ["6 \(administrator):2", "4 \(vendor):2", "2 standard"])
+        #expect(try machine.origins("scheduling.continuedSlots") == ["5 \(vendor):3", "3 standard"])
+        #expect(
+            try machine.origins("paths.state").first == "\(host.state.path) option --state")
+
+        // Restricted: the user may not lift it, and nothing is accepted.
+        let refused = host.run("settings", "refresh", "com.example.stubborn", "allow")
+        #expect(refused.status == 4 && refused.errors.contains("administrator"), "\(refused)")
+        #expect(host.run("submit", "com.example.stubborn.steady").status == 4)
+
+        // Lifted while it runs. The file is written again in case the watch was not there yet.
+        try host.wait("the restriction is lifted") {
+            _ = try machine.write(
+                Self.administrator, "scheduling:\n  urgentSlots: 7\nhistory: {launches: 80}\n")
+            for _ in 0..<50 {
+                if host.logTail(1000).contains("scheduling.urgentSlots is 7 (\(administrator):2), was 6") {
+                    return true
+                }
+                usleep(100_000)
+            }
+            return false
+        }
+        #expect(host.run("submit", "com.example.stubborn.steady", "--wait").status == 0)
+        let history = try machine.row("history.launches")
+        #expect(history["value"] as? String == "70")
+        let next = try #require(history["afterRestart"] as? [String: Any])
+        #expect(next["value"] as? String == "80" && next["source"] as? String == "\(administrator):3")
+
+        // Broken: what it said stays, loudly.
+        _ = try machine.write(Self.administrator, "scheduling:\n  urgentSlots: 8\n  continuedSlot: 1\n")
+        #expect(try machine.origins("scheduling.urgentSlots").first == "7 \(administrator):2")
+        let finding =
+            "\(administrator):3:3: error: unknown key 'continuedSlot' in scheduling. Did you mean 'continuedSlots'?"
+        #expect(host.run("config", "show").output.contains(finding))
+        #expect(host.run("doctor").output.contains(finding))
+        #expect(host.logTail(1000).contains(finding))
+        #expect(host.run("config", "check", administrator).status == 1)
+        #expect(host.stop() == 0)
+
+        // Started anew it leaves the bad file out, and runs.
+        try host.start()
+        #expect(try machine.origins("scheduling.urgentSlots") == ["4 \(vendor):2", "2 standard"])
+        #expect(try machine.row("history.launches")["value"] as? String == "10000")
+        #expect(host.logTail(1000).contains("\(administrator) is wrong, and nothing of it is in force"))
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `a file of --config that is wrong keeps the host from starting, and says where`() throws {
+        let machine = try Machine()
+        defer { machine.remove() }
+        let file = try machine.write("own.yaml", "logLevel: loud\n")
+        let host = try HostProcess("--config-root", machine.folder.path, "--config", file)
+        let error = try #require(throws: HostFailure.self) { try host.start() }
+        #expect(error.description.contains("\(file):1:11: error: logLevel 'loud' is unknown"), "\(error)")
+    }
+}
