@@ -38,6 +38,24 @@ import Testing
         #expect(rig.take() == [])
     }
 
+    @Test func `a request is held while its manifest permits another kind`() {
+        let rig = SchedulerRig()
+        rig.change { $0.lowPowerMode = .known(true) }
+        rig.submit("p1")
+        let changed = Manifest.make("com.example.a") { manifest in
+            for index in manifest.tasks.indices
+            where manifest.tasks[index].pattern.base == TaskIdentifier.sample("p1") {
+                manifest.tasks[index].kind = .appRefresh
+            }
+        }
+        rig.send(.handlersChanged([changed]))
+        rig.change { $0.lowPowerMode = .known(false) }
+        #expect(rig.launched() == [])
+        #expect(rig.vetoes("p1") == ["Permission"])
+        rig.send(.handlersChanged([.sample]))
+        #expect(rig.launched() == ["com.example.a.p1"])
+    }
+
     @Test func `power lost between decision and start ends the launch as soon as it has a number`() {
         let rig = SchedulerRig()
         let id = rig.submit("powered")

@@ -49,6 +49,23 @@ import Testing
         #expect(rig.launched() == ["com.example.a.export.film"])
     }
 
+    @Test func `the later of the begin date and the back-off decides`() throws {
+        for (begin, backOff) in [(-60, 5), (5, 3)] {
+            let rig = SchedulerRig()
+            let launch = rig.run("p1")
+            var back = try #require(rig.running[launch])
+            back.attempt = 2
+            back.submission.earliestBeginDate = rig.now.wall + .seconds(begin)
+            back.notBefore = rig.now.wall + .seconds(backOff)
+            _ = rig.take()
+            rig.end(launch, putBack: back)
+            rig.advance(.milliseconds(4999))
+            #expect(rig.launched() == [], "begins \(begin) s, backs off \(backOff) s")
+            rig.advance(.milliseconds(1))
+            #expect(rig.launched() == ["com.example.a.p1"])
+        }
+    }
+
     @Test func `a request that is put back waits for its back-off`() throws {
         let rig = SchedulerRig()
         let launch = rig.run("p1")
