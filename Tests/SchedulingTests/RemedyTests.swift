@@ -15,8 +15,10 @@ import Testing
             $0.modes.insert(.remoteNotification)
             $0.tasks.append(
                 TaskDeclaration(pattern: try! IdentifierPattern("com.example.a.push"), kind: .push))
+            $0.require(["docked"], of: "p1")
         }
         let rig = SchedulerRig([manifest])
+        if seed % 3 != 0 { rig.change { $0.custom = ["docked": seed % 2 == 0 ? .unknown : .known(true)] } }
         spoil(rig, &numbers)
         let name =
             ["refresh", "p1", "powered", "networked", "push", "export.film"].randomElement(using: &numbers)
@@ -90,6 +92,7 @@ import Testing
         case "ExternalPower", "BatteryLevel": rig.change { $0.power = .known(.mains) }
         case "Network": rig.change { $0.network = .known(.unmetered) }
         case "Resources": rig.change { $0.gpu = .known(true) }
+        case "RequiredConditions": rig.change { $0.custom["docked"] = .known(true) }
         case "LowPowerMode": rig.change { $0.lowPowerMode = .known(false) }
         case "Pressure": rig.change { $0.pressure = .known(.none) }
         case "Thermal": rig.change { $0.thermal = .known(.nominal) }

@@ -32,6 +32,9 @@ extension HostCommand {
                 ? try HostPaths.installedRunner() : effective.paths.runner,
             simulatesConditions: effective.conditions == .simulated,
             taskEnvironment: Self.taskEnvironment(), groupKill: effective.groupKill)
+        if !effective.paths.conditions.isEmpty {
+            configuration.conditionsDirectory = effective.paths.conditions
+        }
         configuration.templateIdleTime = effective.templateIdleTime
         configuration.keptLaunches = effective.keptLaunches
         configuration.keptAge = effective.keptAge
@@ -59,6 +62,7 @@ extension HostCommand {
             root: configRoot, file: config,
             options: [
                 ("plugins", "paths.plugins", plugins), ("manifests", "paths.manifests", manifests),
+                ("conditions-directory", "paths.conditions", conditionsDirectory),
                 ("state", "paths.state", state), ("socket", "paths.socket", socket),
                 ("runner", "paths.runner", runner), ("conditions", "conditions", conditions?.rawValue),
                 ("isolation", "isolation", isolation?.rawValue),

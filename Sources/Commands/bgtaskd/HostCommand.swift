@@ -36,6 +36,10 @@ struct HostCommand: AsyncParsableCommand {
     var manifests: String?
 
     @Option(
+        help: "The directory that defines custom conditions; conditions.d beside the manifests by default.")
+    var conditionsDirectory: String?
+
+    @Option(
         help:
             "The directory for the store and the bundles' data; made if missing; \(HostPaths.standard.state) by default."
     )

@@ -6,22 +6,28 @@ public import TaskModel
 public struct RegistrySnapshot: Equatable, Sendable {
     /// What may run, by manifest path.
     public var handlers: [PermittedHandler]
+    /// The custom conditions, by name.
+    public var conditions: [CustomCondition]
     /// What was found wrong, by file, line and column; warnings included.
     public var problems: [ManifestProblem]
 
     /// Makes a snapshot.
-    public init(handlers: [PermittedHandler], problems: [ManifestProblem]) {
+    public init(
+        handlers: [PermittedHandler], conditions: [CustomCondition] = [], problems: [ManifestProblem]
+    ) {
         self.handlers = handlers
+        self.conditions = conditions
         self.problems = problems
     }
 }
 
-/// Reads the manifests and plugins directories and says what may run.
+/// Reads the directories of manifests, plugins and conditions and says what may run.
 ///
 /// Callable from any thread; scans follow one another.
 public final class HandlerRegistry: Sendable {
     private let manifestsDirectory: String
     private let pluginsDirectory: String
+    private let conditionsDirectory: String?
     private let scanner: Mutex<RegistryScanner>
     private let watch = Mutex<DirectoryWatch?>(nil)
 
@@ -31,13 +37,18 @@ public final class HandlerRegistry: Sendable {
     ///   - manifestsDirectory: Every `*.yaml` and `*.yml` in it is a manifest; names that begin with a dot are not.
     ///   - pluginsDirectory: Where `library:` is looked up.
     ///   - libraryCacheDirectory: Where the host's copies go, one directory a hash; made if it is missing.
-    public init(manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String) {
+    ///   - conditionsDirectory: Every `*.yaml` and `*.yml` in it defines a custom condition; `nil` has none.
+    public init(
+        manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String,
+        conditionsDirectory: String? = nil
+    ) {
+        self.conditionsDirectory = conditionsDirectory
         self.manifestsDirectory = manifestsDirectory
         self.pluginsDirectory = pluginsDirectory
         scanner = Mutex(
             RegistryScanner(
                 manifestsDirectory: manifestsDirectory, pluginsDirectory: pluginsDirectory,
-                libraryCacheDirectory: libraryCacheDirectory))
+                libraryCacheDirectory: libraryCacheDirectory, conditionsDirectory: conditionsDirectory))
     }
 
     /// Reads everything anew.
@@ -62,7 +73,7 @@ public final class HandlerRegistry: Sendable {
         try scanner.withLock { try $0.removeUnusedCopies(keeping: inUse) }
     }
 
-    /// Watches both directories by inotify on a thread of its own.
+    /// Watches the directories by inotify on a thread of its own.
     ///
     /// - Returns: The newest snapshot whenever it differs from the last one, that of ``scan()`` included; a consumer
     ///   that is late gets the newest only. One stream at a time: a second call ends the first.
@@ -70,7 +81,8 @@ public final class HandlerRegistry: Sendable {
     public func changes() throws -> AsyncStream<RegistrySnapshot> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: RegistrySnapshot.self, bufferingPolicy: .bufferingNewest(1))
-        let watch = try DirectoryWatch([manifestsDirectory, pluginsDirectory]) { [weak self] in
+        let directories = [manifestsDirectory, pluginsDirectory] + [conditionsDirectory].compactMap(\.self)
+        let watch = try DirectoryWatch(directories) { [weak self] in
             // Inside the lock, so that the newest snapshot is also the last one yielded.
             self?.scanner.withLock { scanner in
                 let last = scanner.last

@@ -1,21 +1,37 @@
+import LinuxSystem
 import StrictFiles
 public import TaskModel
 
 /// What `bgtask lint` does: the host's own reading, without copying or running anything.
 public enum ManifestLinter {
-    /// Checks manifests, each by itself and all against each other.
+    /// Checks manifests and definitions of conditions, each by itself and all against each other.
     ///
     /// - Parameters:
-    ///   - files: Paths of manifests.
+    ///   - files: Paths of manifests, and of files with the key `condition`.
     ///   - pluginsDirectory: Where `library:` must be; `nil` leaves that unchecked, and who may write the manifests,
     ///     and finds a call's libraries where the loader looks.
+    ///   - conditionsDirectory: Where required conditions are defined besides; `nil` is `conditions.d` beside each
+    ///     manifest's directory.
     /// - Returns: Everything that was found, by file, line and column; no error among it means that the host takes
     ///   them.
-    public static func lint(files: [String], pluginsDirectory: String?) -> [ManifestProblem] {
+    public static func lint(files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil)
+        -> [ManifestProblem]
+    {
         var calls = CallLibraries(pluginsDirectory: pluginsDirectory)
         var problems: [ManifestProblem] = []
         var entries: [ManifestConflicts.Entry] = []
+        var conditions: [(file: String, read: ReadCondition)] = []
         for file in files where !entries.contains(where: { $0.file == file }) {
+            if let bytes = try? FileContents.read(file, limit: YAMLDocument.maximumSize),
+                ConditionReader.isDefinition(bytes)
+            {
+                let (read, found) = ConditionFiles.read(file, isInstalled: pluginsDirectory != nil)
+                problems += found
+                if let read, !conditions.contains(where: { $0.file == file }) {
+                    conditions.append((file, read))
+                }
+                continue
+            }
             let (read, found) = ManifestFile.read(file, isInstalled: pluginsDirectory != nil, calls: &calls)
             problems += found
             guard let read else { continue }
@@ -33,10 +49,29 @@ public enum ManifestLinter {
             }
         }
         problems += ManifestConflicts.find(in: entries).values.joined()
+        problems += ConditionFiles.twins(in: conditions).values
+        let given = Set(conditions.map(\.read.condition.name))
+        for entry in entries {
+            let defined = given.union(names(in: conditionsDirectory ?? conditionsBeside(entry.file)))
+            problems += ConditionReferences.problems(in: [entry], defined: defined)
+        }
         return problems.sorted {
             ($0.file, $0.line ?? 0, $0.column ?? 0, $0.finding) < (
                 $1.file, $1.line ?? 0, $1.column ?? 0, $1.finding
             )
         }
+    }
+
+    /// The names that the right files of a directory define; none where there is no such directory.
+    private static func names(in directory: String) -> [String] {
+        let paths = (try? ConditionFiles.paths(in: directory)) ?? []
+        return paths.compactMap { ConditionFiles.read($0, isInstalled: false).0?.condition.name }
+    }
+
+    private static func conditionsBeside(_ manifest: String) -> String {
+        let directory = manifest.lastIndex(of: "/").map { String(manifest[..<$0]) } ?? "."
+        // "." has no name to be beside of.
+        return directory.hasSuffix(".")
+            ? directory + "/../conditions.d" : ConditionsDirectory.beside(directory)
     }
 }

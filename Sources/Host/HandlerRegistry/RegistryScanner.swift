@@ -5,6 +5,7 @@ import TaskModel
 /// The registry's state: what was right before, so that a file in the middle of a change hurts nobody.
 struct RegistryScanner {
     private let manifestsDirectory: String
+    private var conditionFiles: ConditionFiles
     private var libraries: PluginLibraries
     private var callLibraries: CallLibraries
     /// The last version of each manifest that was right, by path.
@@ -16,7 +17,11 @@ struct RegistryScanner {
     /// What the last scan found; `nil` before the first.
     private(set) var last: RegistrySnapshot?
 
-    init(manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String) {
+    init(
+        manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String,
+        conditionsDirectory: String?
+    ) {
+        conditionFiles = ConditionFiles(directory: conditionsDirectory)
         self.manifestsDirectory = manifestsDirectory
         libraries = PluginLibraries(pluginsDirectory: pluginsDirectory, cacheDirectory: libraryCacheDirectory)
         callLibraries = CallLibraries(pluginsDirectory: pluginsDirectory)
@@ -26,6 +31,7 @@ struct RegistryScanner {
     mutating func scan() -> RegistrySnapshot {
         var problems: [ManifestProblem] = []
         var entries: [ManifestConflicts.Entry] = []
+        let conditions = conditionFiles.scan(&problems)
         let paths = manifestPaths(&problems)
         lastRight = lastRight.filter { paths.contains($0.key) }
         for path in paths {
@@ -44,6 +50,7 @@ struct RegistryScanner {
         }
         let conflicts = ManifestConflicts.find(in: entries)
         problems += conflicts.values.joined()
+        problems += ConditionReferences.problems(in: entries, defined: Set(conditions.map(\.name)))
         let handlers = entries.filter { conflicts[$0.file] == nil }
             .compactMap { handler($0.file, $0.read, &problems) }
         libraries.forgetOthers()
@@ -54,7 +61,7 @@ struct RegistryScanner {
                 $1.file, $1.line ?? 0, $1.column ?? 0, $1.finding
             )
         }
-        let snapshot = RegistrySnapshot(handlers: handlers, problems: problems)
+        let snapshot = RegistrySnapshot(handlers: handlers, conditions: conditions, problems: problems)
         last = snapshot
         return snapshot
     }

@@ -13,6 +13,9 @@ public struct HostPaths: Equatable, Sendable {
     /// The runner program; empty if it is to be found beside bgtaskd.
     public var runner = ""
 
+    /// The definitions of custom conditions; empty if they are in `conditions.d` beside the manifests.
+    public var conditions = ""
+
     /// Names the places.
     public init(plugins: String, manifests: String, state: String, socket: String) {
         self.plugins = plugins

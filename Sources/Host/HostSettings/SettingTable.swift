@@ -50,6 +50,9 @@ public enum SettingTable {
             needsRestart: true),
         .path("paths.plugins", \.paths.plugins, "The handlers' libraries"),
         .path("paths.manifests", \.paths.manifests, "The manifests"),
+        .path(
+            "paths.conditions", \.paths.conditions,
+            "The definitions of custom conditions; empty is conditions.d beside the manifests"),
         .path("paths.state", \.paths.state, "The store and the bundles' data; made if missing"),
         .path("paths.socket", \.paths.socket, "The control socket"),
         .path("paths.runner", \.paths.runner, "The runner program; empty finds it beside bgtaskd"),

@@ -156,6 +156,8 @@ enum Fact: Hashable, Sendable {
     case gpu
     /// Whether somebody uses the device.
     case user
+    /// A custom condition.
+    case condition(String)
     /// Any condition that a score looks at.
     case scores
     /// The wall clock alone.
@@ -172,16 +174,21 @@ enum Fact: Hashable, Sendable {
         if old.network != new.network { facts.append(.network) }
         if old.gpu != new.gpu { facts.append(.gpu) }
         if old.user != new.user { facts.append(.user) }
+        if old.custom != new.custom {
+            for name in Set(old.custom.keys).union(new.custom.keys).sorted()
+            where old.custom[name] != new.custom[name] { facts.append(.condition(name)) }
+        }
         if old.scored != new.scored { facts.append(.scores) }
         return facts
     }
 }
 
 extension Conditions {
-    /// What scores look at: the charge in steps, and no GPU.
+    /// What scores look at: the charge in steps, no GPU and no custom condition.
     fileprivate var scored: Conditions {
         var copy = self
         copy.gpu = .unknown
+        copy.custom = [:]
         if case .known(let power) = power {
             // Without a percentage the charge scores as if it were unknown, not as if it were empty.
             copy.power = .known(

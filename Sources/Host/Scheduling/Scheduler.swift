@@ -15,6 +15,7 @@ public struct Scheduler: Sendable {
         ExternalPower(),
         Network(),
         Resources(),
+        RequiredConditions(),
         BatteryLevel(),
         LowPowerMode(),
         Pressure(),

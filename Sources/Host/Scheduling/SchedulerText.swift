@@ -87,5 +87,6 @@ extension Conditions {
             ("thermal", thermal.value?.rawValue), ("user", user.value?.rawValue), ("pressure", pressure),
             ("gpu", gpu),
         ].map { "\($0)=\($1 ?? "unknown")" }.joined(separator: " ")
+            + custom.sorted { $0.key < $1.key }.map { " \($0)=\($1.text)" }.joined()
     }
 }

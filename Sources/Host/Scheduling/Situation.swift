@@ -49,6 +49,7 @@ struct Situation: Sendable {
             network: submission.requiresNetworkConnectivity
                 || declaration?.requiresNetworkConnectivity == true,
             gpu: submission.requiresGPU,
+            conditions: declaration?.requiredConditions ?? [],
             idleDevice: request.kind == .processing && !settings.ignoresDeviceActivity
                 && declaration?.ignoresDeviceActivity != true,
             longestBackOff: declaration?.retry == nil ? settings.backOffLimit : .seconds(86_400))
@@ -100,6 +101,8 @@ struct Needs: Hashable, Sendable {
     var externalPower: Bool
     var network: Bool
     var gpu: Bool
+    /// Custom conditions that must hold.
+    var conditions: [String] = []
     /// Nobody may be using the device.
     var idleDevice: Bool
     /// No back-off of this task lasts longer.
@@ -115,6 +118,7 @@ struct ConditionTimes: Equatable, Sendable {
     private(set) var user: WallTime?
     private(set) var pressure: WallTime?
     private(set) var gpu: WallTime?
+    private(set) var custom: [String: WallTime] = [:]
 
     fileprivate mutating func note(from old: Conditions, to new: Conditions, at now: WallTime) {
         let oldPower = old.power.value, newPower = new.power.value
@@ -130,6 +134,10 @@ struct ConditionTimes: Equatable, Sendable {
         if user == nil || old.user != new.user { user = now }
         if pressure == nil || old.pressure != new.pressure { pressure = now }
         if gpu == nil || old.gpu != new.gpu { gpu = now }
+        guard old.custom != new.custom else { return }
+        for name in Set(old.custom.keys).union(new.custom.keys) where old.custom[name] != new.custom[name] {
+            custom[name] = new.custom[name] == nil ? nil : now
+        }
     }
 }
 

@@ -116,7 +116,7 @@ extension ConditionValue {
         case (.user(let new), .user(let old)): new == .active && old == .idle
         case (.pressure(let new), .pressure(let old)):
             new.cpu && !old.cpu || new.memory && !old.memory || new.io && !old.io
-        case (.gpu(let new), .gpu(let old)): old && !new
+        case (.gpu(let new), .gpu(let old)), (.custom(let new), .custom(let old)): old && !new
         default: false
         }
     }

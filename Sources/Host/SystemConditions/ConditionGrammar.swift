@@ -21,15 +21,15 @@ public struct ConditionSettingError: Error, Equatable, Sendable, CustomStringCon
 
 /// The texts of conditions, read and written.
 enum ConditionGrammar {
-    /// Parses one `KEY=VALUE`.
-    static func parse(_ setting: String) throws(ConditionSettingError) -> (
+    /// Parses one `KEY=VALUE`; the keys are those of the host at hand.
+    static func parse(_ setting: String, keys: [ConditionKey]) throws(ConditionSettingError) -> (
         ConditionKey, Reading<ConditionValue>
     ) {
         let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
             String.init)
-        guard parts.count == 2, let key = ConditionKey(rawValue: parts[0]) else {
+        guard parts.count == 2, let key = keys.first(where: { $0.name == parts[0] }) else {
             throw ConditionSettingError(
-                key: parts.first ?? setting, found: nil, valid: ConditionKey.allCases.map(\.rawValue))
+                key: parts.first ?? setting, found: nil, valid: keys.map(\.name))
         }
         if parts[1] == "unknown" { return (key, .unknown) }
         guard let value = value(of: key, parts[1]) else {
@@ -47,6 +47,7 @@ enum ConditionGrammar {
         case .user: UserCondition(rawValue: text).map(ConditionValue.user)
         case .pressure: pressure(text).map(ConditionValue.pressure)
         case .gpu: flag(text).map(ConditionValue.gpu)
+        case .custom: flag(text).map(ConditionValue.custom)
         }
     }
 
@@ -55,7 +56,7 @@ enum ConditionGrammar {
         let values: [String] =
             switch key {
             case .power: ["external", "battery:PERCENT%", "charging:PERCENT%"]
-            case .lowPower, .gpu: ["on", "off"]
+            case .lowPower, .gpu, .custom: ["on", "off"]
             case .network: NetworkCondition.allCases.map(\.rawValue)
             case .thermal: ThermalCondition.allCases.map(\.rawValue)
             case .user: UserCondition.allCases.map(\.rawValue)
@@ -105,7 +106,7 @@ enum ConditionGrammar {
                 return power.externalPower ? "external" : "unknown"
             }
             return power.externalPower ? "charging:\(percent)%" : "battery:\(percent)%"
-        case .lowPower(let isOn), .gpu(let isOn): return isOn ? "on" : "off"
+        case .lowPower(let isOn), .gpu(let isOn), .custom(let isOn): return isOn ? "on" : "off"
         case .network(let network): return network.rawValue
         case .thermal(let thermal): return thermal.rawValue
         case .user(let user): return user.rawValue

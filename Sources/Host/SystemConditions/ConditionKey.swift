@@ -1,7 +1,7 @@
 import TaskModel
 
 /// The conditions, by the names that commands and listings use.
-enum ConditionKey: String, CaseIterable, Sendable {
+enum ConditionKey: Hashable, Sendable {
     case power
     case lowPower
     case network
@@ -9,6 +9,24 @@ enum ConditionKey: String, CaseIterable, Sendable {
     case user
     case pressure
     case gpu
+    /// One that a file of `conditions.d` defines.
+    case custom(String)
+
+    /// The machine's own, in the order of listings.
+    static let machine: [ConditionKey] = [.power, .lowPower, .network, .thermal, .user, .pressure, .gpu]
+
+    var name: String {
+        switch self {
+        case .power: "power"
+        case .lowPower: "lowPower"
+        case .network: "network"
+        case .thermal: "thermal"
+        case .user: "user"
+        case .pressure: "pressure"
+        case .gpu: "gpu"
+        case .custom(let name): name
+        }
+    }
 }
 
 /// One condition's value.
@@ -20,15 +38,17 @@ enum ConditionValue: Equatable, Sendable {
     case user(UserCondition)
     case pressure(PressureCondition)
     case gpu(Bool)
+    case custom(Bool)
 
     /// What a condition is where its source was absent from the start (semantics, section 5).
     ///
-    /// The network has no such value: without rtnetlink nothing says whether there is a default route.
+    /// The network has no such value: without rtnetlink nothing says whether there is a default route. Nor has a custom
+    /// condition: whoever defined it said where it comes from.
     static func absent(_ key: ConditionKey) -> Reading<ConditionValue> {
         switch key {
         case .power: .known(.power(.mains))
         case .lowPower: .known(.lowPower(false))
-        case .network: .unknown
+        case .network, .custom: .unknown
         case .thermal: .known(.thermal(.nominal))
         case .user: .known(.user(.idle))
         case .pressure: .known(.pressure(.none))
@@ -47,8 +67,13 @@ enum ConditionValue: Equatable, Sendable {
         case .user: start.user.map(Self.user)
         case .pressure: start.pressure.map(Self.pressure)
         case .gpu: start.gpu.map(Self.gpu)
+        case .custom: .known(.custom(false))
         }
     }
+}
+
+extension ConditionKey: Comparable {
+    static func < (left: Self, right: Self) -> Bool { left.name < right.name }
 }
 
 extension Reading {
@@ -72,6 +97,8 @@ extension Conditions {
         case .user: user = reading.unwrap { if case .user(let value) = $0 { value } else { nil } }
         case .pressure: pressure = reading.unwrap { if case .pressure(let value) = $0 { value } else { nil } }
         case .gpu: gpu = reading.unwrap { if case .gpu(let value) = $0 { value } else { nil } }
+        case .custom(let name):
+            custom[name] = reading.unwrap { if case .custom(let value) = $0 { value } else { nil } }
         }
     }
 }

@@ -2,30 +2,84 @@ import TaskModel
 
 /// Real and simulated readings side by side, and who listens.
 struct ConditionState {
+    /// A sensor, and which source of its condition it is.
+    struct Entry {
+        let sensor: any Sensor
+        let rank: Int
+    }
+
     private(set) var conditions = Conditions.simulatedStart
+    private let mode: ConditionSensors.Mode
+    /// The sensors by number; a number is never given twice.
+    private var sensors: [Int: Entry] = [:]
+    private var nextSensor = 0
+    /// The conditions, in the order of listings.
+    private(set) var keys = ConditionKey.machine
     private var cells: [ConditionKey: ConditionCell] = [:]
     private var listeners: [Int: AsyncStream<Conditions>.Continuation] = [:]
     private var nextListener = 0
     /// Next looks that sensors asked for, by sensor, on the boot clock.
     private var looks: [Int: Duration] = [:]
 
-    /// Makes all conditions; of each the sources' names, the best first.
-    init(mode: ConditionSensors.Mode, sources: [ConditionKey: [String]], at now: WallTime) {
-        for key in ConditionKey.allCases {
-            let start =
-                mode == .simulated
-                ? ConditionCell.Finding(reading: ConditionValue.simulatedStart(key), source: "simulated")
-                : ConditionCell.Finding(reading: ConditionValue.absent(key), source: "none")
-            cells[key] = ConditionCell(key, sources: sources[key] ?? [], start: start, at: now)
-            conditions.replace(key, with: start.reading)
+    /// Makes all conditions of the machine; of each condition's sensors the best comes first.
+    init(mode: ConditionSensors.Mode, sensors: [any Sensor], at now: WallTime) {
+        self.mode = mode
+        keys += Set(sensors.map(\.key)).subtracting(ConditionKey.machine).sorted()
+        for key in keys { makeCell(key, sensors.filter { $0.key == key }, at: now) }
+        announce()
+    }
+
+    /// Every sensor's number, in the order in which they came.
+    var sensorNumbers: [Int] { sensors.keys.sorted() }
+
+    subscript(sensor: Int) -> Entry? { sensors[sensor] }
+
+    /// Adds a custom condition, or gives it another source; a simulated value stays.
+    ///
+    /// - Returns: The sensor's number; `nil` where none is to be read.
+    mutating func define(_ name: String, _ sensor: (any Sensor)?, at now: WallTime) -> Int? {
+        let key = ConditionKey.custom(name)
+        let simulated = cells[key]?.simulated
+        forget(key)
+        makeCell(key, sensor.map { [$0] } ?? [], at: now)
+        cells[key]?.simulated = simulated
+        keys = ConditionKey.machine + (keys.dropFirst(ConditionKey.machine.count) + [key]).sorted()
+        announce()
+        return sensor == nil ? nil : nextSensor - 1
+    }
+
+    /// Takes a custom condition away.
+    mutating func undefine(_ name: String) {
+        forget(.custom(name))
+        announce()
+    }
+
+    private mutating func forget(_ key: ConditionKey) {
+        for (number, entry) in sensors where entry.sensor.key == key {
+            sensors[number] = nil
+            looks[number] = nil
         }
+        cells[key] = nil
+        keys.removeAll { $0 == key }
+    }
+
+    private mutating func makeCell(_ key: ConditionKey, _ own: [any Sensor], at now: WallTime) {
+        for (rank, sensor) in own.enumerated() {
+            sensors[nextSensor] = Entry(sensor: sensor, rank: rank)
+            nextSensor += 1
+        }
+        let start =
+            mode == .simulated
+            ? ConditionCell.Finding(reading: ConditionValue.simulatedStart(key), source: "simulated")
+            : ConditionCell.Finding(reading: ConditionValue.absent(key), source: own.first?.source ?? "none")
+        cells[key] = ConditionCell(key, sources: own.map(\.source), start: start, at: now)
     }
 
     var rows: [ConditionRow] {
-        ConditionKey.allCases.compactMap { key in
+        keys.compactMap { key in
             cells[key].map {
                 ConditionRow(
-                    key: key.rawValue, value: ConditionGrammar.text($0.current.reading),
+                    key: key.name, value: ConditionGrammar.text($0.current.reading),
                     source: $0.current.source, since: $0.since)
             }
         }
@@ -49,7 +103,7 @@ struct ConditionState {
 
     /// Tells the changes that have lasted long enough.
     mutating func settle(at now: Moment) {
-        for key in ConditionKey.allCases { cells[key]?.settle(at: now) }
+        for key in keys { cells[key]?.settle(at: now) }
         announce()
     }
 
@@ -59,7 +113,7 @@ struct ConditionState {
     }
 
     mutating func clear(at now: Moment) {
-        for key in ConditionKey.allCases { cells[key]?.simulate(nil, at: now) }
+        for key in keys { cells[key]?.simulate(nil, at: now) }
         announce()
     }
 
@@ -81,6 +135,7 @@ struct ConditionState {
     /// Tells the listeners if anything that they can see changed.
     private mutating func announce() {
         var newest = conditions
+        newest.custom = [:]
         for (key, cell) in cells { newest.replace(key, with: cell.current.reading) }
         guard newest != conditions else { return }
         conditions = newest

@@ -1,3 +1,4 @@
+import HandlerRegistry
 public import TaskModel
 
 /// Where the host finds things and what it may do.
@@ -6,6 +7,8 @@ public struct HostConfiguration: Sendable {
     public var pluginsDirectory: String
     /// Holds the manifests.
     public var manifestsDirectory: String
+    /// Holds the definitions of custom conditions; `conditions.d` beside the manifests by default.
+    public var conditionsDirectory: String
     /// The host's own, made with mode 0700: store, copies of libraries, the bundles' data.
     public var stateDirectory: String
     /// The control socket, which a second host on the same state is told.
@@ -34,6 +37,7 @@ public struct HostConfiguration: Sendable {
     ) {
         self.pluginsDirectory = pluginsDirectory
         self.manifestsDirectory = manifestsDirectory
+        conditionsDirectory = ConditionsDirectory.beside(manifestsDirectory)
         self.stateDirectory = stateDirectory
         self.socketPath = socketPath
         self.runnerPath = runnerPath

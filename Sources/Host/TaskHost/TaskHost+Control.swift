@@ -188,6 +188,7 @@ extension TaskHost {
                 .init(name: "state directory", value: configuration.stateDirectory),
                 .init(name: "plugins directory", value: configuration.pluginsDirectory),
                 .init(name: "manifests directory", value: configuration.manifestsDirectory),
+                .init(name: "conditions directory", value: configuration.conditionsDirectory),
                 .init(name: "runner", value: configuration.runnerPath),
                 .init(name: "conditions", value: configuration.simulatesConditions ? "simulated" : "system"),
                 .init(name: "handlers", value: "\(registered.handlers.count)"),

@@ -87,12 +87,14 @@ public actor TaskHost: Service {
         var configuration = configuration
         for directory in [
             configuration.stateDirectory, configuration.pluginsDirectory, configuration.manifestsDirectory,
+            configuration.conditionsDirectory,
         ] {
             try DirectoryTree.make(directory)
         }
         configuration.stateDirectory = try DirectoryTree.realPath(of: configuration.stateDirectory)
         configuration.pluginsDirectory = try DirectoryTree.realPath(of: configuration.pluginsDirectory)
         configuration.manifestsDirectory = try DirectoryTree.realPath(of: configuration.manifestsDirectory)
+        configuration.conditionsDirectory = try DirectoryTree.realPath(of: configuration.conditionsDirectory)
         self.configuration = configuration
         settingsFiles = settings
         firstSettings = settings.latest
@@ -105,9 +107,11 @@ public actor TaskHost: Service {
         registry = HandlerRegistry(
             manifestsDirectory: configuration.manifestsDirectory,
             pluginsDirectory: configuration.pluginsDirectory,
-            libraryCacheDirectory: configuration.stateDirectory + "/libraries")
+            libraryCacheDirectory: configuration.stateDirectory + "/libraries",
+            conditionsDirectory: configuration.conditionsDirectory)
         sensors = ConditionSensors(
-            mode: configuration.simulatesConditions ? .simulated : .system, moments: moments)
+            mode: configuration.simulatesConditions ? .simulated : .system, moments: moments,
+            onProblem: { log.append(.warning, $0) })
         var launching = TaskLauncher.Configuration(
             runnerPath: configuration.runnerPath, stateDirectory: configuration.stateDirectory,
             groupKill: configuration.groupKill, moments: moments,
@@ -170,6 +174,7 @@ public actor TaskHost: Service {
         registered = registry.scan()
         tellFirstSettings()
         for problem in registered.problems { log.append(problem.logLevel, "\(problem)") }
+        sensors.define(registered.conditions)
         removeUnusedCopies()
         try await recover()
         try await restoreBundles()
@@ -268,10 +273,12 @@ public actor TaskHost: Service {
         }
         removeUnusedCopies()
         applySchedules()
+        sensors.define(snapshot.conditions)
+        await schedule(.conditionsChanged(sensors.snapshot()))
         await schedule(.handlersChanged(snapshot.handlers.map(\.manifest)))
     }
 
-    /// Reads the two directories now: whoever dropped files a moment ago may submit before inotify told of them.
+    /// Reads the directories now: whoever dropped files a moment ago may submit before inotify told of them.
     func rescan() async {
         _ = registry.scan()
         await takeRegistered()

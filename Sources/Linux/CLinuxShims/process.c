@@ -52,6 +52,49 @@ pid_t lx_spawn(const char *path, char *const arguments[], char *const environmen
     return -1;
 }
 
+int lx_pipe(int pair[2]) {
+    if (pipe2(pair, O_CLOEXEC) != 0)
+        return -1;
+    /* The other end becomes a program's standard output, which expects to wait. */
+    return fcntl(pair[0], F_SETFL, O_NONBLOCK);
+}
+
+pid_t lx_spawn_printing(const char *path, char *const arguments[], char *const environment[], int output) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    pid_t pid = -1;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    int code = posix_spawn_file_actions_init(&actions);
+    if (code != 0) {
+        errno = code;
+        return -1;
+    }
+    code = posix_spawnattr_init(&attributes);
+    if (code != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        errno = code;
+        return -1;
+    }
+    short flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+    if ((code = posix_spawn_file_actions_adddup2(&actions, output, 1)) == 0 &&
+        (code = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0 &&
+        (code = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)) == 0 &&
+        (code = posix_spawn_file_actions_addchdir_np(&actions, "/")) == 0 &&
+        (code = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0 &&
+        (code = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
+        (code = posix_spawnattr_setsigdefault(&attributes, &all)) == 0 &&
+        (code = posix_spawnattr_setflags(&attributes, flags)) == 0)
+        code = posix_spawn(&pid, path, &actions, &attributes, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (code == 0)
+        return pid;
+    errno = code;
+    return -1;
+}
+
 int lx_socketpair(int pair[2]) {
     return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
 }

@@ -107,13 +107,15 @@ public struct Conditions: Equatable, Sendable, Codable {
     public var pressure: Reading<PressureCondition>
     /// Whether a GPU is offered to tasks.
     public var gpu: Reading<Bool>
+    /// The conditions that files of `conditions.d` define, by name; one that is not here is not defined.
+    public var custom: [String: Reading<Bool>]
 
     /// Makes a snapshot.
     public init(
         power: Reading<PowerCondition>, lowPowerMode: Reading<Bool>, network: Reading<NetworkCondition>,
         thermal: Reading<ThermalCondition>, user: Reading<UserCondition>,
         pressure: Reading<PressureCondition>,
-        gpu: Reading<Bool>
+        gpu: Reading<Bool>, custom: [String: Reading<Bool>] = [:]
     ) {
         self.power = power
         self.lowPowerMode = lowPowerMode
@@ -122,6 +124,21 @@ public struct Conditions: Equatable, Sendable, Codable {
         self.user = user
         self.pressure = pressure
         self.gpu = gpu
+        self.custom = custom
+    }
+
+    /// Decodes a snapshot; one that was recorded before there were custom conditions has none.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        try self.init(
+            power: values.decode(Reading<PowerCondition>.self, forKey: .power),
+            lowPowerMode: values.decode(Reading<Bool>.self, forKey: .lowPowerMode),
+            network: values.decode(Reading<NetworkCondition>.self, forKey: .network),
+            thermal: values.decode(Reading<ThermalCondition>.self, forKey: .thermal),
+            user: values.decode(Reading<UserCondition>.self, forKey: .user),
+            pressure: values.decode(Reading<PressureCondition>.self, forKey: .pressure),
+            gpu: values.decode(Reading<Bool>.self, forKey: .gpu),
+            custom: values.decodeIfPresent([String: Reading<Bool>].self, forKey: .custom) ?? [:])
     }
 
     /// Where `--conditions simulated` begins: mains power, unmetered network, cool, nobody there.
@@ -132,7 +149,7 @@ public struct Conditions: Equatable, Sendable, Codable {
 
 /// One condition with its source, for listings.
 public struct ConditionRow: Equatable, Sendable {
-    /// `power`, `lowPower`, `network`, `thermal`, `user`, `pressure`, `gpu`.
+    /// `power`, `lowPower`, `network`, `thermal`, `user`, `pressure`, `gpu`, or the name of a custom condition.
     public var key: String
     /// As `bgtask conditions set` takes it; `unknown` if it is.
     public var value: String

@@ -56,6 +56,8 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
     public var ignoresDeviceActivity = false
     /// How often a failed launch is tried again by the host; `nil` leaves it to the handler.
     public var retry: RetryDeclaration?
+    /// The names of custom conditions that must hold, in the file's order: `requiresConditions`.
+    public var requiredConditions: [String] = []
 
     /// Makes a declaration from checked parts.
     public init(pattern: IdentifierPattern, kind: TaskKind) {

@@ -31,6 +31,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case networkLost
     /// The user came back to the device.
     case userReturned
+    /// A condition of `conditions.d` that it required does not hold any more.
+    case conditionLost
     /// The battery is nearly empty.
     case lowBattery
     /// The machine is too hot.
@@ -74,8 +76,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     public var isExpiration: Bool {
         switch self {
         case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .userReturned,
-            .lowBattery,
-            .thermal, .noProgress, .pressure, .cancelledByUser, .systemSleep, .hostShutdown, .hostGone,
+            .conditionLost, .lowBattery, .thermal, .noProgress, .pressure, .cancelledByUser, .systemSleep,
+            .hostShutdown, .hostGone,
             .manifestRemoved, .simulated:
             true
         case .handlerFailed, .exitedWithoutCompleting, .signal, .loadFailed, .protocolError, .hostDied,

@@ -34,10 +34,12 @@ struct ConditionsCommand: AsyncParsableCommand {
                 power=external | power=charging:60% | power=battery:15%
                 lowPower=on|off   network=none|constrained|metered|unmetered
                 thermal=nominal|fair|serious|critical   user=active|idle   gpu=on|off
+                NAME=on|off of a custom condition; each also =unknown, as if its source had vanished
 
                 Examples:
                   bgtask conditions set power=battery:15%
                   bgtask conditions set network=none thermal=fair
+                  bgtask conditions set docked=on
                 """)
 
         @Argument(help: ArgumentHelp("Settings, each as KEY=VALUE.", valueName: "key=value"))

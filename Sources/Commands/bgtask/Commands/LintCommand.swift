@@ -7,22 +7,32 @@ import TaskModel
 
 struct LintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lint", abstract: "Checks manifests by the same code as the host; needs no host.",
+        commandName: "lint",
+        abstract: "Checks manifests and conditions by the same code as the host; needs no host.",
         discussion: """
-            Exits 1 if a manifest has an error. Without --plugins the library's file is not looked for.
+            Exits 1 if a file has an error. Without --plugins the library's file is not looked for. A condition that a \
+            manifest requires should be defined in conditions.d beside the manifests, or by one of the files.
 
             Examples:
               bgtask lint manifests/photos.yaml
               bgtask lint --plugins Plugins manifests/*.yaml --json
               bgtask lint --dates manifests/backup.yaml
+              bgtask lint conditions.d/docked.yaml manifests/sync.yaml
             """)
 
     @Argument(
-        help: ArgumentHelp("Manifests; two that claim one identifier are both reported.", valueName: "file"))
+        help: ArgumentHelp(
+            "Manifests and conditions; two that claim one name are both reported.", valueName: "file"))
     var files: [String]
 
     @Option(help: ArgumentHelp("The directory in which libraries are looked for.", valueName: "directory"))
     var plugins: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The directory that defines conditions; conditions.d beside the manifests by default.",
+            valueName: "directory"))
+    var conditionsDirectory: String?
 
     @Flag(help: "Show the next three dates of each calendar schedule, on the clocks of its zone.")
     var dates = false
@@ -32,7 +42,8 @@ struct LintCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(json: json)
-        let problems = ManifestLinter.lint(files: files, pluginsDirectory: plugins)
+        let problems = ManifestLinter.lint(
+            files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory)
         let errors = problems.count { $0.severity == .error }
         do {
             if dates {

@@ -10,6 +10,8 @@ struct ReadManifest {
     var taskPlaces: [Place]
     /// Where each task's calls are.
     var callPlaces: [CallPlaces?]
+    /// Where each task's required conditions are.
+    var conditionPlaces: [[Place]] = []
 }
 
 /// Reads a manifest strictly: everything that it does not know is an error with its place.
@@ -34,7 +36,7 @@ struct ManifestReader {
     private func manifest(_ root: YAMLNode) -> ReadManifest? {
         let keys = ["apiVersion", "bundle", "library", "modes", "tasks", "sandbox"]
         guard let fields = Fields(root, "the manifest", keys: keys, problems) else { return nil }
-        checkVersion(fields)
+        fields.checkVersion("the manifest", problems)
         let bundle = bundle(fields)
         let library = fields["library"].flatMap(libraryName)
         let modes = modes(fields)
@@ -55,14 +57,7 @@ struct ManifestReader {
                 bundle: bundle, library: library, modes: modes ?? [], tasks: tasks.map(\.declaration),
                 sandbox: sandbox),
             libraryPlace: fields["library"]?.place, taskPlaces: tasks.map(\.place),
-            callPlaces: tasks.map(\.callPlaces))
-    }
-
-    private func checkVersion(_ fields: Fields) {
-        guard let node = fields.required("apiVersion", "the manifest", problems) else { return }
-        guard let version = node.text("apiVersion", problems), version != "bgtask/v1" else { return }
-        problems.error(
-            node.place, "apiVersion '\(version.shortened)' is unknown", "This host reads 'bgtask/v1'")
+            callPlaces: tasks.map(\.callPlaces), conditionPlaces: tasks.map(\.conditionPlaces))
     }
 
     private func bundle(_ fields: Fields) -> BundleIdentifier? {

@@ -6,6 +6,7 @@ struct ReadTask {
     var declaration: TaskDeclaration
     var place: Place
     var callPlaces: CallPlaces?
+    var conditionPlaces: [Place] = []
 }
 
 /// What `delivery:` may say.
@@ -28,9 +29,8 @@ struct TaskReader {
     let problems: ProblemList
 
     private static let keys = [
-        "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "limits", "schedule",
-        "payload",
-        "retry", "delivery", "deviceActivity", "call",
+        "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "requiresConditions",
+        "limits", "schedule", "payload", "retry", "delivery", "deviceActivity", "call",
     ]
 
     /// Reads one task; `nil` after saying why it can't be used at all.
@@ -55,6 +55,10 @@ struct TaskReader {
         let network = fields["requiresNetworkConnectivity"]
         declaration.requiresNetworkConnectivity =
             network?.bool("requiresNetworkConnectivity", problems) ?? false
+        let conditions =
+            fields["requiresConditions"].map { RequiredConditionsReader(problems: problems).conditions($0) }
+            ?? []
+        declaration.requiredConditions = conditions.map(\.name)
         declaration.limits = LimitsReader(kind: kind, problems: problems).limits(fields["limits"])
         declaration.schedule = fields["schedule"].flatMap {
             ScheduleReader(pattern: pattern, kind: kind, payload: payload, problems: problems).schedule($0)
@@ -68,7 +72,9 @@ struct TaskReader {
             RetryReader(isAtMostOnce: declaration.isAtMostOnce, problems: problems).retry($0)
         }
         declaration.call = call?.program
-        return ReadTask(declaration: declaration, place: identifierNode.place, callPlaces: call?.places)
+        return ReadTask(
+            declaration: declaration, place: identifierNode.place, callPlaces: call?.places,
+            conditionPlaces: conditions.map(\.place))
     }
 
     private func pattern(_ node: YAMLNode) -> IdentifierPattern? {

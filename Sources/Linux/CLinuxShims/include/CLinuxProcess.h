@@ -10,6 +10,13 @@
  *  above 2, default signal actions and an empty mask. Returns its pid. */
 pid_t lx_spawn(const char *path, char *const arguments[], char *const environment[], int descriptor);
 
+/** Spawns a program in a session of its own whose standard output is `output`: default signals, `/` as its directory,
+ *  nothing to read, standard error to nowhere, no other descriptor. -1 with errno on failure. */
+pid_t lx_spawn_printing(const char *path, char *const arguments[], char *const environment[], int output);
+
+/** pipe2(2), close-on-exec, the reading end not blocking. */
+int lx_pipe(int pair[2]);
+
 /** A connected pair of stream sockets, close-on-exec. */
 int lx_socketpair(int pair[2]);
 

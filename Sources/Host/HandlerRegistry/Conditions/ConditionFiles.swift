@@ -1,0 +1,109 @@
+import LinuxSystem
+import StrictFiles
+import TaskModel
+
+/// The files of `conditions.d`; one that is broken now but was right before stays active.
+struct ConditionFiles {
+    private let directory: String?
+    private var lastRight: [String: ReadCondition] = [:]
+
+    /// `nil` has no files.
+    init(directory: String?) { self.directory = directory }
+
+    /// Reads everything anew.
+    ///
+    /// - Returns: The conditions by name; two files that define one name are both reported, and neither is used.
+    mutating func scan(_ problems: inout [ManifestProblem]) -> [CustomCondition] {
+        let paths = paths(&problems)
+        lastRight = lastRight.filter { paths.contains($0.key) }
+        var entries: [(file: String, read: ReadCondition)] = []
+        for path in paths {
+            let (read, found) = Self.read(path, isInstalled: true)
+            problems += found
+            if read == nil, lastRight[path] != nil {
+                problems.append(
+                    ManifestProblem(
+                        severity: .warning, file: path, finding: "its last right version stays active",
+                        remedy: nil))
+            }
+            guard let active = read ?? lastRight[path] else { continue }
+            lastRight[path] = active
+            entries.append((path, active))
+        }
+        let twins = Self.twins(in: entries)
+        problems += twins.values
+        return entries.filter { twins[$0.file] == nil }.map(\.read.condition).sorted { $0.name < $1.name }
+    }
+
+    /// Reads one file as the host and lint do.
+    static func read(_ path: String, isInstalled: Bool) -> (ReadCondition?, [ManifestProblem]) {
+        do {
+            if isInstalled, let problem = try FileTrust.problem(with: path, called: "the condition") {
+                return (nil, [ManifestProblem(file: path, finding: problem.finding, remedy: problem.remedy)])
+            }
+            let (read, found) = ConditionReader.read(
+                try FileContents.read(path, limit: YAMLDocument.maximumSize), file: path)
+            guard let read, isInstalled, let problem = programProblem(read, in: path) else {
+                return (read, found)
+            }
+            return (problem.severity == .error ? nil : read, found + [problem])
+        } catch {
+            return (nil, [ManifestProblem(file: path, finding: "\(error)", remedy: "Give a readable file")])
+        }
+    }
+
+    /// A host that runs as root must not run what others can change; one that is missing may still come.
+    private static func programProblem(_ read: ReadCondition, in file: String) -> ManifestProblem? {
+        guard case .command(let command) = read.condition.source, let program = command.arguments.first else {
+            return nil
+        }
+        let place = read.programPlace
+        do {
+            guard let problem = try FileTrust.problem(with: program, called: "the program") else {
+                return nil
+            }
+            return ManifestProblem(
+                file: file, line: place?.line, column: place?.column, finding: problem.finding,
+                remedy: problem.remedy)
+        } catch {
+            return ManifestProblem(
+                severity: .warning, file: file, line: place?.line, column: place?.column, finding: "\(error)",
+                remedy: "Install the program; until then \(read.condition.name) is unknown")
+        }
+    }
+
+    /// The problems of files that define what another one defines too, by file.
+    static func twins(in entries: [(file: String, read: ReadCondition)]) -> [String: ManifestProblem] {
+        var problems: [String: ManifestProblem] = [:]
+        for (name, same) in Dictionary(grouping: entries, by: \.read.condition.name) where same.count > 1 {
+            for entry in same {
+                let others = same.map(\.file).filter { $0 != entry.file }.sorted().joined(separator: ", ")
+                problems[entry.file] = ManifestProblem(
+                    file: entry.file, line: entry.read.place.line, column: entry.read.place.column,
+                    finding: "'\(name)' is defined by \(others) too; none of them is used",
+                    remedy: "Keep one")
+            }
+        }
+        return problems
+    }
+
+    private func paths(_ problems: inout [ManifestProblem]) -> [String] {
+        guard let directory else { return [] }
+        do {
+            return try Self.paths(in: directory)
+        } catch {
+            problems.append(
+                ManifestProblem(
+                    file: directory, finding: "\(error)", remedy: "Make the directory: mkdir -p \(directory)")
+            )
+            return []
+        }
+    }
+
+    /// The definitions in a directory.
+    static func paths(in directory: String) throws(SystemCallError) -> [String] {
+        try DirectoryTree.names(in: directory)
+            .filter { ($0.hasSuffix(".yaml") || $0.hasSuffix(".yml")) && !$0.hasPrefix(".") }
+            .map { "\(directory)/\($0)" }
+    }
+}

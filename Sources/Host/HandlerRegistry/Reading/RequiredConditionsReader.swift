@@ -1,0 +1,48 @@
+import StrictFiles
+import TaskModel
+
+/// Reads `requiresConditions:`, the names of custom conditions.
+struct RequiredConditionsReader {
+    /// The most that one task may require; ours, far above what anybody needs.
+    static let most = 16
+
+    let problems: ProblemList
+
+    func conditions(_ node: YAMLNode) -> [(name: String, place: Place)] {
+        var found: [(name: String, place: Place)] = []
+        guard let items = node.items("requiresConditions", problems) else { return [] }
+        if items.isEmpty { problems.error(node.place, "requiresConditions is empty", "Leave it out") }
+        if items.count > Self.most {
+            problems.error(
+                node.place, "requiresConditions has \(items.count) names, more than \(Self.most)",
+                "Define one condition for several of them")
+        }
+        for item in items {
+            guard let name = item.text("a condition's name", problems), Self.check(name, item.place, problems)
+            else { continue }
+            if found.contains(where: { $0.name == name }) {
+                problems.error(item.place, "the condition '\(name)' is there twice", "Keep one")
+            }
+            found.append((name, item.place))
+        }
+        return found
+    }
+
+    /// Whether a text is the name of a custom condition; says what is wrong if not.
+    static func check(_ name: String, _ place: Place, _ problems: ProblemList) -> Bool {
+        if CustomCondition.isName(name) { return true }
+        let instead =
+            switch name {
+            case "power": "Use 'requiresExternalPower: true'"
+            case "network": "Use 'requiresNetworkConnectivity: true'"
+            case _ where CustomCondition.machineNames.contains(name):
+                "The host's policies look at it by themselves"
+            default: "Use a lower-case letter, then a-z 0-9 and -, at most 64 in all"
+            }
+        let finding =
+            CustomCondition.machineNames.contains(name)
+            ? "'\(name)' is a condition of the machine" : "the name '\(name.shortened)' of a condition"
+        problems.error(place, finding, instead)
+        return false
+    }
+}

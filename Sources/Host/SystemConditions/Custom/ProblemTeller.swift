@@ -1,0 +1,22 @@
+import Synchronization
+
+/// Tells why a condition has no value, once as long as it is the same.
+final class ProblemTeller: Sendable {
+    private let name: String
+    private let tell: @Sendable (String) -> Void
+    private let last = Mutex<String?>(nil)
+
+    init(name: String, tell: @escaping @Sendable (String) -> Void) {
+        self.name = name
+        self.tell = tell
+    }
+
+    /// Takes the newest finding; `nil` is that there is a value.
+    func note(_ finding: String?) {
+        let isNew = last.withLock { last in
+            defer { last = finding }
+            return finding != last
+        }
+        if isNew, let finding { tell("condition \(name) is unknown: \(finding)") }
+    }
+}

@@ -1,0 +1,138 @@
+import CLinuxShims
+import Glibc
+import TaskModel
+
+/// A thread that runs a program again and again and tells what each run said.
+///
+/// Each run has a session and process group of its own, `/` as its directory, nothing to read, and its standard error
+/// goes nowhere. What is left of its group when it ends, or when its time is up, is killed.
+public final class RepeatedCommand: Sendable {
+    /// What a run said.
+    public enum Result: Equatable, Sendable {
+        /// It ended by itself; the first line of what it printed, at most 4 KiB, without the blanks around it.
+        case exited(status: Int32, firstLine: String)
+        /// A signal ended it.
+        case signalled(Int32)
+        /// It was killed: its time was up.
+        case timedOut
+        /// It could not be started.
+        case notStarted(SystemCallError)
+    }
+
+    /// What every run sees of the environment.
+    public static let environment = ["PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8"]
+    private static let longestLine = 4096
+
+    private let stop: OwnedDescriptor
+
+    /// Starts the thread; the first run begins at once.
+    ///
+    /// - Parameters:
+    ///   - arguments: The program, an absolute path, and its arguments.
+    ///   - interval: From the start of one run to the start of the next, CLOCK_MONOTONIC; a run that takes longer is
+    ///     followed at once.
+    ///   - timeout: How long a run may take.
+    ///   - onResult: Called on the thread after each run.
+    /// - Throws: `eventfd`.
+    public init(
+        _ arguments: [String], interval: Duration, timeout: Duration,
+        onResult: @escaping @Sendable (Result) -> Void
+    ) throws(SystemCallError) {
+        stop = OwnedDescriptor(taking: try retryingOnInterrupt("eventfd", "command") { lx_eventfd() })
+        BlockingThread.start(named: "condition") {
+            // The closure keeps this object, and so its descriptor, until it is cancelled.
+            let stop = self.stop.rawValue
+            var start = SystemClocks().now().monotonic
+            while let result = Self.run(arguments, timeout: timeout, stop: stop) {
+                onResult(result)
+                start = max(start + interval, SystemClocks().now().monotonic)
+                if Self.waits(until: start, stop: stop) { return }
+            }
+        }
+    }
+
+    /// Ends the thread, and the run that is under way; a call of `onResult` that runs is not waited for.
+    public func cancel() { _ = lx_eventfd_signal(stop.rawValue) }
+
+    /// Sleeps; true when told to stop.
+    private static func waits(until time: Duration, stop: CInt) -> Bool {
+        while true {
+            var entry = pollfd(fd: stop, events: Int16(POLLIN), revents: 0)
+            let left = time - SystemClocks().now().monotonic
+            if poll(&entry, 1, CInt(clamping: max(0, left.wholeMilliseconds + 1))) > 0 { return true }
+            if left <= .zero { return false }
+        }
+    }
+
+    /// One run; `nil` when told to stop.
+    private static func run(_ arguments: [String], timeout: Duration, stop: CInt) -> Result? {
+        let path = arguments.first ?? ""
+        do {
+            var pair: [CInt] = [-1, -1]
+            try retryingOnInterrupt("pipe2", path) { lx_pipe(&pair) }
+            let output = OwnedDescriptor(taking: pair[0])
+            let pid = try spawn(path, arguments, printingTo: OwnedDescriptor(taking: pair[1]))
+            return finish(pid, output.rawValue, timeout: timeout, stop: stop)
+        } catch {
+            return .notStarted(error)
+        }
+    }
+
+    /// Starts the program; the end of the pipe that it writes to is then its alone.
+    private static func spawn(
+        _ path: String, _ arguments: [String], printingTo input: consuming OwnedDescriptor
+    ) throws(SystemCallError) -> pid_t {
+        var argumentPointers = arguments.map { strdup($0) } + [nil]
+        var environmentPointers = environment.map { strdup($0) } + [nil]
+        defer {
+            for pointer in argumentPointers { free(pointer) }
+            for pointer in environmentPointers { free(pointer) }
+        }
+        let number = input.rawValue
+        return try retryingOnInterrupt("posix_spawn", path) {
+            lx_spawn_printing(path, &argumentPointers, &environmentPointers, number)
+        }
+    }
+
+    /// Reads until the program has ended, then takes away what is left of it.
+    private static func finish(_ pid: pid_t, _ output: CInt, timeout: Duration, stop: CInt) -> Result? {
+        let handle = lx_pidfd_open(pid, 0)
+        defer { if handle >= 0 { _ = close(handle) } }
+        let end = SystemClocks().now().monotonic + timeout
+        var line: [UInt8] = []
+        var isOpen = true
+        var isStopped = false
+        var isLate = handle < 0
+        while !isLate && !isStopped {
+            var entries = [
+                pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: handle, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: isOpen ? output : -1, events: Int16(POLLIN), revents: 0),
+            ]
+            let left = (end - SystemClocks().now().monotonic).wholeMilliseconds
+            let count = poll(&entries, 3, CInt(clamping: max(0, left + 1)))
+            isStopped = entries[0].revents != 0
+            if entries[2].revents != 0 { isOpen = take(output, into: &line) }
+            if entries[1].revents != 0 { break }
+            isLate = count == 0 && left <= 0
+        }
+        if !isLate && !isStopped { while isOpen, take(output, into: &line) {} }
+        // The group's number is the program's own, which nobody else can have before it is reaped.
+        _ = kill(-pid, SIGKILL)
+        var status: CInt = 0
+        while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        if isStopped { return nil }
+        if isLate { return .timedOut }
+        let signal = status & 0x7F
+        return signal == 0
+            ? .exited(status: (status >> 8) & 0xFF, firstLine: FirstLine.of(line)) : .signalled(signal)
+    }
+
+    /// Takes what is there; what comes after the longest line is dropped. False at the end, or if nothing is there.
+    private static func take(_ output: CInt, into line: inout [UInt8]) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(output, &buffer, buffer.count)
+        if count > 0 { line += buffer.prefix(min(count, max(0, longestLine - line.count))) }
+        return count > 0
+    }
+}
