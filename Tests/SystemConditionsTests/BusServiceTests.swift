@@ -5,7 +5,7 @@ import Testing
 
 @testable import SystemConditions
 
-/// Services of python-dbusmock on a bus of the test's own, and the real power-profiles-daemon.
+/// What services of python-dbusmock say that is theirs alone; what all sources have in common is in the conformance suite.
 @Suite(.enabled(if: PrivateBus.mockObstacle == nil, "needs dbus and python3-dbusmock"))
 struct BusServiceTests {
     static let networkManager = "org.freedesktop.NetworkManager"
@@ -45,45 +45,6 @@ struct BusServiceTests {
         try waitUntil("there is none") { sensors.snapshot().network == .known(NetworkCondition.none) }
         mock.end()
         try waitUntil("it has vanished") { sensors.snapshot().network == .unknown }
-    }
-
-    @Test(.enabled(if: PrivateBus.powerObstacle == nil, "needs umockdev and power-profiles-daemon"))
-    func `the real power-profiles-daemon's power-saver is the low-power mode`() throws {
-        let bus = try PrivateBus()
-        try bus.start()
-        let polkit = try bus.mock("polkitd", as: "org.freedesktop.PolicyKit1")
-        bus.call(
-            "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority",
-            "org.freedesktop.DBus.Mock.AllowUnknown", "boolean:true")
-        let laptop = try FakedPower(on: bus)
-        let name = "net.hadess.PowerProfiles", path = "/net/hadess/PowerProfiles"
-        let daemon = try bus.start("power-profiles-daemon", as: name)
-        let sensors = try Self.sensors(bus, BusSensor(PowerProfilesSource.former))
-        #expect(sensors.snapshot().lowPowerMode == .known(false))
-        try bus.set(name, path, name, "ActiveProfile", "string:power-saver")
-        try waitUntil("it is on") { sensors.snapshot().lowPowerMode == .known(true) }
-        try bus.set(name, path, name, "ActiveProfile", "string:balanced")
-        try waitUntil("it is off") { sensors.snapshot().lowPowerMode == .known(false) }
-        daemon.end()
-        try waitUntil("it has vanished") { sensors.snapshot().lowPowerMode == .unknown }
-        laptop.end()
-        polkit.end()
-    }
-
-    @Test func `logind's idle hint is a user who went, and a user who came back`() throws {
-        let bus = try PrivateBus()
-        try bus.start()
-        let mock = try bus.mock("logind", as: Self.login)
-        let path = "/org/freedesktop/login1", interface = "org.freedesktop.login1.Manager"
-        let sensors = try Self.sensors(bus, BusSensor(LogindSource()))
-        #expect(sensors.snapshot().user == .known(.active))
-        // Idle since 1970: longer than five minutes.
-        try bus.set(Self.login, path, interface, "IdleHint", "boolean:true")
-        try waitUntil("nobody is there") { sensors.snapshot().user == .known(.idle) }
-        try bus.set(Self.login, path, interface, "IdleHint", "boolean:false")
-        try waitUntil("somebody is there") { sensors.snapshot().user == .known(.active) }
-        mock.end()
-        try waitUntil("logind has vanished") { sensors.snapshot().user == .unknown }
     }
 
     @Test func `the machine's sleep waits for us and no longer`() async throws {

@@ -38,13 +38,6 @@ struct UPowerTests {
         }
 
         laptop.end()
-        try waitUntil("upowerd has vanished") { sensors.snapshot().power == .unknown }
-        #expect(sensors.rows().first { $0.key == "power" }?.value == "unknown")
-        let again = try FakedPower(on: bus)
-        try waitUntil("it is back") {
-            sensors.snapshot().power == Self.power(external: true, charging: true, 57)
-        }
-        again.end()
     }
 
     @Test func `a machine with upowerd and no battery is on external power`() throws {

@@ -92,6 +92,15 @@ public final class PrivateBus {
         return process
     }
 
+    /// Starts an object of python-dbusmock without properties and methods of its own, and waits until it has its name.
+    public func standIn(for name: String, path: String) throws -> CompanionProcess {
+        let process = try CompanionProcess(
+            [Self.python, "-m", "dbusmock", "--system", name, path, name], environment: environment,
+            output: log)
+        try waitUntil("\(name) is on the bus") { owner(of: name) != nil }
+        return process
+    }
+
     /// Starts a real daemon of power, which sees the machine's devices or those that its environment fakes.
     public func start(
         _ daemon: String, as name: String, environment additions: [String: String] = [:]
