@@ -128,7 +128,9 @@ public final class RepeatedCommand: Sendable {
             ? .exited(status: (status >> 8) & 0xFF, firstLine: FirstLine.of(line)) : .signalled(signal)
     }
 
-    /// Takes what is there; what comes after the longest line is dropped. False at the end, or if nothing is there.
+    /// Takes what is there; false at the end, or if nothing is there.
+    ///
+    /// What comes after the longest line is dropped.
     private static func take(_ output: CInt, into line: inout [UInt8]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(output, &buffer, buffer.count)
