@@ -32,9 +32,13 @@ public final class PathWatch: Sendable {
 
     /// Starts the thread; it watches nothing yet.
     ///
-    /// - Parameter onEvent: Called on the thread.
+    /// - Parameters:
+    ///   - tellsStart: Whether a path counts as changed when it begins to be watched: for who looked before that.
+    ///   - onEvent: Called on the thread.
     /// - Throws: `inotify_init1` or `eventfd`.
-    public init(onEvent: @escaping @Sendable (Event) -> Void) throws(SystemCallError) {
+    public init(
+        tellsStart: Bool = false, onEvent: @escaping @Sendable (Event) -> Void
+    ) throws(SystemCallError) {
         let events = OwnedDescriptor(
             taking: try retryingOnInterrupt("inotify_init1", "") {
                 inotify_init1(CInt(O_CLOEXEC | O_NONBLOCK))
@@ -43,7 +47,8 @@ public final class PathWatch: Sendable {
         let (eventsDescriptor, wakeDescriptor) = (events.release(), wake.rawValue)
         BlockingThread.start(named: "path-watch") {
             var loop = PathWatchLoop(
-                events: OwnedDescriptor(taking: eventsDescriptor), wake: wakeDescriptor, onEvent: onEvent)
+                events: OwnedDescriptor(taking: eventsDescriptor), wake: wakeDescriptor,
+                tellsStart: tellsStart, onEvent: onEvent)
             // The closure keeps the watch, and so its descriptor, until it is stopped.
             loop.run {
                 self.wish.withLock { $0.isStopped ? nil : $0.paths }
@@ -83,15 +88,18 @@ private struct PathWatchLoop: ~Copyable {
 
     let events: OwnedDescriptor
     let wake: CInt
+    let tellsStart: Bool
     let onEvent: @Sendable (PathWatch.Event) -> Void
     private var watched: [String: Watched] = [:]
     private var changed: Set<String> = []
 
     init(
-        events: consuming OwnedDescriptor, wake: CInt, onEvent: @escaping @Sendable (PathWatch.Event) -> Void
+        events: consuming OwnedDescriptor, wake: CInt, tellsStart: Bool,
+        onEvent: @escaping @Sendable (PathWatch.Event) -> Void
     ) {
         self.events = events
         self.wake = wake
+        self.tellsStart = tellsStart
         self.onEvent = onEvent
     }
 
@@ -134,6 +142,7 @@ private struct PathWatchLoop: ~Copyable {
         for path in new { watched[path] = Watched() }
         rewatch()
         for path in new { watched[path]?.signature = FileSignature(of: path) }
+        if tellsStart { changed.formUnion(new) }
     }
 
     /// Finds out what changed, and puts watches on what is there now.

@@ -33,7 +33,8 @@ final class FileSensor: Sensor {
 
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
         do {
-            let watch = try PathWatch { event in
+            // The first look may come before the thread watches: what changed in between is seen by one more.
+            let watch = try PathWatch(tellsStart: true) { event in
                 switch event {
                 case .changed: onNotice(.changed)
                 case .unwatchable(_, let error): onNotice(.failed(error))
