@@ -57,12 +57,35 @@ import Testing
         let launcher = try Self.parent(of: task)
         for child in Self.children(of: launcher) where child != task { try Self.kill(child) }
         for _ in 0..<3 {
-            #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+            let end = try await harness.run(try harness.order("succeeds")).end
+            #expect(end?.outcome == .succeeded, "\(String(describing: end))")
         }
         #expect(harness.sight(order.id).end == nil)
         harness.launcher.expire(order.id, reason: .simulated)
         try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
         #expect(harness.sight(order.id).end?.outcome == .expired)
+        await harness.end()
+    }
+
+    @Test func `a launch that a template takes with it to its end comes from another one`() async throws {
+        let harness = try await LaunchHarness()
+        let first = try harness.order("expires")
+        harness.launcher.launch(first)
+        try await harness.wait(for: "ready") { harness.isReady(first.id) }
+        let task = try #require(harness.pid(first.id))
+        let template = try #require(
+            Self.children(of: try Self.parent(of: task)).first { $0 != task })
+        Foundation.kill(template, SIGSTOP)
+        let order = try harness.order("succeeds")
+        harness.launcher.launch(order)
+        // Orders are taken one after the other: once this one runs, whose template is another, the stopped one was asked.
+        var other = try harness.order("succeeds")
+        other.environment.append("OTHER=1")
+        #expect(try await harness.run(other).end?.outcome == .succeeded)
+        try Self.kill(template)
+        try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
+        let end = harness.sight(order.id).end
+        #expect(end?.outcome == .succeeded, "\(String(describing: end))")
         await harness.end()
     }
 
@@ -123,8 +146,9 @@ import Testing
             #expect(message.contains("launcher.lock"))
             break
         }
-        await first.end()
+        await first.launcher.shutDown()
         try await starting.value
         await second.shutDown()
+        await first.end()
     }
 }

@@ -51,6 +51,12 @@ extension LauncherCore {
             guard let launch = launches[message.launch] else { return }
             // A template that can't clone any more is of no use to the next launch either.
             if let id = launch.template, book.templates[id]?.isReady == true { retireTemplate(id) }
+            // The launcher killed what might have come into its group untold: who is cloned into it next would be too.
+            if let group = launch.group {
+                groups?.discard(group)
+                launch.group = nil
+                launch.clock = nil
+            }
             handle(.spawnFailed(finding: OutputLines.harmless(message.finding)), launch)
         case .unkillable(let message):
             guard let launch = launches[message.launch] else { return }
