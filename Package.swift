@@ -140,11 +140,20 @@ let package = Package(
             ],
             path: "Sources/Host/Launching", swiftSettings: swiftSettings),
         .target(
+            name: "Recording", dependencies: ["ControlWire", "LinuxSystem", "Scheduling", "TaskModel"],
+            path: "Sources/Host/Recording", swiftSettings: swiftSettings),
+        .target(
+            name: "Simulation",
+            dependencies: [
+                "Recording", "Scheduling", "TaskModel",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            path: "Sources/Host/Simulation", swiftSettings: swiftSettings),
+        .target(
             name: "TaskHost",
             dependencies: [
                 "Calendars", "ControlWire", "HandlerRegistry", "HostSettings", "Launching", "LinuxSystem",
-                "RequestStore",
-                "Scheduling", "SystemConditions", "TaskModel",
+                "Recording", "RequestStore", "Scheduling", "SystemConditions", "TaskModel",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -174,7 +183,8 @@ let package = Package(
         .executableTarget(
             name: "bgtask",
             dependencies: [
-                "ControlClient", "ControlWire", "HandlerRegistry", "HostSettings", "LinuxSystem", "TaskModel",
+                "Calendars", "ControlClient", "ControlWire", "HandlerRegistry", "HostSettings", "LinuxSystem",
+                "Recording", "Scheduling", "Simulation", "TaskModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Commands/bgtask", swiftSettings: swiftSettings),
@@ -227,7 +237,12 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SchedulingTests", dependencies: ["Scheduling", "TaskHostTestSupport", "TaskModel"],
+            name: "SchedulingTests",
+            dependencies: ["Scheduling", "Simulation", "TaskHostTestSupport", "TaskModel"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: ["Recording", "Scheduling", "Simulation", "TaskHostTestSupport", "TaskModel"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "HostSettingsTests",

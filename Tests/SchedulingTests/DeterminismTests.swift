@@ -1,4 +1,5 @@
 import Foundation
+import Simulation
 import TaskHostTestSupport
 import TaskModel
 import Testing

@@ -1,4 +1,3 @@
-import RequestStore
 import TaskModel
 import Testing
 

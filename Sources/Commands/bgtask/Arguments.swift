@@ -1,5 +1,6 @@
 // These conformances are public because both sides are; nothing else of this target is.
 public import ArgumentParser
+public import Simulation
 public import TaskModel
 
 extension TaskIdentifier: ExpressibleByArgument {
@@ -31,6 +32,8 @@ extension ControlTarget: ExpressibleByArgument {
 }
 
 extension SubmissionStrategy: ExpressibleByArgument {}
+
+extension DeviceKind: ExpressibleByArgument {}
 
 extension Reason: ExpressibleByArgument {
     /// Only those that an expiration may give are offered to help and completion.

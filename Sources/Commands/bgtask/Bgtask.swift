@@ -30,6 +30,7 @@ struct Bgtask: AsyncParsableCommand {
             LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, LogsCommand.self,
             ConditionsCommand.self, SettingsCommand.self, UsedCommand.self, PushCommand.self,
             AnswerCommand.self,
+            RecordCommand.self, ReplayCommand.self, SimulateCommand.self,
             LintCommand.self, ConfigCommand.self, DoctorCommand.self, VersionCommand.self,
         ])
 

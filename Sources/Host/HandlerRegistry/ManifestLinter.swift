@@ -1,5 +1,6 @@
 import LinuxSystem
 import StrictFiles
+import LinuxSystem
 public import TaskModel
 
 /// What `bgtask lint` does: the host's own reading, without copying or running anything.
@@ -73,5 +74,27 @@ public enum ManifestLinter {
         // "." has no name to be beside of.
         return directory.hasSuffix(".")
             ? directory + "/../conditions.d" : ConditionsDirectory.beside(directory)
+    }
+}
+
+extension ManifestLinter {
+    /// Reads the manifests of a directory as the host would, without their libraries.
+    ///
+    /// - Returns: Those that are right and claim nothing that another one claims; and everything that was found.
+    /// - Throws: The directory can't be read.
+    public static func manifests(in directory: String) throws -> ([Manifest], [ManifestProblem]) {
+        let files = try DirectoryTree.names(in: directory).filter {
+            $0.hasSuffix(".yaml") || $0.hasSuffix(".yml")
+        }
+        .map { "\(directory)/\($0)" }
+        var calls = CallLibraries(pluginsDirectory: nil)
+        var manifests: [Manifest] = []
+        for file in files {
+            if let read = ManifestFile.read(file, isInstalled: false, calls: &calls).0 {
+                manifests.append(read.manifest)
+            }
+        }
+        let problems = lint(files: files, pluginsDirectory: nil)
+        return (problems.contains { $0.severity == .error } ? [] : manifests, problems)
     }
 }

@@ -28,6 +28,9 @@ struct CalendarQuestions: Sendable {
     /// Dates whose requests were cancelled.
     private var skippedDates: [TaskIdentifier: WallTime] = [:]
 
+    /// Whether no answer is awaited.
+    var isSettled: Bool { questions.isEmpty }
+
     /// Asks anew: the schedule, or what the clock shows, is another one.
     mutating func doubt(_ identifier: TaskIdentifier) {
         questions[identifier] = nil

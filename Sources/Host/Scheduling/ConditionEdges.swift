@@ -14,6 +14,12 @@ struct ConditionEdges: Sendable {
         return came
     }
 
+    /// Whether the last known values are those of now.
+    func agree(with conditions: Conditions) -> Bool {
+        power == conditions.power.value.map(\.externalPower)
+            && network == conditions.network.value.map { $0 != .none }
+    }
+
     /// The first value that is known is no change.
     private static func update(_ known: inout Bool?, _ value: Bool?) -> Bool {
         guard let value else { return false }

@@ -6,6 +6,8 @@ struct Judgement {
     var wait: Answer?
     /// The reach of the policy that gave it.
     fileprivate(set) var waitReach = Reach.request
+    /// The policy that gave it.
+    var waitPolicy: String?
     /// The scores, where they count.
     var score: ScoreSum?
     /// Whether the score reaches the threshold; true where no score counts.
@@ -118,6 +120,7 @@ extension Scheduler {
             guard let wait = judgement.wait else {
                 judgement.wait = answer
                 judgement.waitReach = policy.reach
+                judgement.waitPolicy = policy.name
                 return
             }
             // Among dates the latest decides when a look is worth while.
@@ -128,6 +131,7 @@ extension Scheduler {
             if isBetter {
                 judgement.wait = answer
                 judgement.waitReach = policy.reach
+                judgement.waitPolicy = policy.name
             }
             return
         }

@@ -56,6 +56,9 @@ struct PendingIndex: Sendable {
 
     var count: Int { entries.count }
 
+    /// All of them, in no order.
+    var all: some Sequence<TaskRequest> { entries.values.lazy.map(\.held.request) }
+
     func request(of identifier: TaskIdentifier) -> TaskRequest? {
         byIdentifier[identifier].flatMap { self[$0] }
     }

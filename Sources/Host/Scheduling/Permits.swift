@@ -36,6 +36,9 @@ struct Permits: Equatable, Sendable {
     /// Every bundle that has a manifest.
     var bundleIdentifiers: Set<BundleIdentifier> { Set(bundles.keys) }
 
+    /// A bundle's manifest.
+    func manifest(of bundle: BundleIdentifier) -> Manifest? { bundles[bundle]?.manifest }
+
     /// The bundles whose manifests are not the same here and there.
     func bundlesThatDiffer(from other: Permits) -> Set<BundleIdentifier> {
         Set(bundles.keys).union(other.bundles.keys).filter { bundles[$0] != other.bundles[$0] }

@@ -43,6 +43,18 @@ struct ScheduleBook: Sendable {
         touched.formUnion(plans.keys)
     }
 
+    /// When each identifier last began, by identifier.
+    var lastBegins: [(key: TaskIdentifier, value: WallTime)] { lastBegin.sorted { $0.key < $1.key } }
+
+    /// Those whose event came, and no launch after it.
+    var triggeredIdentifiers: [TaskIdentifier] { triggered.sorted() }
+
+    /// Whether nothing is awaited, and what is remembered of power and networks is what they are now.
+    func isSettled(under conditions: Conditions) -> Bool {
+        asked.isEmpty && retries.isEmpty && touched.isEmpty && calendar.isSettled
+            && edges.agree(with: conditions)
+    }
+
     func hasPlan(_ identifier: TaskIdentifier) -> Bool { plans[identifier] != nil }
 
     /// A launch of it began.

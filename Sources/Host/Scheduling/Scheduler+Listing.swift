@@ -18,3 +18,21 @@ extension Scheduler {
             cpuToday: budget.cpu, cpuLimit: budget.cpuLimit(settings))
     }
 }
+
+extension Scheduler {
+    /// What a bundle's manifest says of an identifier; `nil` if it does not permit it.
+    public func declaration(of identifier: TaskIdentifier, in bundle: BundleIdentifier) -> TaskDeclaration? {
+        situation.permits.declaration(for: identifier, of: bundle)
+    }
+
+    /// The kind that a bundle's manifest gives an identifier; `nil` if it does not permit it.
+    public func kind(of identifier: TaskIdentifier, in bundle: BundleIdentifier) -> TaskKind? {
+        declaration(of: identifier, in: bundle)?.kind
+    }
+
+    /// What is remembered of each bundle.
+    public var bundleStates: [BundleIdentifier: BundleState] { situation.bundles }
+
+    /// Every pending request, in no order.
+    public var pendingRequests: some Sequence<TaskRequest> { pending.all }
+}

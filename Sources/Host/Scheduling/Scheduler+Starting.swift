@@ -32,6 +32,18 @@ extension Scheduler {
         }
     }
 
+    /// The policy that keeps a pending request waiting, by name: ``blockingFactor(of:at:)`` without its texts, for those
+    /// who ask after every event.
+    ///
+    /// - Returns: `Score` where only the score does not suffice; `nil` if nothing keeps it.
+    public func waitingFor(_ id: RequestID, at now: Moment) -> String? {
+        guard let request = pending[id] else { return nil }
+        let subject = situation.subject(request, isTelling: false)
+        let judgement = judge(subject, isSimulated: pending.isSimulated(id), at: now)
+        if let policy = judgement.waitPolicy { return policy }
+        return judgement.scoreSuffices ? nil : "Score"
+    }
+
     /// The pending request of an identifier.
     public func pendingRequest(of identifier: TaskIdentifier) -> TaskRequest? {
         pending.request(of: identifier)

@@ -67,7 +67,7 @@ extension TaskHost {
         {
             return TaskExplanation(
                 identifier: identifier, kind: request.kind, pending: request.id, running: running,
-                explanation: explanation)
+                explanation: explanation, forecast: forecast(request, explanation, at: now))
         }
         guard let handler = handler(for: identifier),
             let declaration = handler.manifest.declaration(for: identifier)
@@ -78,9 +78,10 @@ extension TaskHost {
             id: RequestID(rawValue: .max), submission: submission, bundle: handler.manifest.bundle,
             kind: declaration.kind, submittedAt: now.wall, attempt: 1, notBefore: nil,
             deadline: settings.deadline(for: submission, at: now))
+        let explanation = scheduler.explain(request, at: now)
         return TaskExplanation(
             identifier: identifier, kind: declaration.kind, pending: nil, running: running,
-            explanation: scheduler.explain(request, at: now))
+            explanation: explanation, forecast: forecast(request, explanation, at: now))
     }
 
     /// What was recorded of a launch's start and of its stop.
@@ -103,14 +104,13 @@ extension TaskHost {
 
     /// Gives the scheduler what earlier runs of the host stored of each bundle.
     func restoreBundles() async throws {
-        let now = moments.now()
         for (key, text) in try await store.settings() where key.hasPrefix(Self.bundleKeyPrefix) {
             guard let bundle = try? BundleIdentifier(String(key.dropFirst(Self.bundleKeyPrefix.count))) else {
                 continue
             }
             do {
                 let state = try ControlJSON.decode(BundleState.self, from: text)
-                _ = scheduler.handle(.bundleRestored(bundle, state), at: now)
+                remember(.bundleRestored(bundle, state))
             } catch {
                 log.append(
                     .warning,

@@ -1,3 +1,4 @@
+import Recording
 import Scheduling
 import SystemConditions
 import TaskModel
@@ -8,10 +9,12 @@ extension TaskHost {
         switch notice {
         case .hasWoken:
             sleepDelay = nil
+            note(.hasWoken)
             await schedule(.timePassed)
         case .willSleep(let delay):
             log.append(.notice, "the machine is about to sleep")
             sleepDelay = delay
+            note(.willSleep)
             for id in discretionaryLaunches { await schedule(.expireRequested(id, .systemSleep)) }
             letSleepIfDrained()
         }

@@ -3,6 +3,7 @@ public import HostSettings
 import Launching
 public import LinuxSystem
 public import Logging
+import Recording
 import RequestStore
 import Scheduling
 public import ServiceLifecycle
@@ -42,6 +43,10 @@ public actor TaskHost: Service {
     /// The settings as they were last read.
     var currentSettings: SettingsSnapshot
     var settings: SchedulerSettings { currentSettings.effective.scheduler }
+    /// `nil` where nothing is recorded.
+    let recorder: EventRecorder?
+    /// What the machine was like; forecasts are made from it.
+    var history = ConditionHistory()
     var registered = RegistrySnapshot(handlers: [], problems: [])
     var pending: [RequestID: TaskRequest] = [:]
     /// Pending requests that the scheduler launches and the store has not recorded yet.
@@ -120,13 +125,19 @@ public actor TaskHost: Service {
         launcher = TaskLauncher(configuration: launching)
         timer = try WakeTimer()
         directories = BundleDirectories(stateDirectory: configuration.stateDirectory, store: store)
-        scheduler = Scheduler(settings: firstSettings.effective.scheduler)
+        scheduler = Scheduler()
+        recorder = try configuration.recordingSize.map { size in
+            try EventRecorder(
+                directory: configuration.recordingDirectory, limit: ByteCount(bytes: size),
+                onProblem: { log.append(.warning, $0) })
+        }
     }
 
     /// Serves until the service group asks for a graceful shutdown and every launch has ended.
     ///
     /// - Throws: What kept the host from starting.
     public func run() async throws {
+        let recording = Task { await recorder?.run() }
         try await begin()
         let changes = try registry.changes()
         let settingsChanges = try settingsFiles.changes()
@@ -156,6 +167,8 @@ public actor TaskHost: Service {
         }
         await saveEnds()
         await saveBundleStates()
+        recorder?.finish()
+        await recording.value
         log.append(.notice, "stopped")
         happenings.finish()
         log.finish()
@@ -177,25 +190,27 @@ public actor TaskHost: Service {
         sensors.define(registered.conditions)
         removeUnusedCopies()
         try await recover()
+        await loadHistory()
+        recorder?.begin(at: moments.now(), isContinued: false)
+        remember(.settingsChanged(settings))
         try await restoreBundles()
         await tellLocalTime()
-        let now = moments.now()
-        _ = scheduler.handle(.handlersChanged(registered.handlers.map(\.manifest)), at: now)
-        _ = scheduler.handle(.conditionsChanged(sensors.snapshot()), at: now)
+        remember(.handlersChanged(registered.handlers.map(\.manifest)))
+        remember(.conditionsChanged(sensors.snapshot()))
         for request in try await store.pendingRequests() {
             pending[request.id] = request
-            _ = scheduler.handle(.submitted(request), at: now)
+            remember(.submitted(request))
         }
         for identifier in registered.handlers.flatMap({ $0.manifest.tasks }).filter({ $0.schedule != nil })
             .map(\.pattern.base)
         {
             if let newest = try await store.launches(identifier: identifier, limit: 1, before: nil).first {
-                _ = scheduler.handle(.lastLaunched(identifier, newest.startedAt), at: now)
+                remember(.lastLaunched(identifier, newest.startedAt))
             }
         }
         try await store.prune(
             keepingNewest: configuration.keptLaunches,
-            olderThan: WallTime(sinceEpoch: now.wall.sinceEpoch - configuration.keptAge))
+            olderThan: WallTime(sinceEpoch: moments.now().wall.sinceEpoch - configuration.keptAge))
         phase = .serving
         log.append(.notice, "\(registered.handlers.count) handlers, \(pending.count) pending requests")
         applySchedules()
@@ -222,7 +237,7 @@ public actor TaskHost: Service {
 
     /// Tells the scheduler, and does what it says.
     func schedule(_ event: SchedulerEvent) async {
-        let actions = scheduler.handle(event, at: moments.now())
+        let actions = tell(event)
         // Before anything that waits: an action may cause an event whose answer sets a newer alarm, and that one must stand.
         for case .wake(let wake) in actions {
             self.wake = wake

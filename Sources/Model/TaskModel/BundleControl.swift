@@ -56,17 +56,20 @@ public struct TaskExplanation: Equatable, Sendable {
     public var running: LaunchID?
     /// Every policy's answer about starting it now.
     public var explanation: Explanation
+    /// When it would likely start; `nil` where it may start now.
+    public var forecast: Forecast?
 
     /// Makes an answer.
     public init(
         identifier: TaskIdentifier, kind: TaskKind, pending: RequestID?, running: LaunchID?,
-        explanation: Explanation
+        explanation: Explanation, forecast: Forecast? = nil
     ) {
         self.identifier = identifier
         self.kind = kind
         self.pending = pending
         self.running = running
         self.explanation = explanation
+        self.forecast = forecast
     }
 }
 

@@ -1,5 +1,3 @@
-public import TaskModel
-
 /// Which ends of a launch make its request pending again.
 public enum PutBackRule {
     /// Whether the request goes back, unless another one of its identifier is pending (the store looks at that).

@@ -122,6 +122,11 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     /// The task's identifier.
     public var identifier: TaskIdentifier { submission.identifier }
 
+    /// The earliest begin date where it counts: continued tasks ignore it.
+    public var effectiveBeginDate: WallTime? {
+        kind == .continuedProcessing ? nil : submission.earliestBeginDate
+    }
+
     /// Whether the host may put it off: all but what a user asked for and urgent pushes.
     public var isDiscretionary: Bool {
         kind.isDiscretionary && !(kind == .push && submission.pushPriority == .immediate)

@@ -48,6 +48,8 @@ public struct TaskExplanationMessage: Codable, Equatable, Sendable {
     @Explicit public var running: LaunchID?
     /// Every policy's answer about starting it now.
     public var explanation: ExplanationMessage
+    /// When it would likely start; `null` where it may start now.
+    @Explicit public var forecast: ForecastMessage?
 
     /// Copies an answer.
     public init(_ answer: TaskExplanation) {
@@ -56,6 +58,33 @@ public struct TaskExplanationMessage: Codable, Equatable, Sendable {
         explanation = ExplanationMessage(answer.explanation)
         pending = answer.pending
         running = answer.running
+        forecast = answer.forecast.map(ForecastMessage.init)
+    }
+}
+
+/// When a request would likely start, from the recorded conditions of earlier days.
+public struct ForecastMessage: Codable, Equatable, Sendable {
+    /// How many recorded days were asked.
+    public var days: Int
+    /// On how many of them it would have started within 24 hours.
+    public var starts: Int
+    /// Their share, 0 through 1; `null` with fewer than 3 days.
+    @Explicit public var confidence: Double?
+    /// The middle one of the starts, moved to the 24 hours to come.
+    @Explicit public var usual: Timestamp?
+    /// A quarter of the starts came before this.
+    @Explicit public var early: Timestamp?
+    /// A quarter of the starts came after this.
+    @Explicit public var late: Timestamp?
+
+    /// Copies a forecast.
+    public init(_ forecast: Forecast) {
+        days = forecast.days
+        starts = forecast.starts
+        confidence = forecast.confidence
+        usual = forecast.usual.map(Timestamp.init)
+        early = forecast.early.map(Timestamp.init)
+        late = forecast.late.map(Timestamp.init)
     }
 }
 

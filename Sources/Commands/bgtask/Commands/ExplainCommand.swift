@@ -9,7 +9,8 @@ struct ExplainCommand: HostCommand {
         commandName: "explain",
         abstract: "Says why a task waits or may start, or why a launch started and stopped.",
         discussion: """
-            Every policy's answer with what it requires and what it sees: the record that the host itself decides by.
+            Every policy's answer with what it requires and what it sees: the record that the host itself decides by. \
+            Of one that waits also when it would likely start, from the conditions of the last four weeks.
 
             Examples:
               bgtask explain com.example.photos.cleanup
@@ -43,6 +44,10 @@ struct ExplainCommand: HostCommand {
         }
         try console.line(console.style.bold(lead))
         try console.print(explanation: answer.explanation)
+        if let forecast = answer.forecast {
+            let offset = Duration.seconds(ProcessFacts.localTimeOffset(at: answer.explanation.at.time))
+            try console.line("  " + Wording.forecast(forecast, offset: offset))
+        }
     }
 
     private func explain(_ id: LaunchID, _ client: ControlClient, _ console: Console) async throws {

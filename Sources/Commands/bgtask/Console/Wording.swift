@@ -30,6 +30,22 @@ enum Wording {
         return difference < .zero ? "\(duration(.zero - difference)) ago" : "in \(duration(difference))"
     }
 
+    /// `forecast: usually 22:40 (22:10 to 23:05), on 19 of 24 recorded days`, on local clocks.
+    static func forecast(_ forecast: ForecastMessage, offset: Duration) -> String {
+        func clock(_ time: Timestamp) -> String {
+            String("\(Timestamp(time.time + offset))".dropFirst(11).prefix(5))
+        }
+        let days = "\(forecast.days) recorded \(forecast.days == 1 ? "day" : "days")"
+        guard forecast.days >= Forecast.leastDays else {
+            return "forecast: too little history yet, \(days) of the \(Forecast.leastDays) that it needs"
+        }
+        guard let usual = forecast.usual, let early = forecast.early, let late = forecast.late else {
+            return "forecast: not within 24 h, going by \(days)"
+        }
+        return
+            "forecast: usually \(clock(usual)) (\(clock(early)) to \(clock(late))), on \(forecast.starts) of \(days)"
+    }
+
     /// `12.3 MiB`.
     static func bytes(_ count: Int64) -> String {
         var value = Double(count)

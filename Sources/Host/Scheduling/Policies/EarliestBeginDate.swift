@@ -26,8 +26,3 @@ struct EarliestBeginDate: Policy {
         return date > now ? date : nil
     }
 }
-
-extension TaskRequest {
-    /// The earliest begin date where it counts: continued tasks ignore it.
-    var effectiveBeginDate: WallTime? { kind == .continuedProcessing ? nil : submission.earliestBeginDate }
-}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import ControlWire
+import HostSettings
+import LinuxSystem
+import Recording
+import TaskModel
+
+struct RecordCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record",
+        abstract: "Shows what the host recorded for replays and forecasts; needs no host.",
+        discussion: """
+            The host records what its scheduler is told (conditions, requests without their payloads, launches and \
+            their ends) into the directory 'recording' of its state, up to the size of its setting recording.size.
+
+            Examples:
+              bgtask record
+              bgtask record --state /tmp/bgtask-demo/state --json
+            """)
+
+    @Option(help: ArgumentHelp("The host's state directory.", valueName: "directory"))
+    var state: String?
+
+    @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+    var json = false
+
+    func run() throws {
+        let console = Console(json: json)
+        let directory = (state ?? HostPaths.standard.state) + "/recording"
+        let segments = try RunOptions.complaining { try RecordedLog.read(directory) }
+        do {
+            let rows = try RunOptions.complaining { try segments.map(SegmentMessage.init) }
+            if json { return try console.print(json: RecordMessage(directory: directory, segments: rows)) }
+            var table = Table("file", "from", "until", "events", "launches", "size")
+            for row in rows {
+                table.add(
+                    row.file, row.from.map { Console.date($0.time, .zero) } ?? "",
+                    row.until.map { Console.date($0.time, .zero) } ?? "", "\(row.events)", "\(row.launches)",
+                    Wording.bytes(row.bytes))
+            }
+            try console.line(
+                "\(Printable.text(directory)), \(Wording.bytes(rows.reduce(0) { $0 + $1.bytes })), times in UTC"
+            )
+            try console.print(table, ifEmpty: "Nothing is recorded.")
+            try console.line("Run it again: bgtask replay \(Printable.text(directory))")
+        } catch is Console.Closed {}
+    }
+}
+
+private struct RecordMessage: Encodable {
+    var directory: String
+    var segments: [SegmentMessage]
+}
+
+private struct SegmentMessage: Encodable {
+    var file: String
+    var from: Timestamp?
+    var until: Timestamp?
+    var events: Int
+    var launches: Int
+    var bytes: Int64
+    var isContinued: Bool
+    var isCut: Bool
+
+    init(_ segment: RecordedSegment) throws {
+        file = segment.path.split(separator: "/").last.map(String.init) ?? segment.path
+        from = segment.entries.first.map { Timestamp($0.at.wall) }
+        until = segment.entries.last.map { Timestamp($0.at.wall) }
+        events = segment.entries.count
+        launches = segment.launchCount
+        bytes = try FileIdentity(of: segment.path).size
+        isContinued = segment.header.isContinued
+        isCut = segment.isCut
+    }
+}

@@ -1,0 +1,160 @@
+import ArgumentParser
+import ControlWire
+import HostSettings
+import Recording
+import Scheduling
+import Simulation
+import TaskModel
+
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay", abstract: "Runs the scheduler again over what a host recorded; needs no host.",
+        discussion: """
+            Without changes every event is told again as it came, and the launches are compared with those that the \
+            host made. With --manifests or --policy what came from outside is kept (conditions, uses, submissions of \
+            clients, sleep) and the launches follow anew from the changed rules; run times, CPU time and outcomes are \
+            those of the log. Exits 1 if the launches differ where nothing was changed.
+
+            Examples:
+              bgtask replay
+              bgtask replay state/recording --launches
+              bgtask replay --policy slow.yaml --compare
+              bgtask replay --manifests new-manifests --compare --json
+              bgtask replay --day 3 --svg day.svg
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "A log: a file, or the directory 'recording' of a host's state; the standard host's if it is left out.",
+            valueName: "log"))
+    var log: String?
+
+    @OptionGroup var options: RunOptions
+
+    func run() throws {
+        let console = Console(json: options.json)
+        do {
+            let path = log ?? HostPaths.standard.state + "/recording"
+            let segments = try RunOptions.complaining { try RecordedLog.read(path) }
+            try replay(segments, console)
+        } catch is Console.Closed {}
+    }
+
+    private func replay(_ segments: [RecordedSegment], _ console: Console) throws {
+        let exact = ExactReplay(segments)
+        guard let period = exact.period else {
+            console.complain("bgtask: nothing is recorded yet; ask again when a task was launched")
+            throw ExitCode(1)
+        }
+        let offset = RunOptions.offset(of: segments)
+        var changes = RecordedWorld.Changes()
+        changes.settings = try options.settings()
+        changes.manifests = try options.readManifests()
+        guard changes.settings != nil || changes.manifests != nil else {
+            return try show(exact, segments, period, offset, console)
+        }
+        let world = RecordedWorld(segments)
+        guard let tried = world.run(changes, findDate: RunOptions.findDate) else { return }
+        let name = [options.policy, options.manifests].compactMap(\.self).joined(separator: ", ")
+        var runs = [("tried", tried)]
+        // Not the log itself: both sides are run in the same way, so that what differs comes from the rules.
+        if options.compare, let same = world.run(findDate: RunOptions.findDate) {
+            runs.insert(("recorded", same), at: 0)
+        }
+        try Self.show(runs, title: name, period, offset, options, console)
+    }
+
+    /// Writes runs that were made under rules of one's own, one or two of them.
+    static func show(
+        _ runs: [(name: String, tally: Tally)], title: String, _ period: ClosedRange<WallTime>,
+        _ offset: Duration,
+        _ options: RunOptions, _ console: Console, seed: UInt64? = nil
+    ) throws {
+        let summaries = runs.map { (name: $0.name, summary: RunSummary([$0.tally])) }
+        if options.json {
+            try console.print(
+                json: RunsMessage(
+                    runs: summaries.map { RunMessage($0.summary, named: $0.name) },
+                    launches: options.launches
+                        ? runs.last?.tally.launches.map(TallyLaunchMessage.init) : nil, seed: seed))
+        } else if summaries.count == 2 {
+            try console.print(summaries)
+        } else if let run = runs.first, let summary = summaries.first?.summary {
+            if options.launches { try console.print(launches: run.tally, offset: offset) }
+            try console.print(summary)
+        }
+        if let last = runs.last {
+            try options.draw(last.tally, period, title: title, offset: offset, console)
+        }
+    }
+
+    private func show(
+        _ exact: ExactReplay, _ segments: [RecordedSegment], _ period: ClosedRange<WallTime>,
+        _ offset: Duration,
+        _ console: Console
+    ) throws {
+        let summary = RunSummary([exact.tally])
+        if options.json {
+            try console.print(
+                json: ReplayMessage(
+                    run: RunMessage(summary, named: "recorded"), from: Timestamp(period.lowerBound),
+                    until: Timestamp(period.upperBound), segments: segments.count,
+                    differences: exact.differences.map {
+                        .init(segment: $0.segment, at: Timestamp($0.at), finding: $0.finding)
+                    },
+                    launches: options.launches ? exact.tally.launches.map(TallyLaunchMessage.init) : nil))
+        } else {
+            let dates = [period.lowerBound, period.upperBound].map { Console.date($0, offset) }
+            try console.line(
+                console.style.bold(
+                    "\(dates[0]) to \(dates[1]), \(segments.count) segments, \(summary.events) events"))
+            if options.launches { try console.print(launches: exact.tally, offset: offset) }
+            try console.print(summary)
+            try console.line(
+                exact.differences.isEmpty
+                    ? console.style.green("The launches are those that the host made.")
+                    : console.style.red(
+                        "\(exact.differences.count) launches differ from those that the host made:"))
+            for difference in exact.differences.prefix(20) {
+                try console.line(
+                    "  \(Console.date(difference.at, offset)) \(difference.finding) (\(Printable.text(difference.segment)))"
+                )
+            }
+        }
+        try options.draw(exact.tally, period, title: "bgtask replay", offset: offset, console)
+        if !exact.differences.isEmpty { throw ExitCode(1) }
+    }
+}
+
+extension RunOptions {
+    /// Local time less UTC where the log was recorded.
+    static func offset(of segments: [RecordedSegment]) -> Duration {
+        for entry in segments.lazy.flatMap(\.entries) {
+            if case .localTimeChanged(let offset) = entry.event { return offset }
+        }
+        return .zero
+    }
+}
+
+/// What `replay --json` prints where rules were changed, and `simulate --json`.
+struct RunsMessage: Encodable {
+    var runs: [RunMessage]
+    var launches: [TallyLaunchMessage]?
+    var seed: UInt64?
+}
+
+/// What `replay --json` prints where nothing was changed.
+private struct ReplayMessage: Encodable {
+    struct Difference: Encodable {
+        var segment: String
+        var at: Timestamp
+        var finding: String
+    }
+
+    var run: RunMessage
+    var from: Timestamp
+    var until: Timestamp
+    var segments: Int
+    var differences: [Difference]
+    var launches: [TallyLaunchMessage]?
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Scheduling
+import Simulation
+import TaskModel
+
+struct SimulateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate",
+        abstract: "Makes up days of devices and runs the scheduler over them; needs no host.",
+        discussion: """
+            The scheduler is the host's. Days, uses and what launches do are drawn from a seed, which is printed: the \
+            same seed gives the same launches on every machine. Without --manifests four sample bundles are installed. \
+            Devices: \(DeviceKind.allCases.map { "\($0.rawValue), \($0.summary)" }.joined(separator: "; ")).
+
+            Examples:
+              bgtask simulate laptop --days 7
+              bgtask simulate laptop --plot
+              bgtask simulate phone kiosk --devices 1000 --seed 42
+              bgtask simulate solarGateway --days 30 --manifests manifests --policy gateway.yaml --compare
+            """)
+
+    @Argument(help: "What they are; several kinds take turns: laptop, kiosk, solarGateway, phone.")
+    var kinds: [DeviceKind] = [.laptop]
+
+    @Option(help: "How many days each lives through, 1 to 3660.") var days = 1
+    @Option(help: "How many devices there are, 1 to 1000000.") var devices = 1
+    @Option(help: "What everything that is drawn follows from; a new one each time if it is left out.")
+    var seed: UInt64?
+
+    @OptionGroup var options: RunOptions
+
+    func validate() throws {
+        guard (1...3660).contains(days) else { throw ValidationError("--days is 1 to 3660") }
+        guard (1...1_000_000).contains(devices) else { throw ValidationError("--devices is 1 to 1000000") }
+        let isDrawn = options.plot || options.svg != nil || options.launches
+        if devices > 1, isDrawn {
+            throw ValidationError("--plot, --svg and --launches show one device: --devices 1")
+        }
+    }
+
+    func run() async throws {
+        let console = Console(json: options.json)
+        do {
+            try await simulate(console)
+        } catch is Console.Closed {}
+    }
+
+    private func simulate(_ console: Console) async throws {
+        let seed = seed ?? UInt64.random(in: 1...999_999)
+        let samples = try SampleManifests.make()
+        var fleet = Fleet(kinds: kinds, manifests: samples, seed: seed)
+        (fleet.devices, fleet.days) = (devices, days)
+        var tried = fleet
+        if let settings = try options.settings() { tried.settings = settings }
+        if let manifests = try options.readManifests() { tried.manifests = manifests }
+        if !options.json {
+            try console.line(
+                console.style.bold(
+                    "\(devices) \(devices == 1 ? "device" : "devices"), \(days) \(days == 1 ? "day" : "days"), seed \(seed)"
+                ))
+        }
+        guard devices == 1 else {
+            return try await many(options.compare ? [fleet, tried] : [tried], console)
+        }
+        let fleets = options.compare ? [("standard", fleet), ("tried", tried)] : [("simulated", tried)]
+        let runs = fleets.map { name, fleet in
+            (name: name, tally: fleet.run(device: 0, detail: .waits, findDate: RunOptions.findDate))
+        }
+        let period = Fleet.start...(Fleet.start + .seconds(86_400) * days)
+        let title = "\(kinds[0].rawValue), seed \(seed)"
+        try ReplayCommand.show(runs, title: title, period, .zero, options, console, seed: seed)
+    }
+
+    private func many(_ fleets: [Fleet], _ console: Console) async throws {
+        var summaries: [(name: String, summary: RunSummary)] = []
+        for (index, fleet) in fleets.enumerated() {
+            var summary = RunSummary()
+            try await fleet.run(detail: .launches, findDate: RunOptions.findDate) { _, tally in
+                summary.add(tally)
+                if console.isLive, summary.runs % 100 == 0 || summary.runs == fleet.devices {
+                    try console.write("\r\(summary.runs) of \(fleet.devices) devices")
+                }
+            }
+            if console.isLive { try console.line() }
+            summary.sort()
+            summaries.append((fleets.count == 1 ? "simulated" : index == 0 ? "standard" : "tried", summary))
+        }
+        if options.json {
+            try console.print(
+                json: RunsMessage(
+                    runs: summaries.map { RunMessage($0.summary, named: $0.name) }, launches: nil,
+                    seed: fleets[0].seed))
+        } else if summaries.count == 2 {
+            try console.print(summaries)
+        } else {
+            try console.print(summaries[0].summary)
+        }
+    }
+}

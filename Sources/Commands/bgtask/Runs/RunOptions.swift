@@ -1,0 +1,117 @@
+import ArgumentParser
+import Calendars
+import ControlWire
+import Foundation
+import HandlerRegistry
+import HostSettings
+import LinuxSystem
+import Scheduling
+import Simulation
+import TaskModel
+
+/// What replays and simulations have in common: the rules that are tried, and how the result is shown.
+struct RunOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Try the manifests of this directory.", valueName: "directory"))
+    var manifests: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Try the scheduling numbers of this configuration file (see 'bgtask config').", valueName: "file")
+    )
+    var policy: String?
+
+    @Flag(help: "Show both side by side: without --manifests and --policy, and with them.")
+    var compare = false
+
+    @Flag(help: "List every launch.")
+    var launches = false
+
+    @Flag(help: "Draw the conditions over the launches in the terminal.")
+    var plot = false
+
+    @Option(help: ArgumentHelp("Draw the same into an SVG file.", valueName: "file"))
+    var svg: String?
+
+    @Option(help: ArgumentHelp("The day that is drawn, from 1; all if it is left out.", valueName: "number"))
+    var day: Int?
+
+    @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+    var json = false
+
+    func validate() throws {
+        if compare, manifests == nil, policy == nil {
+            throw ValidationError("--compare needs something to compare with: --manifests, --policy or both")
+        }
+        if let day, day < 1 { throw ValidationError("Days count from 1") }
+    }
+
+    /// The numbers to try; `nil` keeps those that there are.
+    func settings() throws -> SchedulerSettings? {
+        guard let policy else { return nil }
+        return try Self.complaining { try PolicyFile.schedulerSettings(fromFile: policy) }
+    }
+
+    /// The manifests to try; `nil` keeps those that there are.
+    func readManifests() throws -> [Manifest]? {
+        guard let manifests else { return nil }
+        let (read, problems) = try Self.complaining { try ManifestLinter.manifests(in: manifests) }
+        let errors = problems.filter { $0.severity == .error }
+        guard errors.isEmpty else {
+            for problem in errors { Console(json: json).complain("bgtask: \(problem)") }
+            throw ExitCode(1)
+        }
+        return read
+    }
+
+    /// The machine's zone database, for dates that are not recorded.
+    static let findDate: VirtualHost.DateFinder = { expression, zone, after in
+        guard let zone = try? ZoneDatabase.machine.zone(named: zone),
+            let calendar = try? CalendarExpression(expression)
+        else { return nil }
+        return calendar.next(after: after, in: zone)
+    }
+
+    /// Turns what was thrown into a complaint and the exit code of a wrong file.
+    static func complaining<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as ExitCode {
+            throw error
+        } catch {
+            FileHandle.standardError.write(Data("bgtask: \(Printable.text("\(error)"))\n".utf8))
+            throw ExitCode(1)
+        }
+    }
+
+    /// Draws what was asked for.
+    func draw(
+        _ tally: Tally, _ period: ClosedRange<WallTime>, title: String, offset: Duration, _ console: Console
+    )
+        throws
+    {
+        var (start, end) = (period.lowerBound, period.upperBound)
+        if let day {
+            let dayLength = Duration.seconds(86_400)
+            start = start + dayLength * (day - 1)
+            end = min(end, start + dayLength)
+            guard start < end else {
+                console.complain("bgtask: there is no day \(day); the last one is \(Self.days(period))")
+                throw ExitCode(1)
+            }
+        }
+        let plot = DayPlot(tally, from: start, until: end, title: title)
+        if self.plot, !json {
+            for line in plot.text(width: (console.width ?? 130) - 42, offset: offset) {
+                try console.line(Printable.text(line))
+            }
+        }
+        guard let svg else { return }
+        try Self.complaining {
+            try Data(plot.svg(offset: offset).utf8).write(to: URL(fileURLWithPath: svg))
+        }
+    }
+
+    private static func days(_ period: ClosedRange<WallTime>) -> Int {
+        Int(((period.upperBound - period.lowerBound) / .seconds(86_400)).rounded(.up))
+    }
+}

@@ -1,0 +1,77 @@
+import HeapModule
+public import Scheduling
+public import TaskModel
+
+/// What is to happen in a virtual host's world, and when on CLOCK_BOOTTIME.
+struct Agenda {
+    private struct Item: Comparable {
+        var time: Duration
+        /// What was entered first comes first.
+        let number: Int
+        let occurrence: Occurrence
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.time, left.number) < (right.time, right.number)
+        }
+        static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+    }
+
+    private var items = Heap<Item>()
+    private var count = 0
+
+    /// When the next occurrence is due.
+    var next: Duration? { items.min?.time }
+
+    mutating func add(_ occurrence: Occurrence, at time: Duration) {
+        count += 1
+        items.insert(Item(time: time, number: count, occurrence: occurrence))
+    }
+
+    mutating func removeFirst() -> Occurrence? { items.popMin()?.occurrence }
+
+    /// The machine sleeps for so long: what its processes would do comes later by that.
+    mutating func delayProcesses(by gap: Duration) {
+        items = Heap(
+            items.unordered.map { item in
+                var item = item
+                if case .process = item.occurrence { item.time += gap }
+                return item
+            })
+    }
+}
+
+/// Something that happens in the world of a virtual host.
+public enum Occurrence: Equatable, Sendable {
+    /// The scheduler is told this: conditions, uses, settings, manifests.
+    case event(SchedulerEvent)
+    /// A client or a handler submits this; the manifests and limits decide.
+    case submit(TaskSubmission)
+    /// Somebody cancels what is pending.
+    case withdraw(TaskIdentifier)
+    /// Somebody launches what is pending, whatever the policies say.
+    case simulate(TaskIdentifier)
+    /// Somebody stops what runs.
+    case stop(TaskIdentifier, Reason)
+    /// The machine sleeps until that instant on CLOCK_BOOTTIME, or until a schedule wakes it.
+    case sleep(until: Duration)
+    /// The clocks read this, whatever they read before.
+    case clocks(Moment)
+    /// Something that a launch does.
+    case process(LaunchID, ProcessStep)
+    /// The machine falls asleep now, its word given.
+    case fallAsleep(until: Duration)
+}
+
+/// What one launch does by itself.
+public enum ProcessStep: Equatable, Sendable {
+    /// Its handler is called.
+    case ready
+    /// It reports progress.
+    case progress
+    /// It submits the request of that place in its plan.
+    case submit(Int)
+    /// Its CPU time reaches its limit; counts only for the limit that was put into force with this number.
+    case cpuLimit(Int)
+    /// It ends: its work is done, or it answers its expiration; counts only with its newest number.
+    case end(Int)
+}

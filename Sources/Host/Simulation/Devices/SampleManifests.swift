@@ -1,0 +1,39 @@
+public import TaskModel
+
+/// What a made-up device has installed where nobody names manifests: one bundle of each sort of work.
+public enum SampleManifests {
+    /// News refreshed often, photos tidied on the charger, a backup over the network at night, maps that the user asks for.
+    ///
+    /// - Throws: Nothing as long as the names below are names.
+    public static func make() throws -> [Manifest] {
+        var refresh = try declaration("com.example.news.refresh", .appRefresh)
+        refresh.schedule = Schedule(every: .seconds(1800), tolerance: .seconds(600))
+        refresh.requiresNetworkConnectivity = true
+        var cleanup = try declaration("com.example.photos.cleanup", .processing)
+        cleanup.schedule = Schedule(every: .seconds(86_400), tolerance: .seconds(6 * 3600))
+        cleanup.requiresExternalPower = true
+        var backup = try declaration("com.example.backup.nightly", .processing)
+        backup.schedule = Schedule(
+            timing: .calendar(expression: "02:00", timeZone: "UTC"), tolerance: .seconds(4 * 3600))
+        backup.requiresNetworkConnectivity = true
+        let maps = try declaration("com.example.maps.download", .continuedProcessing)
+        return [
+            try manifest("com.example.backup", [.processing], [backup]),
+            try manifest("com.example.maps", [], [maps]),
+            try manifest("com.example.news", [.fetch], [refresh]),
+            try manifest("com.example.photos", [.processing], [cleanup]),
+        ]
+    }
+
+    private static func declaration(_ identifier: String, _ kind: TaskKind) throws -> TaskDeclaration {
+        TaskDeclaration(pattern: try IdentifierPattern(identifier), kind: kind)
+    }
+
+    private static func manifest(
+        _ bundle: String, _ modes: Set<BackgroundMode>, _ tasks: [TaskDeclaration]
+    ) throws -> Manifest {
+        Manifest(
+            bundle: try BundleIdentifier(bundle), library: "sample.so", modes: modes, tasks: tasks,
+            sandbox: SandboxDeclaration())
+    }
+}

@@ -1,0 +1,83 @@
+public import Recording
+public import Scheduling
+public import TaskModel
+
+/// A log run through the scheduler again, event by event as the host told it.
+public struct ExactReplay: Sendable {
+    /// Something that the scheduler says now and the host did not do, or the other way round.
+    public struct Difference: Equatable, Sendable {
+        /// The file.
+        public var segment: String
+        /// When.
+        public var at: WallTime
+        /// What.
+        public var finding: String
+    }
+
+    /// What it came to.
+    public private(set) var tally: Tally
+    /// Empty where the launches are those that the host made.
+    public private(set) var differences: [Difference] = []
+    /// From the first to the last line.
+    public private(set) var period: ClosedRange<WallTime>?
+    /// The conditions of the whole log, for forecasts.
+    public private(set) var history = ConditionHistory()
+
+    /// Replays the segments, oldest first.
+    public init(_ segments: [RecordedSegment], detail: Tally.Detail = .waits) {
+        tally = Tally(detail: detail)
+        for segment in segments { replay(segment) }
+    }
+
+    private mutating func replay(_ segment: RecordedSegment) {
+        guard let first = segment.entries.first, let last = segment.entries.last else { return }
+        if tally.events > 0, !segment.header.isContinued {
+            tally.noteRestart(at: first.at.wall)
+            history.note(nil, at: period?.upperBound ?? first.at.wall)
+        }
+        period =
+            min(
+                period?.lowerBound ?? first.at.wall, first.at.wall)...max(
+                period?.upperBound ?? last.at.wall, last.at.wall)
+        var scheduler = Scheduler()
+        /// Said and not answered yet.
+        var ordered: [RequestID: WallTime] = [:]
+        func differ(_ at: Moment, _ finding: String) {
+            differences.append(Difference(segment: segment.path, at: at.wall, finding: finding))
+        }
+        for entry in segment.entries {
+            guard let event = entry.event else {
+                history.note(entry.occurrence == .willSleep ? nil : history.latest, at: entry.at.wall)
+                continue
+            }
+            switch event {
+            case .launchStarted(let id, let request):
+                if ordered.removeValue(forKey: request) == nil {
+                    differ(entry.at, "the host launched \(request) as \(id), and the scheduler does not")
+                }
+            case .launchNotStarted(let request, _):
+                if ordered.removeValue(forKey: request) == nil {
+                    differ(entry.at, "the host tried to launch \(request), and the scheduler does not")
+                }
+            case .conditionsChanged(let conditions): history.note(conditions, at: entry.at.wall)
+            default: break
+            }
+            let actions = scheduler.handle(event, at: entry.at)
+            for case .launch(let id, _, _, _) in actions { ordered[id] = entry.at.wall }
+            tally.note(event, actions, at: entry.at, scheduler)
+        }
+        tally.settle(at: last.at, scheduler)
+        // The host writes its answer a moment later; the last ones may not have come into the log.
+        for (id, at) in ordered.sorted(by: { $0.key < $1.key }) where last.at.wall - at > .seconds(60) {
+            differences.append(
+                Difference(
+                    segment: segment.path, at: at,
+                    finding: "the scheduler launches \(id), and the host did not"))
+        }
+    }
+}
+
+extension ConditionHistory {
+    /// The newest conditions that are known.
+    var latest: Conditions? { entries.last { $0.conditions != nil }?.conditions }
+}

@@ -1,0 +1,191 @@
+public import Scheduling
+public import TaskModel
+
+/// What a run of a scheduler came to: launches, waits and what keeps requests waiting.
+///
+/// Fed with what the scheduler was told and what it answered, by a replay and by a virtual host alike.
+public struct Tally: Equatable, Sendable {
+    /// How closely waits are looked at.
+    public enum Detail: Sendable {
+        /// After every event each pending request is asked what keeps it; costs microseconds per request and event.
+        case waits
+        /// Launches and sums alone, for fleets.
+        case launches
+    }
+
+    /// One launch.
+    public struct Launch: Equatable, Sendable {
+        /// What was launched.
+        public var identifier: TaskIdentifier
+        /// The request's number.
+        public var request: RequestID
+        /// The launch's number; `nil` until the store gave it one.
+        public var id: LaunchID?
+        /// The attempt, from 1.
+        public var attempt: Int
+        /// When the scheduler said so.
+        public var start: WallTime
+        /// How long the request had waited since it could begin at the earliest.
+        public var waited: Duration
+        /// When nothing was left of it; `nil` while it runs.
+        public var end: WallTime?
+        /// How it ended; `nil` while it runs.
+        public var outcome: Outcome?
+        /// Why it was told to stop; `nil` if it was not.
+        public var expiration: Reason?
+        /// CPU time of the launch and all its descendants.
+        public var cpu = Duration.zero
+    }
+
+    /// What one identifier's requests waited for.
+    public typealias Waits = [String: Duration]
+
+    /// In the order in which they began.
+    public private(set) var launches: [Launch] = []
+    /// How long each identifier's requests were kept waiting, by the policy that decided.
+    public private(set) var waits: [TaskIdentifier: Waits] = [:]
+    /// How often an alarm of the scheduler's woke the host.
+    public private(set) var wakeUps = 0
+    /// How many events the scheduler was told.
+    public private(set) var events = 0
+    /// How many submissions were refused.
+    public private(set) var refusals: [TaskIdentifier: Int] = [:]
+    /// The conditions, change by change; for plots.
+    public private(set) var conditions: [ConditionHistory.Entry] = []
+    private let detail: Detail
+    private var open: [RequestID: Int] = [:]
+    private var byLaunch: [LaunchID: Int] = [:]
+    /// Since when each pending request waits for what.
+    private var waiting: [RequestID: (identifier: TaskIdentifier, factor: String, since: WallTime)] = [:]
+    private var requests: [RequestID: TaskRequest] = [:]
+
+    init(detail: Detail) { self.detail = detail }
+
+    /// CPU time of all launches that ended.
+    public var cpu: Duration { launches.reduce(.zero) { $0 + $1.cpu } }
+
+    /// When each identifier was launched last.
+    var newestStarts: [TaskIdentifier: WallTime] {
+        launches.reduce(into: [:]) { $0[$1.identifier] = max($0[$1.identifier] ?? $1.start, $1.start) }
+    }
+
+    mutating func noteRefusal(of identifier: TaskIdentifier) { refusals[identifier, default: 0] += 1 }
+
+    mutating func noteSleep(from start: WallTime, until end: WallTime) {
+        guard detail == .waits else { return }
+        let last = conditions.last?.conditions
+        conditions.append(.init(at: start, conditions: nil))
+        if let last { conditions.append(.init(at: end, conditions: last)) }
+    }
+
+    /// Takes in one event and its answer; the scheduler is as it is after it.
+    mutating func note(
+        _ event: SchedulerEvent, _ actions: [SchedulerAction], at now: Moment, _ scheduler: Scheduler
+    ) {
+        events += 1
+        switch event {
+        case .timePassed: wakeUps += 1
+        case .submitted(let request): requests[request.id] = request
+        case .conditionsChanged(let conditions) where detail == .waits:
+            self.conditions.append(.init(at: now.wall, conditions: conditions))
+        case .launchStarted(let id, let request):
+            if let index = open[request] {
+                launches[index].id = id
+                byLaunch[id] = index
+            }
+        case .launchNotStarted(let request, _):
+            // Nothing was launched; it comes again.
+            if let index = open.removeValue(forKey: request), launches[index].id == nil {
+                launches.remove(at: index)
+                open = open.mapValues { $0 > index ? $0 - 1 : $0 }
+                byLaunch = byLaunch.mapValues { $0 > index ? $0 - 1 : $0 }
+            }
+        case .launchExpiring(let id):
+            if let index = byLaunch[id] {
+                launches[index].expiration = launches[index].expiration ?? .cpuLimit
+            }
+        case .launchEnded(let id, let putBack, let ending):
+            close(id, ending, at: now.wall)
+            if let putBack { requests[putBack.id] = putBack }
+        default: break
+        }
+        for action in actions {
+            switch action {
+            case .launch(let id, _, _, _): begin(id, at: now.wall)
+            case .expire(let id, let reason, _):
+                if let index = byLaunch[id] { launches[index].expiration = reason }
+            default: break
+            }
+        }
+        if detail == .waits { noteWaits(at: now, scheduler) }
+    }
+
+    private mutating func begin(_ id: RequestID, at time: WallTime) {
+        guard let request = requests[id] else { return }
+        let earliest = max(request.effectiveBeginDate ?? request.submittedAt, request.submittedAt)
+        open[id] = launches.count
+        launches.append(
+            Launch(
+                identifier: request.identifier, request: id, attempt: request.attempt, start: time,
+                waited: max(.zero, time - earliest)))
+    }
+
+    private mutating func close(_ id: LaunchID, _ ending: LaunchEnding, at time: WallTime) {
+        guard let index = byLaunch.removeValue(forKey: id) else { return }
+        open[launches[index].request] = nil
+        launches[index].end = time
+        launches[index].outcome = ending.outcome
+        launches[index].cpu = ending.cpuTime
+    }
+
+    private mutating func noteWaits(at now: Moment, _ scheduler: Scheduler) {
+        var still: Set<RequestID> = []
+        for request in scheduler.pendingRequests {
+            still.insert(request.id)
+            let factor = scheduler.waitingFor(request.id, at: now) ?? "Slot"
+            if let known = waiting[request.id] {
+                if known.factor == factor { continue }
+                add(known, until: now.wall)
+            }
+            waiting[request.id] = (request.identifier, factor, now.wall)
+        }
+        for (id, known) in waiting where !still.contains(id) {
+            add(known, until: now.wall)
+            waiting[id] = nil
+        }
+    }
+
+    /// Adds up what still waits, at the end of a run or of a part of it.
+    mutating func settle(at now: Moment, _ scheduler: Scheduler) {
+        for (id, known) in waiting {
+            add(known, until: now.wall)
+            waiting[id]?.since = now.wall
+        }
+    }
+
+    private mutating func add(
+        _ wait: (identifier: TaskIdentifier, factor: String, since: WallTime), until time: WallTime
+    ) {
+        guard time > wait.since else { return }
+        waits[wait.identifier, default: [:]][wait.factor, default: .zero] += time - wait.since
+    }
+
+    /// The host that ran is gone: what it had under way is lost, what was pending is told again.
+    mutating func noteRestart(at time: WallTime) {
+        for index in launches.indices where launches[index].end == nil {
+            launches[index].end = time
+            launches[index].outcome = .lost
+        }
+        for (_, known) in waiting { add(known, until: time) }
+        waiting = [:]
+        open = [:]
+        byLaunch = [:]
+        if detail == .waits { conditions.append(.init(at: time, conditions: nil)) }
+    }
+
+    /// Compares what came out, not how it was counted.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.launches == right.launches && left.waits == right.waits && left.wakeUps == right.wakeUps
+            && left.refusals == right.refusals
+    }
+}

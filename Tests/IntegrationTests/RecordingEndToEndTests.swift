@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// What a real host records, run again by the command.
+@Suite struct RecordingEndToEndTests {
+    @Test func `what a host did replays to its launches, and other rules show their difference`() throws {
+        let host = try HostProcess()
+        try EndToEndTests.install(in: host)
+        try host.start()
+        #expect(host.run("conditions", "set", "power=battery:50%").status == 0)
+        #expect(host.run("submit", "com.example.counting.count", "--wait").status == 0)
+        #expect(host.run("submit", "com.example.counting.refresh", "--wait").status == 0)
+        let secret = #"{"text":"top secret"}"#
+        #expect(
+            host.run("submit", "com.example.counting.count", "--external-power", "--payload", secret).status
+                == 0)
+        let waiting = host.run("explain", "com.example.counting.count")
+        #expect(waiting.output.contains("forecast: too little history yet, 0 recorded days of the 3"))
+        // Killed and started again: a second segment, and the first one's last line may be cut.
+        host.kill()
+        try host.wait("the launcher has gone") { host.leftovers().isEmpty }
+        try host.start()
+        #expect(host.run("conditions", "set", "power=external").status == 0)
+        try host.wait("it runs") {
+            try host.launches(of: "com.example.counting.count").first?["outcome"] as? String == "succeeded"
+                && host.launches(of: "com.example.counting.count").count == 2
+        }
+        #expect(host.stop() == 0)
+
+        let log = host.state.appending(path: "recording").path
+        let replay = host.run("replay", log, "--launches", "--json")
+        #expect(replay.status == 0, "\(replay)")
+        let answer = try #require(
+            try JSONSerialization.jsonObject(with: Data(replay.output.utf8)) as? [String: Any])
+        #expect((answer["differences"] as? [Any])?.isEmpty == true)
+        #expect(answer["segments"] as? Int == 2)
+        let launches = try #require(answer["launches"] as? [[String: Any]])
+        #expect(launches.map { $0["launch"] as? String } == ["L1", "L2", "L3"])
+        #expect(launches.allSatisfy { $0["outcome"] as? String == "succeeded" })
+        for file in try FileManager.default.contentsOfDirectory(atPath: log) {
+            #expect(try !String(contentsOfFile: "\(log)/\(file)", encoding: .utf8).contains("top secret"))
+        }
+        #expect(host.run("replay", log).output.contains("The launches are those that the host made."))
+
+        // A host that starts nothing below 60 percent would have launched only what came later.
+        let policy = host.state.appending(path: "policy.yaml")
+        try "scheduling:\n  batteryStartPercent: 60\n".write(to: policy, atomically: true, encoding: .utf8)
+        let compared = host.run("replay", log, "--policy", policy.path, "--compare", "--json")
+        #expect(compared.status == 0, "\(compared)")
+        let runs = try #require(
+            (try JSONSerialization.jsonObject(with: Data(compared.output.utf8)) as? [String: Any])?["runs"]
+                as? [[String: Any]])
+        #expect(runs.map { $0["name"] as? String } == ["recorded", "tried"])
+        let waits = runs.map { ($0["waitSeconds"] as? [String: Double])?["BatteryLevel"] ?? 0 }
+        #expect(waits[0] == 0 && waits[1] > 0, "\(compared.output)")
+        let svg = host.state.appending(path: "day.svg")
+        #expect(host.run("replay", log, "--svg", svg.path, "--plot").output.contains("power"))
+        #expect(try String(contentsOf: svg, encoding: .utf8).contains("com.example.counting.count"))
+    }
+
+    @Test func `what can't be replayed is told with what to do`() throws {
+        let host = try HostProcess()
+        let missing = host.run("replay", "/nonexistent/recording")
+        #expect(missing.status == 1)
+        #expect(missing.errors.contains("bgtask record"), "\(missing)")
+        let policy = host.state.appending(path: "bad.yaml")
+        try FileManager.default.createDirectory(at: host.state, withIntermediateDirectories: true)
+        try "scheduling:\n  batteryStartPercnt: 60\n".write(to: policy, atomically: true, encoding: .utf8)
+        let wrong = host.run("simulate", "kiosk", "--policy", policy.path)
+        #expect(wrong.status == 1 && wrong.errors.contains("batteryStartPercent"), "\(wrong)")
+        let one = host.run("simulate", "kiosk", "--days", "2", "--seed", "5", "--json")
+        let two = host.run("simulate", "kiosk", "--days", "2", "--seed", "5", "--json")
+        #expect(one.status == 0 && one.output == two.output && one.output.contains("\"seed\" : 5"))
+    }
+}

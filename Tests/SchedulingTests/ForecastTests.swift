@@ -1,0 +1,97 @@
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import Scheduling
+
+/// Likely starts, from days that were lived through.
+@Suite struct ForecastTests {
+    private static let day = Duration.seconds(86_400)
+    private static let now = VirtualMoments().now()
+
+    /// So many days on battery, each with the charger from `plug` hours after the hour of now on, for three hours.
+    private static func history(days: Int, plug: (Int) -> Double?) -> ConditionHistory {
+        var history = ConditionHistory()
+        var battery = Conditions.simulatedStart
+        battery.power = .known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 80))
+        for back in (1...days).reversed() {
+            let start = now.wall + (.zero - day * back)
+            history.note(battery, at: start)
+            guard let hours = plug(back) else { continue }
+            let plugged = start + .milliseconds(Int64(hours * 3_600_000))
+            history.note(.simulatedStart, at: plugged)
+            history.note(battery, at: plugged + .seconds(3 * 3600))
+        }
+        return history
+    }
+
+    private static func waiting(_ name: String = "powered") -> (Scheduler, TaskRequest) {
+        var scheduler = Scheduler()
+        var battery = Conditions.simulatedStart
+        battery.power = .known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 80))
+        let submission = TaskSubmission(identifier: .sample("com.example.a.\(name)"), origin: .client)
+        let request = TaskRequest(
+            id: RequestID(rawValue: 1), submission: submission, bundle: .sample, kind: .processing,
+            submittedAt: now.wall, attempt: 1, notBefore: nil, deadline: now.wall + day * 7)
+        for event in [
+            .handlersChanged([.sample]), .conditionsChanged(battery), .submitted(request), .started,
+        ] as [SchedulerEvent] {
+            _ = scheduler.handle(event, at: now)
+        }
+        return (scheduler, request)
+    }
+
+    @Test func `what waits for the charger is expected when the charger usually comes`() {
+        let (scheduler, request) = Self.waiting()
+        let history = Self.history(days: 24) { $0 % 5 == 0 ? nil : 6 + Double($0 % 3) / 2 }
+        let forecast = scheduler.forecast(request, from: history, at: Self.now)
+        #expect(forecast.days == 24)
+        #expect(forecast.starts == 20)
+        #expect(forecast.early == Self.now.wall + .seconds(6 * 3600))
+        #expect(forecast.usual == Self.now.wall + .seconds(23_400))
+        #expect(forecast.late == Self.now.wall + .seconds(7 * 3600))
+    }
+
+    @Test func `two days are too little, and a month without the charger is no start`() {
+        let (scheduler, request) = Self.waiting()
+        let short = scheduler.forecast(request, from: Self.history(days: 2) { _ in 1 }, at: Self.now)
+        #expect(short.days == 2 && short.usual == nil && short.confidence == nil)
+        let never = scheduler.forecast(request, from: Self.history(days: 40) { _ in nil }, at: Self.now)
+        #expect(never.days == 28 && never.starts == 0 && never.confidence == 0 && never.usual == nil)
+        let none = scheduler.forecast(request, from: ConditionHistory(), at: Self.now)
+        #expect(none.days == 0)
+    }
+
+    @Test func `a begin date holds, and a machine that sleeps starts nothing`() {
+        var (scheduler, request) = Self.waiting("p1")
+        request.submission.earliestBeginDate = Self.now.wall + .seconds(3600)
+        _ = scheduler.handle(.submitted(request), at: Self.now)
+        var history = ConditionHistory()
+        for back in (1...5).reversed() {
+            let start = Self.now.wall + (.zero - Self.day * back)
+            history.note(.simulatedStart, at: start)
+            history.note(nil, at: start + .seconds(1800))
+            history.note(.simulatedStart, at: start + .seconds(back == 5 ? 600 + 1800 : 9000))
+        }
+        let forecast = scheduler.forecast(request, from: history, at: Self.now)
+        #expect(forecast.days == 5 && forecast.starts == 5)
+        // On the fifth day back it woke before the begin date, on the others after it.
+        #expect(forecast.early == Self.now.wall + .seconds(9000))
+    }
+
+    @Test func `old entries go, those in force stay`() {
+        var history = ConditionHistory()
+        for hour in 0..<3000 {
+            var conditions = Conditions.simulatedStart
+            conditions.gpu = .known(hour % 2 == 0)
+            history.note(conditions, at: Self.now.wall + .seconds(hour * 3600))
+        }
+        let last = Self.now.wall + .seconds(2999 * 3600)
+        #expect(history.entries.count < 2 * 28 * 24 + 3)
+        #expect(!history.changes(from: last + (.zero - ConditionHistory.span), to: last).isEmpty)
+        // A clock that was set back takes back what it contradicts.
+        history.note(nil, at: Self.now.wall + .seconds(2990 * 3600))
+        #expect(history.entries.last?.conditions == nil)
+        #expect(history.entries.dropLast().allSatisfy { $0.at < Self.now.wall + .seconds(2990 * 3600) })
+    }
+}

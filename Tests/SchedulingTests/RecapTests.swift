@@ -1,0 +1,55 @@
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import Scheduling
+
+/// A log that begins in the middle of a history must go on as the history did.
+@Suite struct RecapTests {
+    /// Which requests were launched.
+    private static func launches(_ actions: [SchedulerAction]) -> [String] {
+        actions.compactMap { action in
+            guard case .launch(let id, let isSimulated, let priority, _) = action else { return nil }
+            return "\(id) \(isSimulated) \(priority)"
+        }
+    }
+
+    @Test func `a scheduler that was told a recap launches what the other one launches`() {
+        // Some histories have no idle moment.
+        let launched = (1...12).reduce(0) { $0 + launchesAfterRecaps(seed: $1) }
+        #expect(launched > 100)
+    }
+
+    private func launchesAfterRecaps(seed: Int) -> Int {
+        let host = RandomHost(seed: UInt64(seed))
+        var recaps: [(index: Int, at: Moment, events: [SchedulerEvent])] = []
+        for _ in 0..<600 {
+            host.step()
+            if let events = host.scheduler.recap() {
+                recaps.append((host.log.count, host.moments.now(), events))
+            }
+        }
+        var launched = 0
+        for recap in recaps.shuffled(using: &host.numbers).prefix(5) {
+            var other = Scheduler()
+            let first = recap.events.flatMap { other.handle($0, at: recap.at) }
+            #expect(Self.launches(first) == [], "seed \(seed)")
+            for entry in host.log[recap.index...] {
+                let launches = Self.launches(other.handle(entry.event, at: entry.at))
+                launched += launches.count
+                guard launches == Self.launches(entry.actions) else {
+                    Issue.record("seed \(seed), recap at \(recap.index): \(entry.event): \(launches)")
+                    break
+                }
+            }
+        }
+        return launched
+    }
+
+    @Test func `there is no recap while something is under way`() throws {
+        let host = RandomHost(seed: 1)
+        while host.launchCount == 0 { host.step() }
+        #expect(host.scheduler.recap() == nil)
+        #expect(Scheduler().recap() == nil)
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import Recording
+@testable import Scheduling
+@testable import Simulation
+
+/// Days of a virtual host, written as a real one writes them and run again.
+@Suite struct ReplayTests {
+    private static let fleet: Fleet = {
+        var fleet = Fleet(kinds: [.laptop], manifests: (try? SampleManifests.make()) ?? [], seed: 7)
+        fleet.days = 4
+        return fleet
+    }()
+
+    private static let dates: VirtualHost.DateFinder = { _, _, after in
+        // 02:00 UTC, the only expression of the samples.
+        let day = Int64(86_400)
+        let seconds = Int64(after.sinceEpoch.inSeconds)
+        let today = seconds / day * day + 7200
+        return WallTime(sinceEpoch: .seconds(today > seconds ? today : today + day))
+    }
+
+    /// What a device did, as a log of one segment.
+    private static func recording(_ fleet: Fleet = fleet) -> (segment: RecordedSegment, tally: Tally) {
+        var entries: [RecordedEntry] = []
+        let tally = fleet.run(device: 0, detail: .waits, findDate: dates) { entries.append($0) }
+        return (RecordedSegment(path: "memory", entries: entries), tally)
+    }
+
+    private static func times(_ tally: Tally) -> [String] {
+        tally.launches.map { "\($0.start.milliseconds) \($0.identifier) \($0.attempt) \($0.outcome as Any)" }
+    }
+
+    @Test func `a recorded history replays to the same launches, waits and alarms`() throws {
+        let (segment, tally) = Self.recording()
+        #expect(tally.launches.count > 100)
+        // Through the file's own form.
+        let lines = try segment.entries.map { try JSONEncoder().encode($0) }
+        let entries = try lines.map { try JSONDecoder().decode(RecordedEntry.self, from: $0) }
+        let replay = ExactReplay([RecordedSegment(path: "memory", entries: entries)])
+        #expect(replay.differences.isEmpty, "\(replay.differences.prefix(3))")
+        #expect(Self.times(replay.tally) == Self.times(tally))
+        #expect(replay.tally.waits == tally.waits)
+        #expect(replay.tally.wakeUps == tally.wakeUps)
+    }
+
+    @Test func `a host that did something else is found out`() throws {
+        var (segment, _) = Self.recording()
+        let first = segment.entries.firstIndex(where: \.isLaunch)
+        let index = try #require(first)
+        guard case .launchStarted(let launch, _) = segment.entries[index].event else { return }
+        var entries = segment.entries
+        entries[index] = RecordedEntry(
+            at: entries[index].at, .event(.launchStarted(launch, RequestID(rawValue: 4711))))
+        segment = RecordedSegment(path: "memory", entries: entries)
+        let replay = ExactReplay([segment])
+        #expect(replay.differences.contains { $0.finding.contains("launched R4711") })
+        #expect(replay.differences.contains { $0.finding.contains("and the host did not") })
+    }
+
+    @Test func `the same rules in the recorded world launch what was launched`() throws {
+        let (segment, tally) = Self.recording()
+        let result = RecordedWorld([segment]).run()
+        let again = try #require(result)
+        #expect(Self.times(again) == Self.times(tally))
+    }
+
+    @Test func `other rules in the recorded world show their difference`() throws {
+        let (segment, tally) = Self.recording()
+        var changes = RecordedWorld.Changes()
+        changes.settings = SchedulerSettings()
+        changes.settings?.refreshSpacing = .seconds(7200)
+        let slower = try #require(RecordedWorld([segment]).run(changes, findDate: Self.dates))
+        func refreshes(_ tally: Tally) -> Int {
+            tally.launches.count { $0.identifier.rawValue.hasSuffix("refresh") }
+        }
+        #expect(refreshes(slower) > 5)
+        #expect(refreshes(slower) < refreshes(tally) / 2)
+        #expect(slower.waits.values.contains { $0["RateLimit"] ?? .zero > .seconds(3600) })
+        changes = RecordedWorld.Changes()
+        changes.manifests = Self.fleet.manifests.filter { $0.bundle.rawValue != "com.example.news" }
+        let fewer = try #require(RecordedWorld([segment]).run(changes, findDate: Self.dates))
+        #expect(refreshes(fewer) == 0)
+        #expect(fewer.launches.contains { $0.identifier.rawValue.hasSuffix("cleanup") })
+    }
+
+    @Test func `the same seed gives the same days, another one others`() {
+        let (one, two) = (Self.recording(), Self.recording())
+        #expect(one.segment.entries == two.segment.entries)
+        #expect(one.tally == two.tally)
+        var other = Self.fleet
+        other.seed = 8
+        #expect(Self.recording(other).tally != one.tally)
+    }
+
+    @Test(arguments: DeviceKind.allCases)
+    func `every device lives a week without a rule being broken`(kind: DeviceKind) throws {
+        var fleet = Fleet(kinds: [kind], manifests: try SampleManifests.make(), seed: 3)
+        fleet.days = 7
+        let (segment, tally) = Self.recording(fleet)
+        #expect(ExactReplay([segment], detail: .launches).differences.isEmpty)
+        #expect(tally.launches.count > 50, "\(kind)")
+        let cleanups = tally.launches.filter { $0.identifier.rawValue.hasSuffix("cleanup") }
+        #expect(cleanups.contains { $0.outcome == .succeeded }, "\(kind)")
+        var conditions: Conditions?
+        var kinds: [RequestID: TaskRequest] = [:]
+        for entry in segment.entries {
+            if case .conditionsChanged(let new) = entry.event { conditions = new }
+            if case .submitted(let request) = entry.event { kinds[request.id] = request }
+            if case .launchStarted(_, let id) = entry.event, let name = kinds[id]?.identifier.rawValue,
+                name.hasSuffix("cleanup")
+            {
+                #expect(conditions?.power.value?.externalPower == true, "\(kind)")
+                #expect(conditions?.user == .known(.idle), "\(kind)")
+            }
+        }
+    }
+
+    @Test func `a laptop that sleeps hears of nothing until it wakes`() {
+        let (segment, _) = Self.recording()
+        let naps = segment.entries.count { $0.occurrence == .hasWoken }
+        #expect(naps >= 2)
+        let gaps = zip(segment.entries, segment.entries.dropFirst()).filter {
+            ($1.at.boot - $0.at.boot) - ($1.at.monotonic - $0.at.monotonic) > .seconds(1)
+        }
+        #expect(gaps.count == naps)
+        #expect(gaps.allSatisfy { $1.at.boot - $0.at.boot > .seconds(60) })
+    }
+}
