@@ -154,8 +154,10 @@ import Testing
     }
 
     @Test func `a recording has a size only while it is enabled`() throws {
-        #expect(try files().latest.effective.recordingSize == nil)
-        try folder.write(Self.administrator, "recording: {enabled: true, size: 2MiB}")
+        #expect(try files().latest.effective.recordingSize == 64 << 20)
+        try folder.write(Self.administrator, "recording: {size: 2MiB}")
         #expect(try files().latest.effective.recordingSize == 2 << 20)
+        try folder.write(Self.administrator, "recording: {enabled: false, size: 2MiB}")
+        #expect(try files().latest.effective.recordingSize == nil)
     }
 }

@@ -36,7 +36,7 @@ public struct EffectiveSettings: Equatable, Sendable {
     /// Log lines of this level and above are written.
     public var logLevel = LogLine.Level.info
     /// Whether what the scheduler sees is recorded for a replay.
-    public var isRecording = false
+    public var isRecording = true
     /// The most that a recording may take on the disk.
     public var recordingLimit = ByteCount.mebibytes(64)
 

@@ -70,7 +70,7 @@ public enum SettingTable {
             needsRestart: true),
         .bool(
             "recording.enabled", \.isRecording,
-            "Whether conditions and events are recorded for bgtask replay; off, because it tells what a user did when",
+            "Whether what the scheduler is told is recorded, without payloads and for the host's own user alone: replays and forecasts need it",
             needsRestart: true),
         .size(
             "recording.size", \.recordingLimit, .mebibytes(1) ... .gibibytes(64),
