@@ -41,7 +41,11 @@ let package = Package(
         // What Benchmarks/ measures from a package of its own.
         .library(
             name: "HostLibraries",
-            targets: ["LinuxSystem", "Launching", "RequestStore", "RunnerWire", "Scheduling", "TaskModel"]),
+            targets: [
+                "LinuxSystem", "Launching", "Recording", "RequestStore", "RunnerWire", "Scheduling",
+                "Simulation",
+                "TaskModel",
+            ]),
         .library(name: "FeedRefresher", type: .dynamic, targets: ["FeedRefresher"]),
         .library(name: "TreeHasher", type: .dynamic, targets: ["TreeHasher"]),
     ],
@@ -268,7 +272,8 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "TaskHostTests", dependencies: ["TaskHost", "TaskModel"], swiftSettings: swiftSettings),
+            name: "TaskHostTests", dependencies: ["Scheduling", "TaskHost", "TaskModel"],
+            swiftSettings: swiftSettings),
         .testTarget(name: "LinkageTests", swiftSettings: swiftSettings),
         .testTarget(
             name: "PluginTests", dependencies: ["CHandlerABI", "CSQLite", "HandlerRegistry", "TaskModel"],

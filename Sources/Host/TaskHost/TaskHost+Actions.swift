@@ -82,7 +82,7 @@ extension TaskHost {
             return
         }
         pending[id] = nil
-        toldVetoes[id] = nil
+        vetoes.forget(id)
         let isDebugged = debugged.remove(id) != nil
         let declaration = handler(for: request)?.manifest.declaration(for: request.identifier)
         running[record.id] = RunningLaunch(
@@ -165,7 +165,7 @@ extension TaskHost {
 
     private func cancelRequest(_ id: RequestID, reason: Reason) async {
         guard let request = pending.removeValue(forKey: id) else { return }
-        toldVetoes[id] = nil
+        vetoes.forget(id)
         do {
             _ = try await store.cancelPending(id, at: moments.now().wall, reason: reason)
             happenings.send(.requestCancelled(id, request.identifier, reason))

@@ -197,20 +197,6 @@ extension TaskHost {
             ], problems: currentSettings.problems)
     }
 
-    /// Tells those who listen which vetoes keep pending requests, once per change.
-    func tellVetoes() {
-        guard happenings.hasListeners else { return }
-        let now = moments.now()
-        for request in pending.values where !starting.contains(request.id) {
-            let vetoes = scheduler.explain(request, at: now).vetoes
-            // By their policies: what they observe may change with every second, and says nothing new.
-            let policies = vetoes.map(\.policy)
-            if vetoes.isEmpty || toldVetoes[request.id] == policies { continue }
-            toldVetoes[request.id] = policies
-            happenings.send(.requestBlocked(request, vetoes))
-        }
-    }
-
     private func notFound(_ subject: String, _ finding: String) -> SubmissionError {
         SubmissionError(
             code: .notFound, subject: subject, finding: finding,

@@ -53,7 +53,7 @@ extension TaskHost {
         let request = acceptance.request
         if let replaced = acceptance.replaced {
             pending[replaced.id] = nil
-            toldVetoes[replaced.id] = nil
+            vetoes.forget(replaced.id)
             if replaced.id != request.id {
                 happenings.send(.requestCancelled(replaced.id, replaced.identifier, .cancelledByUser))
             }
@@ -157,7 +157,7 @@ extension TaskHost {
             throw error.asSubmissionError
         }
         pending[request.id] = nil
-        toldVetoes[request.id] = nil
+        vetoes.forget(request.id)
         happenings.send(.requestCancelled(request.id, request.identifier, .cancelledByUser))
         log.append(.info, "cancelled \(request.id)", identifier: request.identifier)
         await schedule(.withdrawn(request.id))

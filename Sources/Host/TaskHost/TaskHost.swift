@@ -52,8 +52,8 @@ public actor TaskHost: Service {
     /// Pending requests that the scheduler launches and the store has not recorded yet.
     var starting: Set<RequestID> = []
     var running: [LaunchID: RunningLaunch] = [:]
-    /// The policies that were last said to keep each pending request from starting.
-    var toldVetoes: [RequestID: [String]] = [:]
+    /// Whom to ask what keeps it from starting, and what was told of it.
+    var vetoes = VetoWatch()
     /// Ends that the store could not take yet, oldest first.
     var unsavedEnds: [UnsavedEnd] = []
     /// What the scheduler remembers of bundles and the store does not have yet.
@@ -238,6 +238,7 @@ public actor TaskHost: Service {
     /// Tells the scheduler, and does what it says.
     func schedule(_ event: SchedulerEvent) async {
         let actions = tell(event)
+        vetoes.note(event, actions)
         // Before anything that waits: an action may cause an event whose answer sets a newer alarm, and that one must stand.
         for case .wake(let wake) in actions {
             self.wake = wake
