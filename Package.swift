@@ -241,8 +241,7 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SchedulingTests",
-            dependencies: ["Scheduling", "Simulation", "TaskHostTestSupport", "TaskModel"],
+            name: "SchedulingTests", dependencies: ["Scheduling", "TaskHostTestSupport", "TaskModel"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "SimulationTests",

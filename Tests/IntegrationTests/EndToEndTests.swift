@@ -25,7 +25,7 @@ import Testing
                     return;
                 }
             }
-            host->complete(task, 1, "counted");
+            host->complete(task, 1, launch->kind == BGTASK_KIND_PUSH ? BGTASK_NEW_DATA : "counted");
         }
 
         static const bgtask_plugin plugin = {BGTASK_ABI_VERSION, sizeof(bgtask_plugin), run};
@@ -142,6 +142,8 @@ import Testing
         try host.wait("the push is delivered") {
             try host.launches(of: "com.example.counting.push").first?["outcome"] as? String == "succeeded"
         }
+        #expect(
+            try host.launches(of: "com.example.counting.push").first?["message"] as? String == "newData")
         #expect(host.stop() == 0)
     }
 

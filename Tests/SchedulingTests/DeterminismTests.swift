@@ -1,5 +1,4 @@
 import Foundation
-import Simulation
 import TaskHostTestSupport
 import TaskModel
 import Testing

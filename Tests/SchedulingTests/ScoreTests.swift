@@ -52,6 +52,28 @@ import Testing
         #expect(rig.launched() == ["com.example.a.refresh"])
     }
 
+    @Test func `what is forgotten at midnight raises the score at midnight`() throws {
+        let rig = SchedulerRig(unstarted: ())
+        let today = rig.now.wall.sinceEpoch.components.seconds / 86_400
+        var state = BundleState()
+        state.conduct.days = [ConductLedger.Day(day: today - 6, points: -75)]
+        rig.send(.bundleRestored(.sample, state))
+        rig.send(.handlersChanged([.sample]))
+        rig.send(.started)
+        rig.change {
+            $0.power = PolicyTests.battery(30)
+            $0.user = .known(.active)
+        }
+        let id = rig.submit("refresh")
+        let midnight = WallTime(sinceEpoch: .seconds((today + 1) * 86_400))
+        #expect(try #require(rig.scheduler.explain(id, at: rig.now)?.scoreSuffices) > midnight)
+        #expect(rig.launched() == [])
+        rig.advance(midnight - rig.now.wall - .milliseconds(1))
+        #expect(rig.launched() == [])
+        rig.advance(.milliseconds(1))
+        #expect(rig.launched() == ["com.example.a.refresh"])
+    }
+
     @Test func `better conditions start it at once`() {
         let rig = Self.rig()
         rig.submit("refresh")

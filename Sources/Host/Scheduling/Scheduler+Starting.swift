@@ -117,7 +117,11 @@ extension Scheduler {
     /// Until conditions or the bundle change, the threshold has fallen, or the machine is busy and that is enough.
     private mutating func waitForScore(_ subject: Subject, _ score: ScoreSum, at now: Moment) {
         let threshold = Threshold(subject.request, settings)
-        let date = dateOfScore(score, threshold, subject, at: now)
+        var date = dateOfScore(score, threshold, subject, at: now)
+        // Old conduct is forgotten by the day, which raises the score without any event.
+        if !subject.bundle.conduct.days.isEmpty {
+            date = min(date, situation.start(ofDay: situation.localDay(now.wall) + 1))
+        }
         let companion = threshold.date(for: score.mean(coalescing: 1))
         pending.wait(
             subject.request.id, for: [.scores], until: date,

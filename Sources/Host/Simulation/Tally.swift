@@ -25,7 +25,7 @@ public struct Tally: Equatable, Sendable {
         public var attempt: Int
         /// When the scheduler said so.
         public var start: WallTime
-        /// How long the request had waited since it could begin at the earliest.
+        /// How long the request had waited since it could begin at the earliest, or was put back.
         public var waited: Duration
         /// When nothing was left of it; `nil` while it runs.
         public var end: WallTime?
@@ -53,6 +53,8 @@ public struct Tally: Equatable, Sendable {
     /// The conditions, change by change; for plots.
     public private(set) var conditions: [ConditionHistory.Entry] = []
     private let detail: Detail
+    /// When requests were put back; their further attempts wait from there.
+    private var waitsSince: [RequestID: WallTime] = [:]
     private var open: [RequestID: Int] = [:]
     private var byLaunch: [LaunchID: Int] = [:]
     /// Since when each pending request waits for what.
@@ -106,7 +108,10 @@ public struct Tally: Equatable, Sendable {
             }
         case .launchEnded(let id, let putBack, let ending):
             close(id, ending, at: now.wall)
-            if let putBack { requests[putBack.id] = putBack }
+            if let putBack {
+                requests[putBack.id] = putBack
+                waitsSince[putBack.id] = now.wall
+            }
         default: break
         }
         for action in actions {
@@ -122,7 +127,8 @@ public struct Tally: Equatable, Sendable {
 
     private mutating func begin(_ id: RequestID, at time: WallTime) {
         guard let request = requests[id] else { return }
-        let earliest = max(request.effectiveBeginDate ?? request.submittedAt, request.submittedAt)
+        let dates = [request.effectiveBeginDate, request.submittedAt, request.notBefore, waitsSince[id]]
+        let earliest = dates.compactMap(\.self).max() ?? time
         open[id] = launches.count
         launches.append(
             Launch(

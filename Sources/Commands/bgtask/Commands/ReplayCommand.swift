@@ -107,7 +107,8 @@ struct ReplayCommand: ParsableCommand {
             let dates = [period.lowerBound, period.upperBound].map { Console.date($0, offset) }
             try console.line(
                 console.style.bold(
-                    "\(dates[0]) to \(dates[1]), \(segments.count) segments, \(summary.events) events"))
+                    "\(dates[0]) to \(dates[1]), \(segments.count) \(segments.count == 1 ? "segment" : "segments"), \(summary.events) events"
+                ))
             if options.launches { try console.print(launches: exact.tally, offset: offset) }
             try console.print(summary)
             try console.line(

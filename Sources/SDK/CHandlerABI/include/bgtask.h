@@ -37,6 +37,11 @@ extern "C" {
 /** The most bytes a checkpoint or a payload may have: 48 KiB. Since 1. */
 #define BGTASK_BLOB_MAX 49152u
 
+/** What a push found, as the message of `complete`: something new, or nothing. A push that could not look completes
+ *  with success 0. Since 1. */
+#define BGTASK_NEW_DATA "newData"
+#define BGTASK_NO_DATA "noData"
+
 /** Marks the entry function as exported, whatever -fvisibility says. Since 1. */
 #define BGTASK_EXPORT __attribute__((visibility("default")))
 
@@ -191,7 +196,8 @@ typedef struct bgtask_host {
     /** Completes the task. The first call counts, later ones are ignored. `message` may be NULL. When it returns
      *  the host has been told; the process should end soon after, and is ended when `run` has returned and no
      *  assertion is left. A process that is still there 5 s later (35 s while it holds an assertion) is
-     *  killed; the outcome stands. [any] Since 1. */
+     *  killed; the outcome stands. A push says BGTASK_NEW_DATA or BGTASK_NO_DATA as its message, for the launch's
+     *  record. [any] Since 1. */
     void (*complete)(bgtask_task *task, int32_t success, const char *message);
 
     /** Sets, replaces or (NULL) clears the expiration handler. If expiration has begun already, and the task is

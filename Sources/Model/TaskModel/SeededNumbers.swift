@@ -1,5 +1,3 @@
-import TaskModel
-
 /// Random numbers that follow from a seed, the same on every machine (SplitMix64's constants and shifts).
 public struct SeededNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
@@ -22,14 +20,4 @@ public struct SeededNumbers: RandomNumberGenerator, Sendable {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
-
-    /// A time span between two others, in whole milliseconds.
-    mutating func duration(_ range: ClosedRange<Duration>) -> Duration {
-        .milliseconds(
-            Int64.random(
-                in: range.lowerBound.wholeMilliseconds...range.upperBound.wholeMilliseconds, using: &self))
-    }
-
-    /// True that often, 0 through 1.
-    mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &self) < share }
 }
