@@ -189,4 +189,27 @@ import Testing
         #expect(rig.take() == [])
         #expect(rig.wake == Wake())
     }
+
+    @Test func `a pass over many that wait for themselves goes on with the next events, which it asks for`() {
+        let rig = SchedulerRig(unstarted: ())
+        let names = (0..<1400).map { "com.example.a\($0 + 1000)" } + ["com.example.z"]
+        rig.send(.handlersChanged(names.map { Manifest.make($0) }))
+        rig.send(.conditionsChanged(.simulatedStart))
+        var refreshed = BundleState()
+        refreshed.lastRefresh = rig.now.wall + (.zero - .seconds(60))
+        for name in names {
+            if name != names.last { rig.send(.bundleRestored(try! BundleIdentifier(name), refreshed)) }
+            rig.store(TaskSubmission(identifier: .sample("\(name).refresh"), origin: .client))
+        }
+        // Each of 1,400 waits for its own rate; the one that may start stands behind them all.
+        rig.send(.started)
+        #expect(rig.wake.boot == rig.now.boot)
+        #expect(rig.launched() == [])
+        rig.advance(.zero)
+        #expect(rig.wake.boot == rig.now.boot)
+        #expect(rig.launched() == [])
+        rig.advance(.zero)
+        #expect(rig.launched() == ["com.example.z.refresh"])
+        #expect(rig.wake.boot == nil)
+    }
 }

@@ -52,11 +52,19 @@ extension Scheduler {
     /// Starts what may start, lane by lane, what is due first before the rest.
     mutating func startCandidates(at now: Moment, _ actions: inout [SchedulerAction]) {
         heldLanes = []
+        isPassCut = false
         guard !isShuttingDown else { return }
         holdGroups(at: now)
         pending.release(until: now.wall)
+        var looks = Self.looksPerPass
         for lane in Lane.allCases {
-            while situation.hasSlot(in: lane), let id = nextCandidate(lane) {
+            while situation.hasSlot(in: lane) {
+                guard looks > 0 else {
+                    isPassCut = true
+                    return
+                }
+                guard let id = nextCandidate(lane) else { break }
+                looks -= 1
                 if place(id, at: now, &actions) { continue }
                 heldLanes.insert(lane)
                 break
