@@ -4,39 +4,53 @@ public import TaskModel
 
 /// What is to happen in a virtual host's world, and when on CLOCK_BOOTTIME.
 struct Agenda {
-    private struct Item: Comparable {
+    /// Small, because heaps move their entries about; what happens lies beside them.
+    private struct Entry: Comparable {
         var time: Duration
         /// What was entered first comes first.
         let number: Int
-        let occurrence: Occurrence
 
         static func < (left: Self, right: Self) -> Bool {
             (left.time, left.number) < (right.time, right.number)
         }
-        static func == (left: Self, right: Self) -> Bool { left.number == right.number }
     }
 
-    private var items = Heap<Item>()
+    /// What the world does; a year of a device is known from its start.
+    private var world = Heap<Entry>()
+    /// What launches do, apart from it: a sleep delays these few, and needn't touch the rest of the year.
+    private var processes = Heap<Entry>()
+    private var occurrences: [Int: Occurrence] = [:]
     private var count = 0
 
     /// When the next occurrence is due.
-    var next: Duration? { items.min?.time }
+    var next: Duration? { (isProcessNext ? processes.min : world.min)?.time }
 
     mutating func add(_ occurrence: Occurrence, at time: Duration) {
         count += 1
-        items.insert(Item(time: time, number: count, occurrence: occurrence))
+        occurrences[count] = occurrence
+        let entry = Entry(time: time, number: count)
+        if case .process = occurrence { processes.insert(entry) } else { world.insert(entry) }
     }
 
-    mutating func removeFirst() -> Occurrence? { items.popMin()?.occurrence }
+    mutating func removeFirst() -> Occurrence? {
+        let entry = isProcessNext ? processes.popMin() : world.popMin()
+        return entry.flatMap { occurrences.removeValue(forKey: $0.number) }
+    }
 
     /// The machine sleeps for so long: what its processes would do comes later by that.
     mutating func delayProcesses(by gap: Duration) {
-        items = Heap(
-            items.unordered.map { item in
-                var item = item
-                if case .process = item.occurrence { item.time += gap }
-                return item
+        processes = Heap(
+            processes.unordered.map { entry in
+                var entry = entry
+                entry.time += gap
+                return entry
             })
+    }
+
+    private var isProcessNext: Bool {
+        guard let process = processes.min else { return false }
+        guard let other = world.min else { return true }
+        return process < other
     }
 }
 
