@@ -1,17 +1,20 @@
 import Foundation
 
-// bgtask-benchmarks [scheduling | PATH OF bgtask-runner]: prints medians, and ratios to a floor that was measured in the same
-// run; `scheduling` measures the scheduler alone.
+// bgtask-benchmarks [scheduling | simulation | PATH OF bgtask-runner]: prints medians, and ratios to a floor that was measured
+// in the same run; `scheduling` measures the scheduler alone, `simulation` virtual hosts and replays.
 let folder = NSTemporaryDirectory() + "/bgtask-bench-\(ProcessInfo.processInfo.processIdentifier)"
 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
 defer { try? FileManager.default.removeItem(atPath: folder) }
 
 print("bgtask benchmarks; compare ratios, not microseconds: the floors are measured in the same run")
 let argument = CommandLine.arguments.dropFirst().first
-let isSchedulingAlone = argument == "scheduling"
-if !isSchedulingAlone {
+switch argument {
+case "scheduling": SchedulingBenchmark().run()
+case "simulation": try await SimulationBenchmark().run()
+default:
     if let argument { try await LaunchBenchmark(folder: folder, runner: argument).run() }
     try FrameBenchmark().run()
+    SchedulingBenchmark().run()
+    try await SimulationBenchmark().run()
+    try await StoreBenchmark(folder: folder).run()
 }
-SchedulingBenchmark().run()
-if !isSchedulingAlone { try await StoreBenchmark(folder: folder).run() }
