@@ -61,7 +61,7 @@ final class LaunchHarness: Sendable {
         let limits =
             limits
             ?? LaunchLimits(
-                lease: Lease(duration: .seconds(30), gracePeriod: .milliseconds(300)), cpu: nil,
+                lease: Lease(duration: .seconds(30), gracePeriod: .seconds(1)), cpu: nil,
                 memory: .mebibytes(256))
         var order = LaunchOrder(
             id: LaunchID(rawValue: number), request: RequestID(rawValue: number),
