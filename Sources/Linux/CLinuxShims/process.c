@@ -18,38 +18,42 @@
 #define P_PIDFD 3
 #endif
 
-pid_t lx_spawn(const char *path, char *const arguments[], char *const environment[], int descriptor) {
-    posix_spawn_file_actions_t actions;
+/* Spawns in a session of its own, no signal blocked or handled. Takes the actions over, whether `code` says that they are
+ * right or what was wrong with them. */
+static pid_t spawn_in_session(const char *path, char *const arguments[], char *const environment[],
+                              posix_spawn_file_actions_t *actions, int code) {
     posix_spawnattr_t attributes;
     pid_t pid = -1;
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
-    int code = posix_spawn_file_actions_init(&actions);
-    if (code == 0)
-        code = posix_spawnattr_init(&attributes);
-    /* dup2 onto itself clears close-on-exec too. */
-    if (code == 0)
-        code = posix_spawn_file_actions_adddup2(&actions, descriptor, 3);
-    if (code == 0)
-        code = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (code == 0)
-        code = posix_spawn_file_actions_addclosefrom_np(&actions, 4);
-    if (code == 0)
-        code = posix_spawnattr_setsigmask(&attributes, &none);
-    if (code == 0)
-        code = posix_spawnattr_setsigdefault(&attributes, &all);
     short flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    if (code == 0)
-        code = posix_spawnattr_setflags(&attributes, flags);
-    if (code == 0)
-        code = posix_spawn(&pid, path, &actions, &attributes, arguments, environment);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
+    if (code == 0 && (code = posix_spawnattr_init(&attributes)) == 0) {
+        if ((code = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
+            (code = posix_spawnattr_setsigdefault(&attributes, &all)) == 0 &&
+            (code = posix_spawnattr_setflags(&attributes, flags)) == 0)
+            code = posix_spawn(&pid, path, actions, &attributes, arguments, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(actions);
     if (code == 0)
         return pid;
     errno = code;
     return -1;
+}
+
+pid_t lx_spawn(const char *path, char *const arguments[], char *const environment[], int descriptor) {
+    posix_spawn_file_actions_t actions;
+    int code = posix_spawn_file_actions_init(&actions);
+    if (code != 0) {
+        errno = code;
+        return -1;
+    }
+    /* dup2 onto itself clears close-on-exec too. */
+    if ((code = posix_spawn_file_actions_adddup2(&actions, descriptor, 3)) == 0 &&
+        (code = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0)
+        code = posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+    return spawn_in_session(path, arguments, environment, &actions, code);
 }
 
 int lx_pipe(int pair[2]) {
@@ -61,38 +65,17 @@ int lx_pipe(int pair[2]) {
 
 pid_t lx_spawn_printing(const char *path, char *const arguments[], char *const environment[], int output) {
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    pid_t pid = -1;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
     int code = posix_spawn_file_actions_init(&actions);
     if (code != 0) {
         errno = code;
         return -1;
     }
-    code = posix_spawnattr_init(&attributes);
-    if (code != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        errno = code;
-        return -1;
-    }
-    short flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
     if ((code = posix_spawn_file_actions_adddup2(&actions, output, 1)) == 0 &&
         (code = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0 &&
         (code = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)) == 0 &&
-        (code = posix_spawn_file_actions_addchdir_np(&actions, "/")) == 0 &&
-        (code = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0 &&
-        (code = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
-        (code = posix_spawnattr_setsigdefault(&attributes, &all)) == 0 &&
-        (code = posix_spawnattr_setflags(&attributes, flags)) == 0)
-        code = posix_spawn(&pid, path, &actions, &attributes, arguments, environment);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (code == 0)
-        return pid;
-    errno = code;
-    return -1;
+        (code = posix_spawn_file_actions_addchdir_np(&actions, "/")) == 0)
+        code = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    return spawn_in_session(path, arguments, environment, &actions, code);
 }
 
 int lx_socketpair(int pair[2]) {
