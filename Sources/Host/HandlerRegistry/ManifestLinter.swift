@@ -1,6 +1,5 @@
 import LinuxSystem
 import StrictFiles
-import LinuxSystem
 public import TaskModel
 
 /// What `bgtask lint` does: the host's own reading, without copying or running anything.
@@ -65,7 +64,7 @@ public enum ManifestLinter {
 
     /// The names that the right files of a directory define; none where there is no such directory.
     private static func names(in directory: String) -> [String] {
-        let paths = (try? ConditionFiles.paths(in: directory)) ?? []
+        let paths = (try? YAMLFiles.paths(in: directory)) ?? []
         return paths.compactMap { ConditionFiles.read($0, isInstalled: false).0?.condition.name }
     }
 
@@ -83,10 +82,7 @@ extension ManifestLinter {
     /// - Returns: Those that are right and claim nothing that another one claims; and everything that was found.
     /// - Throws: The directory can't be read.
     public static func manifests(in directory: String) throws -> ([Manifest], [ManifestProblem]) {
-        let files = try DirectoryTree.names(in: directory).filter {
-            $0.hasSuffix(".yaml") || $0.hasSuffix(".yml")
-        }
-        .map { "\(directory)/\($0)" }
+        let files = try YAMLFiles.paths(in: directory)
         var calls = CallLibraries(pluginsDirectory: nil)
         var manifests: [Manifest] = []
         for file in files {

@@ -76,9 +76,7 @@ struct RegistryScanner {
 
     private func manifestPaths(_ problems: inout [ManifestProblem]) -> [String] {
         do {
-            return try DirectoryTree.names(in: manifestsDirectory)
-                .filter { ($0.hasSuffix(".yaml") || $0.hasSuffix(".yml")) && !$0.hasPrefix(".") }
-                .map { "\(manifestsDirectory)/\($0)" }
+            return try YAMLFiles.paths(in: manifestsDirectory)
         } catch {
             problems.append(
                 ManifestProblem(

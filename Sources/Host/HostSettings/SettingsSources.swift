@@ -53,14 +53,11 @@ public struct SettingsSources: Sendable {
 
     /// The files, the lowest first; those of `conf.d` that are there now.
     func places() -> [Place] {
-        let names = ((try? DirectoryTree.names(in: dropIns)) ?? []).filter {
-            ($0.hasSuffix(".yaml") || $0.hasSuffix(".yml")) && !$0.hasPrefix(".")
-        }
         var places = [
             Place(path: vendor, layer: "vendor"),
             Place(path: directory + "/bgtaskd.yaml", layer: "administrator"),
         ]
-        places += names.map { Place(path: "\(dropIns)/\($0)", layer: "administrator") }
+        places += ((try? YAMLFiles.paths(in: dropIns)) ?? []).map { Place(path: $0, layer: "administrator") }
         if let named { places.append(Place(path: named, layer: "option --config")) }
         return places
     }

@@ -90,7 +90,7 @@ struct ConditionFiles {
     private func paths(_ problems: inout [ManifestProblem]) -> [String] {
         guard let directory else { return [] }
         do {
-            return try Self.paths(in: directory)
+            return try YAMLFiles.paths(in: directory)
         } catch {
             problems.append(
                 ManifestProblem(
@@ -98,12 +98,5 @@ struct ConditionFiles {
             )
             return []
         }
-    }
-
-    /// The definitions in a directory.
-    static func paths(in directory: String) throws(SystemCallError) -> [String] {
-        try DirectoryTree.names(in: directory)
-            .filter { ($0.hasSuffix(".yaml") || $0.hasSuffix(".yml")) && !$0.hasPrefix(".") }
-            .map { "\(directory)/\($0)" }
     }
 }
