@@ -205,6 +205,8 @@ import Testing
         rig.send(.started)
         #expect(rig.wake.boot == rig.now.boot)
         #expect(rig.launched() == [])
+        // A log that began here would launch what this pass has not come to yet.
+        #expect(rig.scheduler.recap() == nil)
         rig.advance(.zero)
         #expect(rig.wake.boot == rig.now.boot)
         #expect(rig.launched() == [])

@@ -26,7 +26,8 @@ import Testing
         let folder = Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let moments = VirtualMoments()
-        let recorder = try EventRecorder(directory: folder.path, onProblem: { Issue.record("\($0)") })
+        let recorder = try EventRecorder(
+            directory: folder.path, limit: .mebibytes(64), onProblem: { Issue.record("\($0)") })
         recorder.record(.timePassed, at: moments.now())
         recorder.begin(at: moments.now(), isContinued: false)
         recorder.record(.submitted(try Self.request(1, payload: #"{"secret":1}"#)), at: moments.now())
@@ -59,10 +60,12 @@ import Testing
                 directory: folder.path, limit: ByteCount(bytes: Int64(limit)),
                 onProblem: { Issue.record("\($0)") })
             recorder.begin(at: moments.now(), isContinued: round > 0)
-            #expect(!recorder.wantsSegment)
+            let later = moments.now().advanced(by: .seconds(60))
+            #expect(!recorder.wantsSegment(at: later))
             for id in 1...150 { recorder.record(.submitted(try Self.request(Int64(id))), at: moments.now()) }
             let running = Task { await recorder.run() }
-            while !recorder.wantsSegment { await Task.yield() }
+            while !recorder.wantsSegment(at: later) { await Task.yield() }
+            #expect(!recorder.wantsSegment(at: later.advanced(by: .milliseconds(-1))))
             recorder.finish()
             await running.value
             moments.advance(by: .seconds(60))
@@ -80,7 +83,8 @@ import Testing
         let folder = Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let moments = VirtualMoments()
-        let recorder = try EventRecorder(directory: folder.path, onProblem: { Issue.record("\($0)") })
+        let recorder = try EventRecorder(
+            directory: folder.path, limit: .mebibytes(64), onProblem: { Issue.record("\($0)") })
         recorder.begin(at: moments.now(), isContinued: false)
         for _ in 0..<3 { recorder.record(.timePassed, at: moments.now()) }
         recorder.finish()
@@ -115,7 +119,8 @@ import Testing
         let moments = VirtualMoments()
         let start = moments.now().wall
         for _ in 0..<2 {
-            let recorder = try EventRecorder(directory: folder.path, onProblem: { Issue.record("\($0)") })
+            let recorder = try EventRecorder(
+                directory: folder.path, limit: .mebibytes(64), onProblem: { Issue.record("\($0)") })
             recorder.begin(at: moments.now(), isContinued: false)
             recorder.record(.conditionsChanged(.simulatedStart), at: moments.now())
             moments.advance(by: .seconds(100))

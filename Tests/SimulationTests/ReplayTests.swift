@@ -87,6 +87,32 @@ import Testing
         #expect(fewer.launches.contains { $0.identifier.rawValue.hasSuffix("cleanup") })
     }
 
+    @Test func `a host that is started anew goes on with its schedules, and with its own back-offs`() throws {
+        let manifests = try SampleManifests.make()
+        let cleanup = try TaskIdentifier("com.example.photos.cleanup")
+        let start = Moment(boot: .zero, monotonic: .zero, wall: Fleet.start)
+        var settings = SchedulerSettings()
+        settings.backOffBase = .seconds(400)
+        var host = VirtualHost(at: start, model: TypicalLaunches(seed: 1), findDate: Self.dates)
+        func begin(_ events: [SchedulerEvent] = []) {
+            for event in [
+                .settingsChanged(settings), .handlersChanged(manifests), .conditionsChanged(.simulatedStart),
+            ] + events { host.tell(event) }
+            host.start()
+        }
+        // Launched by an earlier run of the host, an hour ago; the other one's first launch is lost with the host.
+        begin([.lastLaunched(cleanup, start.wall + (.zero - .seconds(3600)))])
+        host.run(until: .seconds(1))
+        #expect(host.running.values.map(\.request.identifier.rawValue) == ["com.example.news.refresh"])
+        host.restart(at: start.advanced(by: .seconds(60)))
+        begin()
+        let dates = host.pending.values.reduce(into: [:]) {
+            $0[$1.identifier.rawValue] = [$1.effectiveBeginDate, $1.notBefore].compactMap(\.self).max()
+        }
+        #expect(dates[cleanup.rawValue] == start.wall + .seconds(86_400 - 3600))
+        #expect(dates["com.example.news.refresh"] == start.wall + .seconds(460))
+    }
+
     @Test func `the same seed gives the same days, another one others`() {
         let (one, two) = (Self.recording(), Self.recording())
         #expect(one.segment.entries == two.segment.entries)

@@ -10,8 +10,8 @@ public import TaskModel
 /// give a ``Scheduling/Scheduler/recap()``; the oldest are removed. Lines are not synced: what a failing machine
 /// takes of the newest ones is missed by nobody but a replay. All methods may be called on any thread.
 public final class EventRecorder: Sendable {
-    /// How much the log may hold where nobody says otherwise: 64 MiB, some months of an ordinary device.
-    public static let standardLimit = ByteCount.mebibytes(64)
+    /// A segment lasts so long at least, so that a disk that stays full is tried and complained of once a minute.
+    private static let shortest = Duration.seconds(60)
     /// Lines that wait to be written at most; beyond them the segment is given up.
     private static let capacity = 65_536
 
@@ -25,6 +25,8 @@ public final class EventRecorder: Sendable {
         var isRecording = false
         /// The segment is full or broken: the next one begins with a recap.
         var wantsSegment = false
+        /// When the newest segment began, on CLOCK_BOOTTIME.
+        var began = Duration.zero
     }
 
     private let directory: String
@@ -42,8 +44,7 @@ public final class EventRecorder: Sendable {
     ///   - onProblem: Called with a sentence when lines can't be written; recording goes on with the next segment.
     /// - Throws: The directory could not be made.
     public init(
-        directory: String, limit: ByteCount = EventRecorder.standardLimit,
-        onProblem: @escaping @Sendable (String) -> Void
+        directory: String, limit: ByteCount, onProblem: @escaping @Sendable (String) -> Void
     ) throws(SystemCallError) {
         try DirectoryTree.make(directory)
         self.directory = directory
@@ -54,12 +55,14 @@ public final class EventRecorder: Sendable {
         sender = stream.continuation
     }
 
-    /// Whether a new segment is to begin as soon as there is a recap.
-    public var wantsSegment: Bool { state.withLock { $0.wantsSegment } }
+    /// Whether a new segment is to begin now, if there is a recap.
+    public func wantsSegment(at now: Moment) -> Bool {
+        state.withLock { $0.wantsSegment && now.boot - $0.began >= Self.shortest }
+    }
 
     /// Begins a segment; what is recorded from here on stands in it.
     public func begin(at now: Moment, isContinued: Bool) {
-        state.withLock { $0 = State(isRecording: true) }
+        state.withLock { $0 = State(isRecording: true, began: now.boot) }
         send(.begin(now, isContinued: isContinued))
     }
 
@@ -83,7 +86,8 @@ public final class EventRecorder: Sendable {
     private func giveUp(_ cause: String) {
         let isNews = state.withLock { state -> Bool in
             let wasRecording = state.isRecording
-            state = State(wantsSegment: true)
+            state.isRecording = false
+            state.wantsSegment = true
             return wasRecording
         }
         if isNews { onProblem("recording pauses until the host is idle: \(cause)") }
@@ -152,7 +156,8 @@ private struct SegmentWriter {
             // No idle moment came for so long: better a gap than a full disk.
             close()
             throw RecordingError(
-                subject: directory, finding: "the segment is four times as long as it should be", remedy: "")
+                subject: directory, finding: "the segment is four times as long as it should be",
+                remedy: "Nothing to do: the next one begins when the host is idle")
         }
     }
 

@@ -6,9 +6,10 @@ extension Scheduler {
     /// A scheduler that was told them launches what this one launches from here on, at the same moments. What only texts
     /// show, as since when a condition holds, begins anew.
     ///
-    /// - Returns: The events; `nil` while a launch is under way or an answer is awaited: no event tells of that afterwards.
+    /// - Returns: The events; `nil` while a launch is under way, an answer is awaited or a pass is not through: no event tells of
+    ///   that afterwards.
     public func recap() -> [SchedulerEvent]? {
-        guard isStarted, !isShuttingDown, launches.isEmpty,
+        guard isStarted, !isShuttingDown, !isPassCut, launches.isEmpty,
             let schedules = schedules.recap(under: situation.conditions)
         else { return nil }
         var events: [SchedulerEvent] = [

@@ -1,5 +1,5 @@
 public import Recording
-public import Scheduling
+import Scheduling
 public import TaskModel
 
 /// A log run through the scheduler again, event by event as the host told it.
@@ -20,8 +20,6 @@ public struct ExactReplay: Sendable {
     public private(set) var differences: [Difference] = []
     /// From the first to the last line.
     public private(set) var period: ClosedRange<WallTime>?
-    /// The conditions of the whole log, for forecasts.
-    public private(set) var history = ConditionHistory()
 
     /// Replays the segments, oldest first.
     public init(_ segments: [RecordedSegment], detail: Tally.Detail = .waits) {
@@ -33,7 +31,6 @@ public struct ExactReplay: Sendable {
         guard let first = segment.entries.first, let last = segment.entries.last else { return }
         if tally.events > 0, !segment.header.isContinued {
             tally.noteRestart(at: first.at.wall)
-            history.note(nil, at: period?.upperBound ?? first.at.wall)
         }
         period =
             min(
@@ -46,10 +43,7 @@ public struct ExactReplay: Sendable {
             differences.append(Difference(segment: segment.path, at: at.wall, finding: finding))
         }
         for entry in segment.entries {
-            guard let event = entry.event else {
-                history.note(entry.occurrence == .willSleep ? nil : history.latest, at: entry.at.wall)
-                continue
-            }
+            guard let event = entry.event else { continue }
             switch event {
             case .launchStarted(let id, let request):
                 if ordered.removeValue(forKey: request) == nil {
@@ -59,14 +53,13 @@ public struct ExactReplay: Sendable {
                 if ordered.removeValue(forKey: request) == nil {
                     differ(entry.at, "the host tried to launch \(request), and the scheduler does not")
                 }
-            case .conditionsChanged(let conditions): history.note(conditions, at: entry.at.wall)
             default: break
             }
             let actions = scheduler.handle(event, at: entry.at)
             for case .launch(let id, _, _, _) in actions { ordered[id] = entry.at.wall }
             tally.note(event, actions, at: entry.at, scheduler)
         }
-        tally.settle(at: last.at, scheduler)
+        tally.settle(at: last.at)
         // The host writes its answer a moment later; the last ones may not have come into the log.
         for (id, at) in ordered.sorted(by: { $0.key < $1.key }) where last.at.wall - at > .seconds(60) {
             differences.append(
@@ -75,9 +68,4 @@ public struct ExactReplay: Sendable {
                     finding: "the scheduler launches \(id), and the host did not"))
         }
     }
-}
-
-extension ConditionHistory {
-    /// The newest conditions that are known.
-    var latest: Conditions? { entries.last { $0.conditions != nil }?.conditions }
 }

@@ -30,7 +30,7 @@ public struct RunSummary: Equatable, Sendable {
     public private(set) var runs = 0
     /// By identifier.
     public private(set) var identifiers: [TaskIdentifier: Identifier] = [:]
-    /// How often an alarm of the scheduler's woke the host.
+    /// How often the scheduler was told that time passed: its alarms, and the ends of sleeps.
     public private(set) var wakeUps = 0
     /// How many events the scheduler was told.
     public private(set) var events = 0

@@ -44,7 +44,7 @@ public struct Tally: Equatable, Sendable {
     public private(set) var launches: [Launch] = []
     /// How long each identifier's requests were kept waiting, by the policy that decided.
     public private(set) var waits: [TaskIdentifier: Waits] = [:]
-    /// How often an alarm of the scheduler's woke the host.
+    /// How often the scheduler was told that time passed: its alarms, and the ends of sleeps.
     public private(set) var wakeUps = 0
     /// How many events the scheduler was told.
     public private(set) var events = 0
@@ -62,9 +62,6 @@ public struct Tally: Equatable, Sendable {
     private var requests: [RequestID: TaskRequest] = [:]
 
     init(detail: Detail) { self.detail = detail }
-
-    /// CPU time of all launches that ended.
-    public var cpu: Duration { launches.reduce(.zero) { $0 + $1.cpu } }
 
     /// When each identifier was launched last.
     var newestStarts: [TaskIdentifier: WallTime] {
@@ -162,7 +159,7 @@ public struct Tally: Equatable, Sendable {
     }
 
     /// Adds up what still waits, at the end of a run or of a part of it.
-    mutating func settle(at now: Moment, _ scheduler: Scheduler) {
+    mutating func settle(at now: Moment) {
         for (id, known) in waiting {
             add(known, until: now.wall)
             waiting[id]?.since = now.wall

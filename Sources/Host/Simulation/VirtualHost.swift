@@ -22,6 +22,8 @@ public struct VirtualHost {
     /// What each request's first attempt planned, and how much of it is done.
     var jobs: [RequestID: Job] = [:]
     var ordinals: [TaskIdentifier: Int] = [:]
+    /// The newest launches that it was told of, from before its own.
+    private var begins: [TaskIdentifier: WallTime] = [:]
     let model: any LaunchModel
     /// Called with every line that a real host would record.
     public var record: ((RecordedEntry) -> Void)?
@@ -66,7 +68,8 @@ public struct VirtualHost {
     /// Tell it settings, manifests and conditions again, and ``start()`` it.
     public mutating func restart(at moment: Moment) {
         tally.noteRestart(at: now.wall)
-        let (states, begins) = (scheduler.bundleStates, tally.newestStarts)
+        let (states, settings) = (scheduler.bundleStates, scheduler.settings)
+        begins.merge(tally.newestStarts, uniquingKeysWith: max)
         now = moment
         agenda = Agenda()
         wake = Wake()
@@ -80,7 +83,7 @@ public struct VirtualHost {
             let isPending = pending.values.contains { $0.identifier == launch.request.identifier }
             guard !isPending, launch.declaration?.isAtMostOnce != true else { continue }
             var request = launch.request
-            request.notBefore = moment.wall + scheduler.settings.backOff(afterAttempt: request.attempt)
+            request.notBefore = moment.wall + settings.backOff(afterAttempt: request.attempt)
             request.attempt += 1
             pending[request.id] = request
         }
@@ -98,6 +101,7 @@ public struct VirtualHost {
             pending[request.id] = request
             lastRequest = max(lastRequest, request.id.rawValue)
         }
+        if case .lastLaunched(let identifier, let time) = event { begins[identifier] = time }
         record?(RecordedEntry(at: now, .event(event)))
         let actions = scheduler.handle(event, at: now)
         tally.note(event, actions, at: now, scheduler)
@@ -125,7 +129,7 @@ public struct VirtualHost {
             }
         }
         advance(to: end)
-        tally.settle(at: now, scheduler)
+        tally.settle(at: now)
     }
 
     /// When the scheduler wants to look again, on CLOCK_BOOTTIME.

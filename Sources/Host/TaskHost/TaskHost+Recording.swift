@@ -11,7 +11,7 @@ extension TaskHost {
         recorder?.record(event, at: now)
         if case .conditionsChanged(let conditions) = event { history.note(conditions, at: now.wall) }
         let actions = scheduler.handle(event, at: now)
-        if let recorder, recorder.wantsSegment, let events = scheduler.recap() {
+        if let recorder, recorder.wantsSegment(at: now), let events = scheduler.recap() {
             recorder.begin(at: now, isContinued: true)
             for event in events { recorder.record(event, at: now) }
         }
