@@ -56,7 +56,10 @@ typedef enum bgtask_kind {
     BGTASK_KIND_CONTINUED_PROCESSING = 3,
     BGTASK_KIND_PUSH = 4,
     BGTASK_KIND_TRANSFER_EVENTS = 5,
-    BGTASK_KIND_ACTIVITY = 6
+    BGTASK_KIND_ACTIVITY = 6,
+    /** No task: runs what an app does when it is launched into the background, so that its first requests get
+     *  submitted. Only plugins that export `bgtask_app_entry` get one. */
+    BGTASK_KIND_APP_LAUNCH = 7
 } bgtask_kind;
 
 /** Severity of a log line. Since 1. */
@@ -105,7 +108,47 @@ typedef struct bgtask_launch {
     const char *temporary_directory; /**< Emptied after the launch; TMPDIR too. Since 1. */
     const char *title;               /**< Continued tasks: what the user sees; else "". Since 1. */
     const char *subtitle;            /**< Since 1. */
+    /** What the bundle's manifest permits, as written there (continued ones may end in ".*"); NULL ends the
+     *  list. Since 1. */
+    const char *const *permitted_identifiers;
+    /** The manifest's modes ("fetch", "processing", "remote-notification"); NULL ends the list. Since 1. */
+    const char *const *modes;
 } bgtask_launch;
+
+/** How hot the machine is. Since 1. */
+typedef enum bgtask_thermal {
+    BGTASK_THERMAL_NOMINAL = 0,
+    BGTASK_THERMAL_FAIR = 1,
+    BGTASK_THERMAL_SERIOUS = 2,
+    BGTASK_THERMAL_CRITICAL = 3
+} bgtask_thermal;
+
+/** Where the machine's power comes from. Since 1. */
+typedef enum bgtask_power {
+    BGTASK_POWER_UNKNOWN = 0,
+    BGTASK_POWER_BATTERY = 1,  /**< Unplugged. */
+    BGTASK_POWER_CHARGING = 2, /**< Plugged in, the battery fills. */
+    BGTASK_POWER_EXTERNAL = 3  /**< Plugged in and full, or no battery at all. */
+} bgtask_power;
+
+/** Whether the bundle may refresh in the background. Since 1. */
+typedef enum bgtask_refresh {
+    BGTASK_REFRESH_RESTRICTED = 0, /**< The administrator said no. */
+    BGTASK_REFRESH_DENIED = 1,     /**< The user said no. */
+    BGTASK_REFRESH_AVAILABLE = 2
+} bgtask_refresh;
+
+/** What the machine is like, as far as handlers may know. Since 1. */
+typedef struct bgtask_conditions {
+    size_t struct_size;     /**< sizeof(bgtask_conditions) in the runner. Since 1. */
+    int32_t low_power_mode; /**< 0 or 1. Since 1. */
+    bgtask_thermal thermal; /**< Since 1. */
+    bgtask_power power;     /**< Since 1. */
+    int32_t battery;        /**< Percent, 0 through 100; -1 unknown or none. Since 1. */
+    bgtask_refresh refresh; /**< Since 1. */
+    int32_t should_defer;   /**< Activities: 1 once the host would rather have it stop here and go on another
+                             *   time; expiration follows when it does not. Since 1. */
+} bgtask_conditions;
 
 /** A call to stop: delivered once. Since 1. */
 typedef struct bgtask_expiration {
@@ -129,6 +172,10 @@ typedef struct bgtask_request {
     int32_t requires_network_connectivity; /**< 0 or 1, added to the manifest's. Since 1. */
     const void *payload;                   /**< JSON text of an object, or NULL. Since 1. */
     size_t payload_length;                 /**< Bytes, at most BGTASK_BLOB_MAX. Since 1. */
+    const char *title;                     /**< Continued tasks: what the user sees; or NULL. Since 1. */
+    const char *subtitle;                  /**< Continued tasks; or NULL. Since 1. */
+    int32_t fails_unless_immediate;        /**< Continued tasks: 1 is Apple's `fail` strategy. Since 1. */
+    int32_t requires_gpu;                  /**< Continued tasks: 0 or 1. Since 1. */
 } bgtask_request;
 
 /** A pending request, as `pending` lists it. Valid during the callback. Since 1. */
@@ -147,6 +194,10 @@ typedef struct bgtask_task bgtask_task;
 
 /** Called when the launch expires. [control] `context` is what was registered. Since 1. */
 typedef void (*bgtask_expiration_handler)(bgtask_task *task, const bgtask_expiration *expiration,
+                                          void *context);
+
+/** Called when a condition has changed. [control] `context` is what was registered. Since 1. */
+typedef void (*bgtask_conditions_handler)(bgtask_task *task, const bgtask_conditions *conditions,
                                           void *context);
 
 /** Called for each pending request, before `pending` returns, on its thread. Since 1. */
@@ -219,6 +270,29 @@ typedef struct bgtask_host {
     /** An extension's table by its string id ("example.extension/1"), NULL if this runner does not know it. No
      *  extension exists in version 1. [any] Since 1. */
     const void *(*extension)(bgtask_task *task, const char *identifier);
+
+    /** As `log`, with the names that readers filter by; either may be NULL. [any] Since 1. */
+    void (*log_as)(bgtask_task *task, bgtask_log_level level, const char *subsystem, const char *category,
+                   const char *message);
+
+    /** Tells the plugin's author something about the plugin that no launch is the place for: the host shows it
+     *  once per version of the library and code, in its log and in `bgtask plugins`. `code` is one word,
+     *  `message` a sentence that says what was found and what to do. [any] Since 1. */
+    void (*advise)(bgtask_task *task, const char *code, const char *message);
+
+    /** Says why the process ends itself, before it does: `code` is Apple's word for it ("0x8badf00d",
+     *  "NSInternalInconsistencyException"), `message` becomes the message of the launch's end. The caller then
+     *  aborts. [any] Since 1. */
+    void (*fault)(bgtask_task *task, const char *code, const char *message);
+
+    /** Copies what the machine is like into `conditions` (set its struct_size first). [any] Since 1. */
+    void (*conditions)(bgtask_task *task, bgtask_conditions *conditions);
+
+    /** Sets, replaces or (NULL) clears the function that is called when a condition changes. [any] Since 1. */
+    void (*set_conditions_handler)(bgtask_task *task, bgtask_conditions_handler handler, void *context);
+
+    /** Replaces what the user sees of a continued task. [any] Since 1. */
+    void (*set_title)(bgtask_task *task, const char *title, const char *subtitle);
 } bgtask_host;
 
 /** What a plugin's entry function returns. Since 1. */
@@ -233,9 +307,14 @@ typedef struct bgtask_plugin {
     void (*run)(bgtask_task *task, const bgtask_host *host);
 } bgtask_plugin;
 
-/** The one symbol a plugin exports. Called once in the task's process, never in a template or the host; returns a
+/** The one symbol a plugin must export. Called once in the task's process, never in a template or the host; returns a
  *  pointer to static storage, or NULL to fail the load. [handler] Since 1. */
 BGTASK_EXPORT const bgtask_plugin *bgtask_plugin_entry(void);
+
+/** Exported by plugins that are apps: they have launch code of their own, which registers handlers and submits the
+ *  first requests. Never called; that it is there makes the host start an app launch when the plugin is installed
+ *  or changed, and on `bgtask open`. Since 1. */
+BGTASK_EXPORT void bgtask_app_entry(void);
 
 #ifdef __cplusplus
 }
