@@ -55,6 +55,15 @@ import Testing
         Row(
             what: "signal before ready", events: [.templateReady, .spawned, segfault], outcome: .crashed,
             reason: .signal),
+        Row(
+            what: "fault", events: up + [fault, .exited(.signal(6), leftovers: 0)], outcome: .crashed,
+            reason: .signal),
+        Row(
+            what: "fault, then killed", events: up + [lease, fault, .graceEnded, killed], outcome: .killed,
+            reason: .leaseEnded),
+        Row(
+            what: "fault after completion", events: up + [yes, fault, segfault], outcome: .succeeded,
+            reason: nil),
         Row(what: "crash after completion", events: up + [yes, segfault], outcome: .succeeded, reason: nil),
         Row(
             what: "no library", events: [.templateFailed(finding: "no such file", status: nil)],
@@ -98,6 +107,7 @@ import Testing
             outcome: .expired, reason: .leaseEnded),
     ]
 
+    static let fault = Event.fault(LaunchFault(word: "0x8badf00d", text: "it leaked"))
     static let yes = Event.done(success: true, message: nil, isUnstarted: false)
     static let no = Event.done(success: false, message: nil, isUnstarted: false)
     static let nothing = Event.done(success: false, message: nil, isUnstarted: true)

@@ -13,7 +13,7 @@ import Testing
         let exited = try launcher.exited()
         #expect(exited.waitStatus == 0 && exited.leftovers == 1)
         // The daemon held these pipes: their end proves its own.
-        #expect(try task.all().last == .done(DoneMessage(success: true)))
+        #expect(try task.all().last == .done(DoneMessage(success: true, isDeaf: true)))
         #expect(try task.output() == "")
     }
 
@@ -21,7 +21,9 @@ import Testing
     func `without permission a task can't fork`(mode: Mode) throws {
         let launcher = try TestLauncher()
         let task = try launcher.run("daemonises", mode.isolation, fresh: mode.fresh)
-        #expect(try task.all().last == .done(DoneMessage(success: false, message: "Operation not permitted")))
+        #expect(
+            try task.all().last
+                == .done(DoneMessage(success: false, message: "Operation not permitted", isDeaf: true)))
     }
 
     @Test func `subprocesses are refused where nothing could kill them`() throws {
@@ -78,7 +80,7 @@ import Testing
         #expect(!ready.isCloneable && ready.finding?.contains("2 threads") == true)
         for _ in 1...2 {
             let task = try launcher.launch(template)
-            #expect(try task.all().last == .done(DoneMessage(success: true)))
+            #expect(try task.all().last == .done(DoneMessage(success: true, isDeaf: true)))
             #expect(try launcher.exited().waitStatus == 0)
         }
     }

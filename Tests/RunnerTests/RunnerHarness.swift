@@ -100,7 +100,7 @@ final class TestLauncher {
     /// Asks for a task and starts its launch.
     func launch(
         _ template: UInt64, _ isolation: GroupKill = .noFork, fresh: Bool = false, subprocesses: Bool = false,
-        change: (inout LaunchMessage) -> Void = { _ in }
+        conditions: [HandlerConditions] = [], change: (inout LaunchMessage) -> Void = { _ in }
     ) throws -> TestTask {
         let id = number()
         var group: String?
@@ -127,6 +127,7 @@ final class TestLauncher {
         try task.send(message)
         try task.send(PayloadMessage(bytes: Array(#"{"a":1}"#.utf8)))
         try task.send(RestoredCheckpointMessage(bytes: Array("before".utf8)))
+        for conditions in conditions { try task.send(ConditionsMessage(conditions)) }
         try task.send(StartMessage())
         return task
     }

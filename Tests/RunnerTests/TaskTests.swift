@@ -26,9 +26,9 @@ import Testing
             others == [
                 .log(LogMessage(level: 4, message: "not UTF-8: ?")),
                 .checkpoint(CheckpointMessage(bytes: Array("saved".utf8))),
-                .done(DoneMessage(success: true, message: "all done")),
+                .done(DoneMessage(success: true, message: "all done", isDeaf: true)),
             ])
-        #expect(reports.last == .done(DoneMessage(success: true, message: "all done")))
+        #expect(reports.last == .done(DoneMessage(success: true, message: "all done", isDeaf: true)))
         let exited = try launcher.exited()
         #expect(exited.launch == task.launch && exited.waitStatus == 0 && exited.leftovers == 0)
         #expect(exited.maximumResident > 0)
@@ -51,7 +51,7 @@ import Testing
         try task.waitUntilReady()
         try task.waitForLog()
         try task.send(ExpireMessage(reason: "leaseEnded", grace: 5000, deadline: .max))
-        #expect(try task.all() == [.done(DoneMessage(success: false, isUnstarted: true))])
+        #expect(try task.all() == [.done(DoneMessage(success: false, isUnstarted: true, isDeaf: true))])
         #expect(try launcher.exited().waitStatus == 0)
     }
 
@@ -87,7 +87,7 @@ import Testing
                 externalPower: false, network: false)
         ]
         try task.send(reply)
-        #expect(try task.all() == [.done(DoneMessage(success: true))])
+        #expect(try task.all() == [.done(DoneMessage(success: true, isDeaf: true))])
         #expect(
             try task.output()
                 == "submit 3: it is not in the manifest\npending 17 com.example.a\npending 0\n")
@@ -100,7 +100,8 @@ import Testing
         #expect(
             try task.all() == [
                 .beginAssertion(BeginAssertionMessage(assertion: 1, name: "flush")),
-                .done(DoneMessage(success: true)), .endAssertion(EndAssertionMessage(assertion: 1)),
+                .done(DoneMessage(success: true, isDeaf: true)),
+                .endAssertion(EndAssertionMessage(assertion: 1)),
             ])
         #expect(try task.output() == "flushed\n")
         #expect(try launcher.exited().waitStatus == 0)
@@ -123,7 +124,7 @@ import Testing
             sched_yield()
         }
         kill(task.pid, SIGCONT)
-        #expect(try task.all().last == .done(DoneMessage(success: true, message: "all done")))
+        #expect(try task.all().last == .done(DoneMessage(success: true, message: "all done", isDeaf: true)))
     }
 
     @Test func `a broken frame ends the task with status 70`() throws {

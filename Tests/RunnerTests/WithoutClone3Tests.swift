@@ -47,7 +47,7 @@ import Testing
         let exited = try launcher.exited()
         #expect(exited.waitStatus == 0 && exited.leftovers == 1)
         // The daemon held these pipes: their end proves its own.
-        #expect(try task.all().last == .done(DoneMessage(success: true)))
+        #expect(try task.all().last == .done(DoneMessage(success: true, isDeaf: true)))
         #expect(try task.output() == "")
     }
 

@@ -34,8 +34,25 @@ extension GoldenCase {
                     .init(
                         request: 18, taskKind: .processing, identifier: "com.example.b",
                         earliest: 1_700_000_000_000, externalPower: true, network: true),
+                    .init(
+                        request: 19, taskKind: .continuedProcessing, identifier: "com.example.c",
+                        earliest: nil,
+                        externalPower: false, network: false, title: "Export", subtitle: "all"),
                 ])),
         GoldenCase("sample", SampleMessage(thread: 4711)),
+        GoldenCase(
+            "conditions-battery",
+            ConditionsMessage(
+                HandlerConditions(
+                    isLowPowerMode: true, thermal: .serious, power: .battery, batteryPercent: 15,
+                    refresh: .denied,
+                    shouldDefer: true))),
+        GoldenCase(
+            "conditions-mains",
+            ConditionsMessage(
+                HandlerConditions(
+                    isLowPowerMode: false, thermal: .nominal, power: .external, batteryPercent: nil,
+                    refresh: .available, shouldDefer: false))),
     ]
 
     static let taskToHost: [GoldenCase] = [
@@ -56,8 +73,15 @@ extension GoldenCase {
         GoldenCase("begin-assertion", BeginAssertionMessage(assertion: 1, name: "flush")),
         GoldenCase("end-assertion", EndAssertionMessage(assertion: 1)),
         GoldenCase("stack", StackMessage(thread: 4711, addresses: [0x5500_0000_1234, 0x7F12_3456_789A])),
+        GoldenCase(
+            "advice",
+            AdviceMessage(code: "lateRegistration", message: "Register before didFinishLaunching returns")),
+        GoldenCase(
+            "fault", FaultMessage(code: "0x8badf00d", message: "the assertion “flush” was open for 31 s")),
+        GoldenCase("title", TitleMessage(title: "Exporting “Été”", subtitle: "7 of 12")),
         GoldenCase("load-failed", LoadFailedMessage(finding: "bgtask_plugin_entry is missing")),
         GoldenCase("done-ok", DoneMessage(success: true)),
+        GoldenCase("done-deaf", DoneMessage(success: true, isDeaf: true)),
         GoldenCase(
             "done-unstarted", DoneMessage(success: false, message: "no expiration handler", isUnstarted: true)
         ),
@@ -123,6 +147,8 @@ extension GoldenCase {
         message.subtitle = "12 photos"
         message.debug = true
         message.assertionAllowance = 25_000
+        message.permittedIdentifiers = ["com.example.photos.refresh", "com.example.photos.export.*"]
+        message.modes = ["fetch", "processing"]
         return message
     }
 
@@ -134,6 +160,9 @@ extension GoldenCase {
         message.payload = Array("{}".utf8)
         message.title = "Cleaning"
         message.subtitle = "all"
+        message.failsUnlessImmediate = true
+        message.requiresGPU = true
+        message.deadline = 1_700_000_360_000
         return message
     }
 

@@ -7,6 +7,20 @@ extension LaunchEnd {
         return LaunchEnd(outcome: isCancelled ? .cancelled : .expired, reason: reason, message: message)
     }
 
+    /// Says why the task ended itself.
+    ///
+    /// It is the message of a crash; what the task completed with, and what the host killed it for, stands.
+    mutating func add(_ fault: LaunchFault) {
+        code = code ?? fault.code
+        if completion != nil {
+            report = fault.lines.joined(separator: "\n")
+            return
+        }
+        let isItsOwn = reason == .signal || reason == .exitedWithoutCompleting
+        message = [isItsOwn ? nil : message, fault.summary].compactMap(\.self).joined(separator: "; ")
+        if !fault.details.isEmpty { report = fault.details.joined(separator: "\n") }
+    }
+
     /// The end of something whose library hung.
     static var tooSlowToLoad: LaunchEnd {
         LaunchEnd(

@@ -10,6 +10,14 @@ public enum LaunchEvent: Sendable, Equatable {
     case progress(LaunchID, TaskProgress)
     /// A line that the handler logged.
     case log(LaunchID, level: LogLine.Level, message: String, subsystem: String?, category: String?)
+    /// A word for the plugin's author; at most 100 of a launch.
+    case advice(LaunchID, code: String, message: String)
+    /// It says why it is about to end itself; at most once, and its end says it too.
+    case faulted(LaunchID, LaunchFault)
+    /// What the user should see of it from now on; at most 20 a second, the last one always.
+    case titleChanged(LaunchID, title: String, subtitle: String)
+    /// It has completed, and never listened for an expiration.
+    case neverListened(LaunchID)
     /// A line that it printed, made harmless and capped.
     case output(LaunchID, stream: OutputStream, line: String)
     /// The newest checkpoint; empty forgets. The last one always comes, before ``ended``.

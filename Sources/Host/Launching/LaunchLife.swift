@@ -43,6 +43,8 @@ struct LaunchLife: Equatable, Sendable {
         case loadFailed(finding: String)
         /// The *done* frame.
         case done(success: Bool, message: String?, isUnstarted: Bool)
+        /// The *fault* frame.
+        case fault(LaunchFault)
         /// The host wants it to stop; the note has the numbers that decided.
         case expire(Reason, note: String? = nil)
         /// The grace period is over.
@@ -95,6 +97,8 @@ struct LaunchLife: Equatable, Sendable {
     private var wasReady = false
     /// How it ends, once that is decided; the exit only adds its status.
     private var verdict: LaunchEnd?
+    /// Why it says that it ends itself.
+    private var fault: LaunchFault?
     private var isUnkillable = false
     private var hasTriesLeft = true
     private let grace: Duration
@@ -133,7 +137,7 @@ struct LaunchLife: Equatable, Sendable {
             return end(LaunchEnd(outcome: .killed, reason: reason, message: message))
         case .launcherDied(let message):
             return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
-        case .spawned, .ready, .loadFailed, .done, .graceEnded, .tidyingEnded, .violation, .exited,
+        case .spawned, .ready, .loadFailed, .done, .fault, .graceEnded, .tidyingEnded, .violation, .exited,
             .unkillable:
             return []
         }
@@ -161,8 +165,8 @@ struct LaunchLife: Equatable, Sendable {
             return exited(status, leftovers, outOfMemory)
         case .launcherDied(let message):
             return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
-        case .templateReady, .templateFailed, .loadDeadlinePassed, .ready, .loadFailed, .done, .graceEnded,
-            .tidyingEnded, .violation, .unkillable:
+        case .templateReady, .templateFailed, .loadDeadlinePassed, .ready, .loadFailed, .done, .fault,
+            .graceEnded, .tidyingEnded, .violation, .unkillable:
             // The launcher answers the spawn itself, whatever becomes of the template.
             return []
         }
@@ -190,6 +194,9 @@ struct LaunchLife: Equatable, Sendable {
             verdict?.completion = isUnstarted ? nil : success
             stage = .completed
             return [.awaitExit]
+        case .fault(let said):
+            fault = fault ?? said
+            return []
         case .expire(let reason, let note):
             guard stage != .expiring else { return [] }
             expiration = reason
@@ -236,6 +243,9 @@ struct LaunchLife: Equatable, Sendable {
         case .spawned:
             // The kill was sent before the process existed.
             return stage == .killing ? [.kill] : []
+        case .fault(let said):
+            if stage == .completed { fault = fault ?? said }
+            return []
         case .unkillable:
             isUnkillable = true
             return []
@@ -291,6 +301,7 @@ struct LaunchLife: Equatable, Sendable {
         result.signal = result.signal ?? status.signal
         result.exitStatus = result.exitStatus ?? status.code
         result.leftovers = leftovers
+        if let fault { result.add(fault) }
         if isUnkillable {
             result.reason = .unkillable
             let note = "its processes were still there 5 s after the kill"

@@ -42,6 +42,12 @@ public struct LaunchOrder: Sendable {
     public var subprocesses = false
     /// Whether it may open sockets.
     public var network = false
+    /// What the bundle's manifest permits, as written there; the task is told.
+    public var permittedIdentifiers: [String] = []
+    /// The manifest's modes; the task is told.
+    public var modes: [BackgroundMode] = []
+    /// What the machine is like at the start; `nil` where no handler asks.
+    public var conditions: HandlerConditions?
     /// `NAME=value`, the whole environment.
     public var environment: [String] = []
     /// Whether the task stops itself before its handler, for a debugger.

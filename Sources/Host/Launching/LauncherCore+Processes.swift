@@ -136,7 +136,8 @@ extension LauncherCore {
         launch.cancelTimers()
         launch.setHalved(false)
         var end = end
-        end.report = report(of: launch)
+        end.report = [end.report, report(of: launch)].compactMap(\.self).joined(separator: "\n")
+        if end.report?.isEmpty == true { end.report = nil }
         tellNews(launch)
         finishOutput(launch)
         launch.control?.close()

@@ -122,11 +122,17 @@ extension LauncherCore {
                 setLifeTimer(Self.exitTime, launch) { .tidyingEnded }
             }
         case .stack(let message): took(message, launch)
+        case .advice(let message): advise(message, launch)
+        case .fault(let message): fault(message, launch)
+        case .title(let message):
+            launch.title = message
+            scheduleNews(launch)
         case .loadFailed(let message):
             handle(.loadFailed(finding: OutputLines.harmless(message.finding)), launch)
         case .done(let message):
             guard !isComplete else { return }
             tellNews(launch)
+            if message.isDeaf { tell(.neverListened(launch.id)) }
             handle(
                 .done(
                     success: message.success, message: message.message.map(OutputLines.harmless(_:)),
@@ -185,6 +191,8 @@ extension LauncherCore {
             }
             submission.payload = text
         }
+        submission.strategy = message.failsUnlessImmediate ? .fail : .queue
+        submission.requiresGPU = message.requiresGPU
         submission.title = OutputLines.harmless(message.title ?? "")
         submission.subtitle = OutputLines.harmless(message.subtitle ?? "")
         tell(.submit(launch.id, call: message.call, submission))
@@ -230,7 +238,9 @@ extension LauncherCore {
                     identifier: request.identifier.rawValue,
                     earliest: request.submission.earliestBeginDate?.milliseconds,
                     externalPower: request.submission.requiresExternalPower,
-                    network: request.submission.requiresNetworkConnectivity)
+                    network: request.submission.requiresNetworkConnectivity,
+                    title: request.submission.title.isEmpty ? nil : request.submission.title,
+                    subtitle: request.submission.subtitle.isEmpty ? nil : request.submission.subtitle)
             }
         case .failure(let error):
             message.error = error.code.wireValue
@@ -279,7 +289,9 @@ extension LauncherCore {
         tellNews(launch)
         launch.newsTimer = after(Self.newsInterval) { [self] in
             launch.newsTimer = nil
-            if launch.progressIsNews || launch.checkpoint != nil { scheduleNews(launch) }
+            if launch.progressIsNews || launch.checkpoint != nil || launch.title != nil {
+                scheduleNews(launch)
+            }
         }
     }
 
@@ -287,6 +299,13 @@ extension LauncherCore {
         if launch.progressIsNews, let progress = launch.progress {
             launch.progressIsNews = false
             tell(.progress(launch.id, progress))
+        }
+        if let title = launch.title {
+            launch.title = nil
+            tell(
+                .titleChanged(
+                    launch.id, title: OutputLines.harmless(title.title),
+                    subtitle: OutputLines.harmless(title.subtitle ?? "")))
         }
         if let checkpoint = launch.checkpoint {
             launch.checkpoint = nil

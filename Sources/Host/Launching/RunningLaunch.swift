@@ -36,7 +36,14 @@ final class RunningLaunch: @unchecked Sendable {
     var openAssertions: Set<UInt64> = []
     var assertionFrames = 0
 
+    var adviceCount = 0
+    var hasFaulted = false
+
+    /// What it was told, or will be at its start; `nil` if nothing.
+    var conditions: HandlerConditions?
+
     // MARK: What is told at most 20 times a second
+    var title: TitleMessage?
     var progress: TaskProgress?
     var progressIsNews = false
     var checkpoint: [UInt8]?
@@ -71,6 +78,7 @@ final class RunningLaunch: @unchecked Sendable {
     init(_ order: LaunchOrder) {
         self.order = order
         cpuLimit = order.limits.cpu
+        conditions = order.conditions
         life = LaunchLife(grace: order.limits.lease.gracePeriod)
     }
 
@@ -151,7 +159,10 @@ final class RunningLaunch: @unchecked Sendable {
         launch.title = order.title.isEmpty ? nil : order.title
         launch.subtitle = order.subtitle.isEmpty ? nil : order.subtitle
         launch.debug = order.debug
+        launch.permittedIdentifiers = order.permittedIdentifiers
+        launch.modes = order.modes.map(\.rawValue)
         var bytes = try encoder.encode(launch)
+        if let conditions { bytes += try encoder.encode(ConditionsMessage(conditions)) }
         if let payload = order.payload {
             bytes += try encoder.encode(PayloadMessage(bytes: Array(payload.utf8)))
         }

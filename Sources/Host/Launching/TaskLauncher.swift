@@ -222,6 +222,11 @@ public final class TaskLauncher: Sendable {
         onLoop { $0.setPriority(id, priority) }
     }
 
+    /// Tells a launch what the machine is like; nothing happens if it was told the same last.
+    public func setConditions(_ id: LaunchID, _ conditions: HandlerConditions) {
+        onLoop { $0.setConditions(id, conditions) }
+    }
+
     /// CPU time and memory of what runs, as of now; launches that have ended are not in it.
     ///
     /// Complete where a launch has a cgroup: one read of a file that is kept open. Elsewhere /proc is searched.

@@ -41,6 +41,9 @@ extension TaskHost {
                     at: moments.now().wall, level: level, source: .handler, launch: id,
                     identifier: running[id]?.record.identifier, message: message, subsystem: subsystem,
                     category: category))
+        case .advice, .titleChanged, .neverListened: break
+        case .faulted(let id, let fault):
+            for line in fault.lines { note(.error, line, of: id) }
         case .output(let id, let stream, let line):
             log.append(
                 LogLine(

@@ -1,4 +1,4 @@
-/* The control thread: reads expire and replies, calls the expiration handler, sees the host's end. */
+/* The control thread: reads expire, replies and conditions, calls the handlers of them, sees the host's end. */
 #include "process.h"
 #include "report.h"
 #include "sample.h"
@@ -123,6 +123,8 @@ static void obey(bgtask_task *task, const struct frame *frame) {
                (int64_t)body_number(frame->body, 3, 0));
     } else if (frame->kind == MESSAGE_SAMPLE) {
         sample_ask(body_number(frame->body, 1, 0), task->wake);
+    } else if (frame->kind == MESSAGE_CONDITIONS) {
+        conditions_take(task, frame->body);
     } else {
         _exit(EXIT_PROTOCOL_ERROR);
     }

@@ -56,7 +56,7 @@ const char *body_violation(struct body body, const struct message_rule *rule) {
         struct value value;
         if (!body_next(body, &at, &tag, &value))
             return "a field overruns its message";
-        for (size_t i = 0; i < 16 && rule->fields[i].tag != 0; i++) {
+        for (size_t i = 0; i < MESSAGE_FIELDS_MAX && rule->fields[i].tag != 0; i++) {
             const struct field_rule *field = &rule->fields[i];
             if (field->tag != tag)
                 continue;
@@ -68,7 +68,7 @@ const char *body_violation(struct body body, const struct message_rule *rule) {
                 return violation;
         }
     }
-    for (size_t i = 0; i < 16 && rule->fields[i].tag != 0; i++)
+    for (size_t i = 0; i < MESSAGE_FIELDS_MAX && rule->fields[i].tag != 0; i++)
         if (rule->fields[i].required && (seen & 1u << i) == 0)
             return "a required field is missing";
     return NULL;

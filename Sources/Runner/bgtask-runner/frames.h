@@ -30,6 +30,7 @@ enum message_kind {
     MESSAGE_EXPIRE = 0x10,
     MESSAGE_REPLY = 0x11,
     MESSAGE_SAMPLE = 0x12,
+    MESSAGE_CONDITIONS = 0x13,
     MESSAGE_PROGRESS = 0x20,
     MESSAGE_LOG = 0x21,
     MESSAGE_CHECKPOINT_OUT = 0x22,
@@ -39,6 +40,9 @@ enum message_kind {
     MESSAGE_BEGIN_ASSERTION = 0x26,
     MESSAGE_END_ASSERTION = 0x27,
     MESSAGE_STACK = 0x28,
+    MESSAGE_ADVICE = 0x29,
+    MESSAGE_FAULT = 0x2A,
+    MESSAGE_TITLE = 0x2B,
     MESSAGE_LOAD_FAILED = 0x2E,
     MESSAGE_DONE = 0x2F,
     MESSAGE_TEMPLATE = 0x40,
@@ -67,10 +71,13 @@ struct field_rule {
     uint32_t at_most; /**< Greatest length of a text or bytes; 0: what fits. */
 };
 
+/** The most fields of one message; at most 32, the bits of a set of them. */
+#define MESSAGE_FIELDS_MAX 20u
+
 /** What the protocol page says of one message. */
 struct message_rule {
     uint8_t kind;
-    struct field_rule fields[16];
+    struct field_rule fields[MESSAGE_FIELDS_MAX];
 };
 
 /** The fields of a message, or of a nested one. */

@@ -9,7 +9,7 @@ static struct frame_reader reader;
 static struct frame_writer writer;
 
 static bool is_known(const struct message_rule *rule, uint8_t tag) {
-    for (size_t i = 0; i < 16 && rule->fields[i].tag != 0; i++)
+    for (size_t i = 0; i < MESSAGE_FIELDS_MAX && rule->fields[i].tag != 0; i++)
         if (rule->fields[i].tag == tag)
             return true;
     return false;

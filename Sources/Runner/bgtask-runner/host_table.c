@@ -1,4 +1,5 @@
 /* The functions of bgtask.h. What each promises is said there. */
+#include "host_functions.h"
 #include "process.h"
 #include "report.h"
 #include "task_state.h"
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#define LOG_MESSAGE_MAX 4096
 #define ASSERTION_NAME_MAX 256
 
 static bool is_text(const char *text) {
@@ -26,17 +26,6 @@ static bgtask_error host_progress(bgtask_task *task, int64_t completed, int64_t 
     if (report_progress(completed, total, message))
         control_wake(task);
     return BGTASK_OK;
-}
-
-static void host_log(bgtask_task *task, bgtask_log_level level, const char *message) {
-    (void)task;
-    struct frame_writer *writer = message != NULL ? report_begin(MESSAGE_LOG) : NULL;
-    if (writer == NULL)
-        return;
-    bool is_known = (int)level >= BGTASK_LOG_DEBUG && (int)level <= BGTASK_LOG_ERROR;
-    frame_add_number(writer, 1, is_known ? (uint64_t)level : BGTASK_LOG_NOTICE);
-    frame_add_text(writer, 2, message, LOG_MESSAGE_MAX);
-    report_end(writer);
 }
 
 static bgtask_error host_checkpoint(bgtask_task *task, const void *bytes, size_t length) {
@@ -133,6 +122,16 @@ static bgtask_error host_submit(bgtask_task *task, const bgtask_request *request
             frame_add_flag(writer, 5, request->requires_network_connectivity != 0);
         if (has_payload)
             frame_add_bytes(writer, 6, request->payload, request->payload_length);
+        if (BGTASK_HAS(request, bgtask_request, title) && request->title != NULL)
+            frame_add_text(writer, 7, request->title, TITLE_MAX);
+        if (BGTASK_HAS(request, bgtask_request, subtitle) && request->subtitle != NULL)
+            frame_add_text(writer, 8, request->subtitle, TITLE_MAX);
+        if (BGTASK_HAS(request, bgtask_request, fails_unless_immediate))
+            frame_add_flag(writer, 11, request->fails_unless_immediate != 0);
+        if (BGTASK_HAS(request, bgtask_request, requires_gpu))
+            frame_add_flag(writer, 12, request->requires_gpu != 0);
+        if (BGTASK_HAS(request, bgtask_request, deadline_milliseconds) && request->deadline_milliseconds > 0)
+            frame_add_number(writer, 13, (uint64_t)request->deadline_milliseconds);
         call_end(task, &call, writer);
     }
     say_outcome(&call, why, why_size);
@@ -160,6 +159,7 @@ static void visit(struct body nested, bgtask_pending_visitor visitor, void *cont
     char *identifier = body_violation(nested, &pending_request_rule) == NULL ? body_text(nested, 2) : NULL;
     if (identifier == NULL)
         return;
+    char *title = body_text(nested, 7), *subtitle = body_text(nested, 8);
     bgtask_pending_request pending = {
         .struct_size = sizeof(pending),
         .request_id = body_number(nested, 9, 0),
@@ -168,8 +168,12 @@ static void visit(struct body nested, bgtask_pending_visitor visitor, void *cont
         .earliest_begin_milliseconds = (int64_t)body_number(nested, 3, 0),
         .requires_external_power = (int32_t)body_number(nested, 4, 0),
         .requires_network_connectivity = (int32_t)body_number(nested, 5, 0),
+        .title = title != NULL ? title : "",
+        .subtitle = subtitle != NULL ? subtitle : "",
     };
     visitor(&pending, context);
+    free(title);
+    free(subtitle);
     free(identifier);
 }
 
@@ -256,6 +260,7 @@ static void host_complete(bgtask_task *task, int32_t success, const char *messag
 static void host_set_expiration_handler(bgtask_task *task, bgtask_expiration_handler handler, void *context) {
     pthread_mutex_lock(&task->lock);
     task->handler = handler;
+    task->listened = task->listened || handler != NULL;
     task->handler_context = context;
     bool is_late = task->expiring && handler != NULL;
     pthread_mutex_unlock(&task->lock);
@@ -267,6 +272,7 @@ static int host_expiration_descriptor(bgtask_task *task) {
     pthread_mutex_lock(&task->lock);
     if (task->expiration_descriptor < 0)
         task->expiration_descriptor = eventfd(task->expiring ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
+    task->listened = true;
     int descriptor = task->expiration_descriptor;
     pthread_mutex_unlock(&task->lock);
     return descriptor;
@@ -310,4 +316,10 @@ const bgtask_host host_table = {
     .expiration_descriptor = host_expiration_descriptor,
     .expired = host_expired,
     .extension = host_extension,
+    .log_as = host_log_as,
+    .advise = host_advise,
+    .fault = host_fault,
+    .conditions = host_conditions,
+    .set_conditions_handler = host_set_conditions_handler,
+    .set_title = host_set_title,
 };

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+static const char *const no_texts[] = {NULL};
+
 struct bgtask_task the_task = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .expiration_descriptor = -1,
@@ -25,7 +27,14 @@ struct bgtask_task the_task = {
                .last_success_milliseconds = -1,
                .lease_end_nanoseconds = INT64_MAX,
                .title = "",
-               .subtitle = ""},
+               .subtitle = "",
+               .permitted_identifiers = no_texts,
+               .modes = no_texts},
+    // Until the host says otherwise, which it does for every launch of a library.
+    .conditions = {.struct_size = sizeof(bgtask_conditions),
+                   .power = BGTASK_POWER_UNKNOWN,
+                   .battery = -1,
+                   .refresh = BGTASK_REFRESH_AVAILABLE},
 };
 
 void task_refuse(int report, const char *finding) {
@@ -51,6 +60,23 @@ static const char *text_or(struct body body, uint8_t tag, const char *otherwise)
     return text != NULL ? text : otherwise;
 }
 
+/* Every text of a tag as a list that ends with NULL; it lives as long as the process. */
+static const char *const *texts_of(struct body body, uint8_t wanted) {
+    size_t count = 0;
+    uint8_t tag;
+    struct value value;
+    for (size_t at = 0; body_next(body, &at, &tag, &value);)
+        count += tag == wanted;
+    const char **texts = count > 0 ? calloc(count + 1, sizeof(*texts)) : NULL;
+    if (texts == NULL)
+        return no_texts;
+    size_t filled = 0;
+    for (size_t at = 0; body_next(body, &at, &tag, &value);)
+        if (tag == wanted && (texts[filled] = strndup((const char *)value.bytes, value.length)) != NULL)
+            filled++;
+    return texts;
+}
+
 static void take_launch(bgtask_task *task, struct body body) {
     bgtask_launch *launch = &task->launch;
     launch->launch_id = body_number(body, 1, 0);
@@ -66,6 +92,8 @@ static void take_launch(bgtask_task *task, struct body body) {
     launch->temporary_directory = text_or(body, 11, "");
     launch->title = text_or(body, 12, "");
     launch->subtitle = text_or(body, 13, "");
+    launch->permitted_identifiers = texts_of(body, 16);
+    launch->modes = texts_of(body, 17);
     task->debug = body_number(body, 14, 0) != 0;
     task->assertion_allowance = (int64_t)body_number(body, 15, 30000) * 1000000;
 }
@@ -109,6 +137,8 @@ static void read_launch(bgtask_task *task) {
             launch->checkpoint = take_bytes(frame.body, &launch->checkpoint_length);
         else if (is_known && frame.kind == MESSAGE_PROGRAM && task->program == NULL)
             task->program = take_bytes(frame.body, &task->program_length);
+        else if (is_known && frame.kind == MESSAGE_CONDITIONS)
+            conditions_take(task, frame.body);
         else
             _exit(EXIT_PROTOCOL_ERROR);
     }
@@ -143,6 +173,7 @@ void task_complete(bgtask_task *task, bool success, const char *message, bool un
     pthread_mutex_lock(&task->lock);
     bool is_first = !task->completed;
     task->completed = true;
+    bool is_deaf = task->program == NULL && !task->listened;
     pthread_mutex_unlock(&task->lock);
     if (!is_first)
         return;
@@ -154,6 +185,8 @@ void task_complete(bgtask_task *task, bool success, const char *message, bool un
             frame_add_text(writer, 2, message, 1024);
         if (unstarted)
             frame_add_flag(writer, 3, true);
+        if (is_deaf)
+            frame_add_flag(writer, 4, true);
         report_end(writer);
     }
     pthread_mutex_lock(&task->lock);

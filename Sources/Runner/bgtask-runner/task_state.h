@@ -37,6 +37,10 @@ struct bgtask_task {
     bgtask_expiration_handler handler;
     void *handler_context;
     int expiration_descriptor; /**< -1 until somebody asks for it. */
+    bool listened;             /**< A handler was set once, or the descriptor asked for. */
+    bgtask_conditions conditions;
+    bgtask_conditions_handler conditions_handler;
+    void *conditions_context;
     uint64_t last_call, last_assertion;
     struct waiting_call *calls;
     uint64_t *assertions; /**< The live ones. */
@@ -52,6 +56,10 @@ extern const bgtask_host host_table;
 bool control_start(bgtask_task *task);
 /** Makes the control thread look at the expiration handler and the progress that is due. */
 void control_wake(bgtask_task *task);
+
+/** Keeps what the host says of the machine, and tells the conditions handler if it changed: the control thread, or
+ *  the main thread before it. */
+void conditions_take(bgtask_task *task, struct body body);
 
 /** Sends *done*, with the last progress before it, once. `unstarted`: an expiration found nothing to call. */
 void task_complete(bgtask_task *task, bool success, const char *message, bool unstarted);

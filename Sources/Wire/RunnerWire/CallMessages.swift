@@ -18,6 +18,12 @@ public struct SubmitMessage: WireMessage {
     public var title: String?
     /// The second line.
     public var subtitle: String?
+    /// Whether to refuse what can't start now, instead of keeping it.
+    public var failsUnlessImmediate: Bool
+    /// Asks for the GPU.
+    public var requiresGPU: Bool
+    /// When an activity's window ends, milliseconds since 1970; `nil`: no window.
+    public var deadline: Int64?
 
     /// Makes a message without any wish.
     public init(call: UInt64, identifier: String) {
@@ -25,13 +31,15 @@ public struct SubmitMessage: WireMessage {
         self.identifier = identifier
         externalPower = false
         network = false
+        failsUnlessImmediate = false
+        requiresGPU = false
     }
 
     /// Reads a body.
     public init(fields: FieldReader) throws(WireError) {
         var fields = fields
         var call: UInt64?, identifier: String?, earliest: Int64?, power: Bool?, network: Bool?
-        var payload: [UInt8]?, title: String?, subtitle: String?
+        var payload: [UInt8]?, title: String?, subtitle: String?, fails: Bool?, gpu: Bool?, deadline: Int64?
         while let field = try fields.next() {
             switch field.tag {
             case 1: try field.read(into: &call)
@@ -42,6 +50,9 @@ public struct SubmitMessage: WireMessage {
             case 6: try field.read(into: &payload, atMost: FrameLimits.maximumBlob)
             case 7: try field.read(into: &title)
             case 8: try field.read(into: &subtitle)
+            case 11: try field.read(into: &fails)
+            case 12: try field.read(into: &gpu)
+            case 13: try field.read(into: &deadline)
             default: continue
             }
         }
@@ -54,6 +65,9 @@ public struct SubmitMessage: WireMessage {
         self.payload = payload
         self.title = title
         self.subtitle = subtitle
+        failsUnlessImmediate = fails ?? false
+        requiresGPU = gpu ?? false
+        self.deadline = deadline
     }
 
     /// Writes a body.
@@ -66,6 +80,9 @@ public struct SubmitMessage: WireMessage {
         fields.write(6, payload)
         fields.write(7, title)
         fields.write(8, subtitle)
+        fields.write(11, ifTrue: failsUnlessImmediate)
+        fields.write(12, ifTrue: requiresGPU)
+        fields.write(13, deadline)
     }
 }
 

@@ -20,6 +20,12 @@ public enum ReportMessage: Sendable, Equatable {
     case endAssertion(EndAssertionMessage)
     /// Where a thread was.
     case stack(StackMessage)
+    /// A word for the plugin's author.
+    case advice(AdviceMessage)
+    /// Why it is about to end itself.
+    case fault(FaultMessage)
+    /// What the user sees from now on.
+    case title(TitleMessage)
     /// The plugin's entry could not be used.
     case loadFailed(LoadFailedMessage)
     /// Completion.
@@ -40,6 +46,9 @@ public enum ReportMessage: Sendable, Equatable {
         case BeginAssertionMessage.kind: self = .beginAssertion(try BeginAssertionMessage(fields: body))
         case EndAssertionMessage.kind: self = .endAssertion(try EndAssertionMessage(fields: body))
         case StackMessage.kind: self = .stack(try StackMessage(fields: body))
+        case AdviceMessage.kind: self = .advice(try AdviceMessage(fields: body))
+        case FaultMessage.kind: self = .fault(try FaultMessage(fields: body))
+        case TitleMessage.kind: self = .title(try TitleMessage(fields: body))
         case LoadFailedMessage.kind: self = .loadFailed(try LoadFailedMessage(fields: body))
         case DoneMessage.kind: self = .done(try DoneMessage(fields: body))
         default:

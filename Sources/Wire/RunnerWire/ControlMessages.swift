@@ -34,6 +34,10 @@ public struct LaunchMessage: WireMessage {
     public var debug: Bool
     /// Milliseconds that assertions may keep the process after completion; `nil` is 30,000.
     public var assertionAllowance: UInt64?
+    /// What the manifest permits, as written there.
+    public var permittedIdentifiers: [String]
+    /// The manifest's modes, as written there.
+    public var modes: [String]
 
     /// Makes a message with the required fields.
     public init(
@@ -51,6 +55,8 @@ public struct LaunchMessage: WireMessage {
         self.dataDirectory = dataDirectory
         self.temporaryDirectory = temporaryDirectory
         debug = false
+        permittedIdentifiers = []
+        modes = []
     }
 
     /// Reads a body.
@@ -60,6 +66,7 @@ public struct LaunchMessage: WireMessage {
             allowance: UInt64?
         var identifier: String?, bundle: String?, data: String?, temporary: String?
         var title: String?, subtitle: String?, lastSuccess: Int64?, leaseEnd: Int64?, debug: Bool?
+        var permitted: [String] = [], modes: [String] = []
         while let field = try fields.next() {
             switch field.tag {
             case 1: try field.read(into: &launch)
@@ -77,6 +84,8 @@ public struct LaunchMessage: WireMessage {
             case 13: try field.read(into: &subtitle)
             case 14: try field.read(into: &debug)
             case 15: try field.read(into: &allowance)
+            case 16: permitted.append(try field.text())
+            case 17: modes.append(try field.text())
             default: continue
             }
         }
@@ -97,6 +106,8 @@ public struct LaunchMessage: WireMessage {
         self.subtitle = subtitle
         self.debug = debug ?? false
         assertionAllowance = allowance
+        permittedIdentifiers = permitted
+        self.modes = modes
     }
 
     /// Writes a body.
@@ -116,6 +127,8 @@ public struct LaunchMessage: WireMessage {
         fields.write(13, subtitle)
         fields.write(14, ifTrue: debug)
         fields.write(15, assertionAllowance)
+        for identifier in permittedIdentifiers { fields.write(16, identifier) }
+        for mode in modes { fields.write(17, mode) }
     }
 }
 

@@ -27,11 +27,15 @@ public struct ReplyMessage: WireMessage {
         public var externalPower: Bool
         /// As submitted.
         public var network: Bool
+        /// What the user sees; `nil` is empty.
+        public var title: String?
+        /// The second line; `nil` is empty.
+        public var subtitle: String?
 
         /// Makes an entry.
         public init(
             request: UInt64, taskKind: TaskKind, identifier: String, earliest: Int64?, externalPower: Bool,
-            network: Bool
+            network: Bool, title: String? = nil, subtitle: String? = nil
         ) {
             self.request = request
             self.taskKind = taskKind
@@ -39,18 +43,22 @@ public struct ReplyMessage: WireMessage {
             self.earliest = earliest
             self.externalPower = externalPower
             self.network = network
+            self.title = title
+            self.subtitle = subtitle
         }
 
         init(nested fields: FieldReader) throws(WireError) {
             var fields = fields
             var request: UInt64?, kind: UInt64?, identifier: String?, earliest: Int64?, power: Bool?,
-                network: Bool?
+                network: Bool?, title: String?, subtitle: String?
             while let field = try fields.next() {
                 switch field.tag {
                 case 2: try field.read(into: &identifier)
                 case 3: try field.read(into: &earliest)
                 case 4: try field.read(into: &power)
                 case 5: try field.read(into: &network)
+                case 7: try field.read(into: &title)
+                case 8: try field.read(into: &subtitle)
                 case 9: try field.read(into: &request)
                 case 10: try field.read(into: &kind)
                 default: continue
@@ -63,7 +71,8 @@ public struct ReplyMessage: WireMessage {
             self.init(
                 request: try required(request, 9, of: ReplyMessage.kind), taskKind: taskKind,
                 identifier: try required(identifier, 2, of: ReplyMessage.kind), earliest: earliest,
-                externalPower: power ?? false, network: network ?? false)
+                externalPower: power ?? false, network: network ?? false, title: title,
+                subtitle: subtitle)
         }
 
         var nestedBody: [UInt8] {
@@ -72,6 +81,8 @@ public struct ReplyMessage: WireMessage {
             fields.write(3, earliest)
             fields.write(4, ifTrue: externalPower)
             fields.write(5, ifTrue: network)
+            fields.write(7, title)
+            fields.write(8, subtitle)
             fields.write(9, request)
             fields.write(10, taskKind.wireValue)
             return fields.bytes

@@ -198,29 +198,33 @@ public struct DoneMessage: WireMessage {
     public var message: String?
     /// Whether an expiration found no handler to call; the outcome is `expired` then.
     public var isUnstarted: Bool
+    /// Whether the library never set an expiration handler nor asked for the descriptor.
+    public var isDeaf: Bool
 
     /// Makes a message.
-    public init(success: Bool, message: String? = nil, isUnstarted: Bool = false) {
+    public init(success: Bool, message: String? = nil, isUnstarted: Bool = false, isDeaf: Bool = false) {
         self.success = success
         self.message = message
         self.isUnstarted = isUnstarted
+        self.isDeaf = isDeaf
     }
 
     /// Reads a body.
     public init(fields: FieldReader) throws(WireError) {
         var fields = fields
-        var success: Bool?, message: String?, unstarted: Bool?
+        var success: Bool?, message: String?, unstarted: Bool?, deaf: Bool?
         while let field = try fields.next() {
             switch field.tag {
             case 1: try field.read(into: &success)
             case 2: try field.read(into: &message, atMost: Self.maximumMessage)
             case 3: try field.read(into: &unstarted)
+            case 4: try field.read(into: &deaf)
             default: continue
             }
         }
         self.init(
             success: try required(success, 1, of: Self.kind), message: message,
-            isUnstarted: unstarted ?? false)
+            isUnstarted: unstarted ?? false, isDeaf: deaf ?? false)
     }
 
     /// Writes a body.
@@ -228,5 +232,6 @@ public struct DoneMessage: WireMessage {
         fields.write(1, success)
         fields.write(2, message)
         fields.write(3, ifTrue: isUnstarted)
+        fields.write(4, ifTrue: isDeaf)
     }
 }

@@ -145,6 +145,33 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         host->progress(task, 3, 10, "well");
         puts("hello\033[31m");
         host->complete(task, 1, "fine");
+    } else if (strcmp(what, "faults") == 0) {
+        host->fault(task, "0x8badf00d", "an assertion leaked\nflush, 31 s");
+        host->fault(task, "0x0", "not the first");
+        abort();
+    } else if (strcmp(what, "faults-at-the-end") == 0) {
+        host->set_expiration_handler(task, expire_false, NULL);
+        host->complete(task, 1, "fine");
+        host->fault(task, "NSInternalInconsistencyException", "too late");
+        abort();
+    } else if (strcmp(what, "advises") == 0) {
+        for (int i = 0; i < 150; i++)
+            host->advise(task, "chatty", "a sentence with \033[31m");
+        host->complete(task, 1, NULL);
+    } else if (strcmp(what, "waits-for-deferral") == 0) {
+        bgtask_conditions now = {.struct_size = sizeof(now)};
+        host->conditions(task, &now);
+        while (!now.should_defer) {
+            usleep(2000);
+            host->conditions(task, &now);
+        }
+        printf("battery %d thermal %d defer %d\n", now.battery, now.thermal, now.should_defer);
+        host->complete(task, 1, NULL);
+    } else if (strcmp(what, "titles") == 0) {
+        for (int i = 0; i < 1000; i++)
+            host->set_title(task, "one of many", NULL);
+        host->set_title(task, "the last", "line\033two");
+        host->complete(task, 1, NULL);
     } else if (strcmp(what, "fails") == 0) {
         host->complete(task, 0, "no luck");
     } else if (strcmp(what, "crashes") == 0) {

@@ -176,6 +176,8 @@ typedef struct bgtask_request {
     const char *subtitle;                  /**< Continued tasks; or NULL. Since 1. */
     int32_t fails_unless_immediate;        /**< Continued tasks: 1 is Apple's `fail` strategy. Since 1. */
     int32_t requires_gpu;                  /**< Continued tasks: 0 or 1. Since 1. */
+    /** Activities: when its window ends, milliseconds since 1970 UTC; 0 for none. Since 1. */
+    int64_t deadline_milliseconds;
 } bgtask_request;
 
 /** A pending request, as `pending` lists it. Valid during the callback. Since 1. */
@@ -187,6 +189,8 @@ typedef struct bgtask_pending_request {
     int64_t earliest_begin_milliseconds;   /**< 0 if none. Since 1. */
     int32_t requires_external_power;       /**< As submitted. Since 1. */
     int32_t requires_network_connectivity; /**< As submitted. Since 1. */
+    const char *title;                     /**< Continued tasks: what the user sees; else "". Since 1. */
+    const char *subtitle;                  /**< Since 1. */
 } bgtask_pending_request;
 
 /** The running task, opaque. One exists per process. Since 1. */
@@ -271,27 +275,30 @@ typedef struct bgtask_host {
      *  extension exists in version 1. [any] Since 1. */
     const void *(*extension)(bgtask_task *task, const char *identifier);
 
-    /** As `log`, with the names that readers filter by; either may be NULL. [any] Since 1. */
+    /** As `log`, with the names that readers filter by, cut at 256 bytes; either may be NULL. [any] Since 1. */
     void (*log_as)(bgtask_task *task, bgtask_log_level level, const char *subsystem, const char *category,
                    const char *message);
 
     /** Tells the plugin's author something about the plugin that no launch is the place for: the host shows it
-     *  once per version of the library and code, in its log and in `bgtask plugins`. `code` is one word,
-     *  `message` a sentence that says what was found and what to do. [any] Since 1. */
+     *  once per version of the library, code and message, in its log and in `bgtask plugins`. `code` is one
+     *  word, `message` a sentence that says what was found and what to do; they are cut at 128 bytes and 1 KiB. A
+     *  launch may give 100. [any] Since 1. */
     void (*advise)(bgtask_task *task, const char *code, const char *message);
 
     /** Says why the process ends itself, before it does: `code` is Apple's word for it ("0x8badf00d",
-     *  "NSInternalInconsistencyException"), `message` becomes the message of the launch's end. The caller then
-     *  aborts. [any] Since 1. */
+     *  "NSInternalInconsistencyException"), `message` becomes the message of the launch's end. They are cut at 128
+     *  bytes and 4 KiB. The caller then aborts. Only the first call counts. [any] Since 1. */
     void (*fault)(bgtask_task *task, const char *code, const char *message);
 
-    /** Copies what the machine is like into `conditions` (set its struct_size first). [any] Since 1. */
+    /** Copies what the machine is like into `conditions` (set its struct_size first): as the host said last, which
+     *  it does before `run` and at every change. [any] Since 1. */
     void (*conditions)(bgtask_task *task, bgtask_conditions *conditions);
 
-    /** Sets, replaces or (NULL) clears the function that is called when a condition changes. [any] Since 1. */
+    /** Sets, replaces or (NULL) clears the function that is called when a condition changes. What changed before is
+     *  not told: ask `conditions` after setting it. While it runs no expiration is delivered. [any] Since 1. */
     void (*set_conditions_handler)(bgtask_task *task, bgtask_conditions_handler handler, void *context);
 
-    /** Replaces what the user sees of a continued task. [any] Since 1. */
+    /** Replaces what the user sees of a continued task; cut at 1 KiB each, NULL is "". [any] Since 1. */
     void (*set_title)(bgtask_task *task, const char *title, const char *subtitle);
 } bgtask_host;
 
