@@ -102,6 +102,7 @@ import Testing
                     "\"launchLimit\""
                 ),
                 (["used", "org.example", "--foreground"], "org.example", "\"lastUsed\""),
+                (["open", "org.example"], "R17 launches the app of org.example", "\"identifier\""),
                 (
                     ["push", "org.example", "{}", "--priority", "10"], "R17 org.example.push is pending",
                     "\"kind\""
@@ -128,6 +129,7 @@ import Testing
             #expect(host.asked.contains("simulate org.example.a true"))
             #expect(host.asked.contains("push org.example {} 10"))
             #expect(host.asked.contains("answer L42 false"))
+            #expect(host.asked.contains("open org.example"))
             #expect(host.asked.contains("change org.example foreground(true)"))
         }
     }

@@ -41,6 +41,14 @@ extension ScriptedHost {
         return Self.request(TaskSubmission(identifier: identifier, origin: .client))
     }
 
+    func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest {
+        try note("open \(bundle)")
+        guard let identifier = try? TaskIdentifier(bundle.rawValue) else {
+            throw SubmissionError(code: .notFound, subject: "\(bundle)", finding: "none", remedy: "none")
+        }
+        return Self.request(TaskSubmission(identifier: identifier, origin: .client))
+    }
+
     private var explanation: Explanation {
         Explanation(
             question: .start, at: Self.start, verdicts: [Self.veto], score: 0.25, threshold: 0.5,

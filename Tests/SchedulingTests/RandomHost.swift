@@ -44,6 +44,7 @@ final class RandomHost {
 
     private static func manifest(_ bundle: String) -> Manifest {
         .make(bundle) {
+            $0.appLaunch = .sample("\(bundle).app")
             $0.modes.insert(.remoteNotification)
             for (name, kind) in [
                 ("push", TaskKind.push), ("activity", .activity), ("events", .transferEvents),
@@ -201,7 +202,7 @@ final class RandomHost {
         let bundle = ["com.example.a", "com.example.b", "com.example.c"].randomElement(using: &numbers) ?? ""
         let names = [
             "p1", "p2", "p3", "refresh", "powered", "networked", "export.x", "export.y", "push", "activity",
-            "events",
+            "events", "app",
         ]
         var submission = TaskSubmission(
             identifier: .sample("\(bundle).\(names.randomElement(using: &numbers) ?? "")"), origin: .client)

@@ -6,7 +6,8 @@ import Testing
         for outcome in Outcome.allCases {
             for completed in [false, true] {
                 let applies = PutBackRule.applies(
-                    outcome: outcome, completed: completed, expiration: .leaseEnded, isAtMostOnce: false)
+                    kind: .processing, outcome: outcome, completed: completed, expiration: .leaseEnded,
+                    isAtMostOnce: false)
                 #expect(applies == (outcome == .lost || (outcome == .expired && !completed)), "\(outcome)")
             }
         }
@@ -17,11 +18,25 @@ import Testing
     {
         for reason in Reason.allCases where reason.isExpiration {
             let applies = PutBackRule.applies(
-                outcome: outcome, completed: false, expiration: reason, isAtMostOnce: false)
+                kind: .processing, outcome: outcome, completed: false, expiration: reason, isAtMostOnce: false
+            )
             #expect(applies == (reason != .cancelledByUser && reason != .manifestRemoved), "\(reason)")
             #expect(
                 !PutBackRule.applies(
-                    outcome: outcome, completed: false, expiration: reason, isAtMostOnce: true))
+                    kind: .processing, outcome: outcome, completed: false, expiration: reason,
+                    isAtMostOnce: true))
+        }
+    }
+
+    @Test func `the launch of an app goes back, but not after its whole lease`() {
+        for (outcome, reason, isExpected) in [
+            (Outcome.lost, Reason.hostDied, true), (.expired, .hostShutdown, true),
+            (.expired, .leaseEnded, false), (.failed, .handlerFailed, false), (.crashed, .signal, false),
+        ] {
+            #expect(
+                PutBackRule.applies(
+                    kind: .appLaunch, outcome: outcome, completed: false, expiration: reason,
+                    isAtMostOnce: false) == isExpected, "\(outcome) \(reason)")
         }
     }
 }

@@ -22,6 +22,10 @@ struct BundleRoutes {
             }
             return try await Response.json(BundleMessage(host.change(bundle, change)))
         }
+        group.post("bundles/:bundle/open") { _, context in
+            let bundle = try ClientText.bundle(context.parameters.require("bundle"))
+            return try await Response.json(RequestMessage(host.open(bundle)), status: .created)
+        }
         group.post("pushes") { request, context in
             let message = try await request.message(PushMessage.self, context: context, limits: limits)
             let accepted = try await host.push(

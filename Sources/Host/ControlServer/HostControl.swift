@@ -85,6 +85,13 @@ public protocol HostControl: Sendable {
         async throws(SubmissionError)
         -> TaskRequest
 
+    /// Launches the app of a bundle, which counts as a use and lifts a dismissal.
+    ///
+    /// - Returns: The request of the launch, durable; it replaces one that waits.
+    /// - Throws: `notFound` if no manifest has the bundle, `notPermitted` if its library is no app, and then nothing counts;
+    ///   `unavailable`.
+    func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest
+
     /// Every policy's answer about starting a task now: of its pending request, else of one that is submitted now.
     ///
     /// - Throws: `notPermitted` if no manifest has it.

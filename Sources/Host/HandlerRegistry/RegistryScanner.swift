@@ -51,8 +51,10 @@ struct RegistryScanner {
         let conflicts = ManifestConflicts.find(in: entries)
         problems += conflicts.values.joined()
         problems += ConditionReferences.problems(in: entries, defined: Set(conditions.map(\.name)))
+        let exact = Set(
+            entries.flatMap(\.read.manifest.tasks).filter { !$0.pattern.isWildcard }.map(\.pattern.base))
         let handlers = entries.filter { conflicts[$0.file] == nil }
-            .compactMap { handler($0.file, $0.read, &problems) }
+            .compactMap { handler($0.file, $0.read, declared: exact, &problems) }
         libraries.forgetOthers()
         lastStaged = lastStaged.filter { staged.contains($0.key) }
         staged = []
@@ -88,13 +90,17 @@ struct RegistryScanner {
 
     /// Copies what the manifest needs; `nil` after saying what is missing.
     private mutating func handler(
-        _ path: String, _ read: ReadManifest, _ problems: inout [ManifestProblem]
+        _ path: String, _ read: ReadManifest, declared: Set<TaskIdentifier>,
+        _ problems: inout [ManifestProblem]
     ) -> PermittedHandler? {
         var manifest = read.manifest
         var staged: StagedLibrary?
         if let library = manifest.library {
             staged = stage(library, path, read.libraryPlace, &problems)
             guard staged != nil else { return nil }
+        }
+        if staged?.isApp == true {
+            manifest.appLaunch = AppLaunchIdentifier.make(for: manifest.bundle, besides: declared)
         }
         for index in manifest.tasks.indices {
             guard let program = manifest.tasks[index].call else { continue }

@@ -23,6 +23,9 @@ extension SettingTable {
             "scheduling.urgentSlots", \.scheduler.urgentSlots, 0...64,
             "Launches for urgent pushes at once. Ours: one launch of 30 s must not hold up the next"),
         .integer(
+            "scheduling.appSlots", \.scheduler.appSlots, 0...64,
+            "Launches of apps at once. Ours: a folder full of new plugins does not fill a small machine"),
+        .integer(
             "scheduling.batteryStartPercent", \.scheduler.batteryStartPercent, 0...100,
             "On battery below this nothing discretionary starts. Apple names a critically low battery, about 20 %"
         ),

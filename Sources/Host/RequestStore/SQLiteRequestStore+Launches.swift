@@ -146,7 +146,7 @@ extension SQLiteRequestStore {
                     in: db)
                 if let lost = try LaunchRow.find(id: launch.id, in: db) { recovery.lost.append(lost) }
                 let isDue = PutBackRule.applies(
-                    outcome: .lost, completed: false, expiration: launch.expiration,
+                    kind: launch.kind, outcome: .lost, completed: false, expiration: launch.expiration,
                     isAtMostOnce: isAtMostOnce(launch.bundle, launch.identifier))
                 let putBack = isDue ? PutBack(notBefore: backOff(launch)) : nil
                 if let request = try Self.settle(launch, end, at: time, putBack: putBack, in: db) {

@@ -190,7 +190,7 @@ struct ActiveLaunch: Sendable {
     private var isRenewable: Bool {
         switch request.kind {
         case .processing, .activity: lease.duration == Lease.standard(for: request.kind).duration
-        case .appRefresh, .continuedProcessing, .push, .transferEvents: false
+        case .appRefresh, .continuedProcessing, .push, .transferEvents, .appLaunch: false
         }
     }
 }

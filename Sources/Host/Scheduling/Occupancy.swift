@@ -8,13 +8,22 @@ enum Lane: CaseIterable, Hashable, Sendable {
     case continued
     /// Pushes of priority 10.
     case urgent
+    /// The launch code of an app.
+    case app
     /// May be put off.
     case discretionary
 }
 
 extension TaskRequest {
     /// Where it waits, and whose slot its launch holds.
-    var lane: Lane { isDiscretionary ? .discretionary : kind == .continuedProcessing ? .continued : .urgent }
+    var lane: Lane {
+        if isDiscretionary { return .discretionary }
+        switch kind {
+        case .continuedProcessing: return .continued
+        case .appLaunch: return .app
+        case .appRefresh, .processing, .push, .transferEvents, .activity: return .urgent
+        }
+    }
 }
 
 /// Who holds which slot; kept up to date so that a decision counts nothing.
@@ -24,6 +33,7 @@ struct Occupancy: Sendable {
     private(set) var discretionary = 0
     private(set) var continued = 0
     private(set) var urgent = 0
+    private(set) var apps = 0
     private(set) var discretionaryByBundle: [BundleIdentifier: Int] = [:]
     /// When a slot was last taken or given back.
     private(set) var since: WallTime?
@@ -48,6 +58,7 @@ struct Occupancy: Sendable {
         case .simulated: break
         case .continued: continued += change
         case .urgent: urgent += change
+        case .app: apps += change
         case .discretionary:
             discretionary += change
             let count = (discretionaryByBundle[request.bundle] ?? 0) + change

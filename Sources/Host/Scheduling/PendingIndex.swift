@@ -39,6 +39,8 @@ struct PendingIndex: Sendable {
     private var counts: [BundleKind: Int] = [:]
     /// Requests that schedules made.
     private var scheduled: Set<RequestID> = []
+    /// Launches of apps.
+    private var appLaunches: Set<RequestID> = []
     private var numbers: [BundleIdentifier: Int] = [:]
     /// The requests of each bundle, by its number.
     private var members: [Set<RequestID>] = []
@@ -73,6 +75,9 @@ struct PendingIndex: Sendable {
     /// The requests that schedules made, in order.
     var scheduledRequests: [TaskRequest] { scheduled.sorted().compactMap { self[$0] } }
 
+    /// The launches of apps, in order.
+    var appLaunchRequests: [TaskRequest] { appLaunches.sorted().compactMap { self[$0] } }
+
     /// A bundle's requests, in order.
     func requests(of bundle: BundleIdentifier) -> [TaskRequest] {
         numbers[bundle].map { members[$0].sorted().compactMap { self[$0] } } ?? []
@@ -93,6 +98,7 @@ struct PendingIndex: Sendable {
         entries[request.id] = Entry(held: Held(request), bundle: bundle, group: group)
         byIdentifier[request.identifier] = request.id
         members[bundle].insert(request.id)
+        if request.kind == .appLaunch { appLaunches.insert(request.id) }
         if request.submission.origin == .schedule {
             scheduled.insert(request.id)
         } else {
@@ -107,6 +113,7 @@ struct PendingIndex: Sendable {
         let request = entry.held.request
         byIdentifier[request.identifier] = nil
         members[entry.bundle].remove(id)
+        appLaunches.remove(id)
         if scheduled.remove(id) == nil {
             counts.decrement(BundleKind(bundle: entry.bundle, kind: request.kind))
         }

@@ -13,6 +13,7 @@ struct Permits: Equatable, Sendable {
             self.manifest = manifest
             var exact: [TaskIdentifier: TaskDeclaration] = [:]
             for task in manifest.tasks where !task.pattern.isWildcard { exact[task.pattern.base] = task }
+            if let app = manifest.appLaunch { exact[app] = TaskDeclaration(appLaunch: app) }
             self.exact = exact
             wildcards = manifest.tasks.filter { $0.pattern.isWildcard }
                 .sorted { $0.pattern.isNarrower(than: $1.pattern) }

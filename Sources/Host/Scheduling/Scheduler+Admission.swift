@@ -46,6 +46,12 @@ extension Scheduler {
                 "a continued task starts on a user's act, and this came from a \(submission.origin.rawValue)",
                 "Submit it from a client: bgtask submit \(identifier)")
         }
+        if kind == .appLaunch, submission.origin == .handler || submission.origin == .schedule {
+            throw refuse(
+                .notPermitted,
+                "it is the launch of an app, and this came from a \(submission.origin.rawValue)",
+                "Submit a task of the bundle; the app is launched by 'bgtask open \(bundle)'")
+        }
         if submission.requiresGPU, situation.conditions.gpu != .known(true) {
             throw refuse(
                 .notPermitted, "it asks for the GPU, and this machine offers none",

@@ -158,11 +158,15 @@ public struct Scheduler: Sendable {
         pending.release(of: changed, at: now.wall) { situation.needs(of: $0) }
     }
 
-    /// A schedule that is gone takes its request with it; one whose whole manifest is gone is held.
+    /// A schedule that is gone takes its request with it, and a library that is no app any more its launch; one whose whole
+    /// manifest is gone is held.
     private mutating func cancelOrphans(_ actions: inout [SchedulerAction]) {
-        let orphans = pending.scheduledRequests.filter { request in
+        var orphans = pending.scheduledRequests.filter { request in
             !schedules.hasPlan(request.identifier)
                 && situation.permits.declaration(for: request.identifier, of: request.bundle) != nil
+        }
+        orphans += pending.appLaunchRequests.filter { request in
+            situation.permits.manifest(of: request.bundle).map { $0.appLaunch != request.identifier } ?? false
         }
         for orphan in orphans {
             pending.remove(orphan.id)

@@ -35,6 +35,10 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Ours: one launch of 30 s must not hold up the next.
     public var urgentSlots = 2
+    /// Launches of apps at once, besides the others: 2.
+    ///
+    /// Ours: a folder full of new plugins does not fill a small machine.
+    public var appSlots = 2
 
     // MARK: Power, heat, pressure
 
@@ -152,7 +156,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
         switch kind {
         case .appRefresh: pendingRefreshLimit
         case .processing: pendingProcessingLimit
-        case .continuedProcessing, .push, .transferEvents, .activity: nil
+        case .continuedProcessing, .push, .transferEvents, .activity, .appLaunch: nil
         }
     }
 

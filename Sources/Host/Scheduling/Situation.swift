@@ -70,6 +70,7 @@ struct Situation: Sendable {
         case .simulated: true
         case .continued: occupancy.continued < settings.continuedSlots
         case .urgent: occupancy.urgent < settings.urgentSlots
+        case .app: occupancy.apps < settings.appSlots
         case .discretionary: occupancy.discretionary < discretionarySlots
         }
     }

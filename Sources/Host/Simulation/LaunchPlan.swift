@@ -67,7 +67,7 @@ public struct TypicalLaunches: LaunchModel {
         var numbers = SeededNumbers(seed: seed ^ name, part: UInt64(ordinal))
         var plan =
             switch request.kind {
-            case .appRefresh, .push, .transferEvents:
+            case .appRefresh, .push, .transferEvents, .appLaunch:
                 LaunchPlan(
                     work: numbers.duration(.seconds(1)...(.seconds(8))), cpuShare: 0.2, resumes: false)
             case .processing, .activity:

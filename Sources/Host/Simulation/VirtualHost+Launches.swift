@@ -140,7 +140,7 @@ extension VirtualHost {
     /// When its request is tried again, by the host's own rule; `nil` if it is not.
     private func putBackDate(of launch: VirtualLaunch, _ outcome: Outcome) -> WallTime? {
         if PutBackRule.applies(
-            outcome: outcome, completed: false, expiration: launch.expiration,
+            kind: launch.request.kind, outcome: outcome, completed: false, expiration: launch.expiration,
             isAtMostOnce: launch.declaration?.isAtMostOnce ?? false)
         {
             return outcome == .lost

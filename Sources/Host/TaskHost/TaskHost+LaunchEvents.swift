@@ -169,7 +169,8 @@ extension TaskHost {
         let (record, request) = (unsaved.launch.record, unsaved.launch.request)
         let outcome = unsaved.end.outcome
         if PutBackRule.applies(
-            outcome: outcome, completed: unsaved.end.completion != nil, expiration: record.expiration,
+            kind: record.kind, outcome: outcome, completed: unsaved.end.completion != nil,
+            expiration: record.expiration,
             isAtMostOnce: unsaved.launch.isAtMostOnce)
         {
             // An expiration is no failure of the handler: its next attempt waits for conditions, not for a back-off.

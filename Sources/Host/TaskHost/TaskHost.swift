@@ -48,6 +48,8 @@ public actor TaskHost: Service {
     /// What the machine was like; forecasts are made from it.
     var history = ConditionHistory()
     var registered = RegistrySnapshot(handlers: [], problems: [])
+    /// The hash of the library for which each app was last launched.
+    var launchedApps: [BundleIdentifier: String] = [:]
     var pending: [RequestID: TaskRequest] = [:]
     /// Pending requests that the scheduler launches and the store has not recorded yet.
     var starting: Set<RequestID> = []
@@ -194,6 +196,7 @@ public actor TaskHost: Service {
         recorder?.begin(at: moments.now(), isContinued: false)
         remember(.settingsChanged(settings))
         try await restoreBundles()
+        try await restoreApps()
         await tellLocalTime()
         remember(.handlersChanged(registered.handlers.map(\.manifest)))
         remember(.conditionsChanged(sensors.snapshot()))
@@ -216,6 +219,7 @@ public actor TaskHost: Service {
         applySchedules()
         await schedule(.started)
         await noticeBoot()
+        await launchInstalledApps()
     }
 
     private func recover() async throws {
@@ -292,6 +296,7 @@ public actor TaskHost: Service {
         sensors.define(snapshot.conditions)
         await schedule(.conditionsChanged(sensors.snapshot()))
         await schedule(.handlersChanged(snapshot.handlers.map(\.manifest)))
+        await launchInstalledApps()
     }
 
     /// Reads the directories now: whoever dropped files a moment ago may submit before inotify told of them.

@@ -26,13 +26,21 @@ public struct ELFFile: Equatable, Sendable {
         var link: UInt64
     }
 
+    /// Which functions to look for: a Swift library exports tens of thousands.
+    public enum FunctionSearch: Sendable {
+        /// Every one.
+        case all
+        /// These alone.
+        case only([String])
+    }
+
     /// Reads a library.
     ///
     /// - Parameters:
     ///   - bytes: The whole file.
-    ///   - readsFunctions: False leaves ``functions`` empty, where only the needed libraries matter.
+    ///   - search: Which functions ``functions`` has of those that there are.
     /// - Throws: ``FormatError`` for another format, or a file that is cut short.
-    public init(_ bytes: [UInt8], readsFunctions: Bool = true) throws(FormatError) {
+    public init(_ bytes: [UInt8], functions search: FunctionSearch = .all) throws(FormatError) {
         let view = View(bytes: bytes)
         guard bytes.count >= 64, bytes.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else {
             throw FormatError(finding: "it is no ELF file")
@@ -45,8 +53,7 @@ public struct ELFFile: Equatable, Sendable {
         var needed: [String] = []
         var functions: Set<String> = []
         for section in sections {
-            guard section.type == 6 || (section.type == 11 && readsFunctions), section.link < sections.count
-            else { continue }
+            guard section.type == 6 || section.type == 11, section.link < sections.count else { continue }
             let strings = sections[Int(section.link)]
             // SHT_DYNAMIC has entries of 16 bytes, SHT_DYNSYM of 24.
             let entrySize: UInt64 = section.type == 6 ? 16 : 24
@@ -60,7 +67,14 @@ public struct ELFFile: Equatable, Sendable {
                     let kind = try view.number(entry + 4, 1) & 0xF
                     // STT_FUNC and STT_GNU_IFUNC; section 0 means that it is only used here.
                     guard kind == 2 || kind == 10, try view.number(entry + 6, 2) != 0 else { continue }
-                    functions.insert(try view.text(try view.number(entry, 4), in: strings))
+                    let place = try view.number(entry, 4)
+                    switch search {
+                    case .all: functions.insert(try view.text(place, in: strings))
+                    case .only(let names):
+                        for name in names where try view.has(name, at: place, in: strings) {
+                            functions.insert(name)
+                        }
+                    }
                 }
             }
         }
@@ -122,11 +136,22 @@ public struct ELFFile: Equatable, Sendable {
         }
 
         func text(_ offset: UInt64, in strings: Section) throws(FormatError) -> String {
+            String(decoding: try bytes(at: offset, in: strings).prefix { $0 != 0 }, as: UTF8.self)
+        }
+
+        /// Whether the text is this one; nothing is made of those that are not.
+        func has(_ text: String, at offset: UInt64, in strings: Section) throws(FormatError) -> Bool {
+            let found = try bytes(at: offset, in: strings)
+            let count = text.utf8.count
+            return found.count > count && found[found.startIndex + count] == 0
+                && found.prefix(count).elementsEqual(text.utf8)
+        }
+
+        private func bytes(at offset: UInt64, in strings: Section) throws(FormatError) -> ArraySlice<UInt8> {
             guard offset < strings.size, strings.offset <= UInt64(bytes.count),
                 strings.size <= UInt64(bytes.count) - strings.offset
             else { throw Self.cut }
-            let all = bytes[Int(strings.offset + offset)..<Int(strings.offset + strings.size)]
-            return String(decoding: all.prefix { $0 != 0 }, as: UTF8.self)
+            return bytes[Int(strings.offset + offset)..<Int(strings.offset + strings.size)]
         }
     }
 }

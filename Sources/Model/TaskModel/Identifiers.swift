@@ -96,6 +96,12 @@ public struct IdentifierPattern: Hashable, Sendable, Codable, CustomStringConver
         base = try TaskIdentifier(isWildcard ? String(text.dropLast(2)) : text)
     }
 
+    /// Makes the pattern that one identifier matches.
+    public init(exactly identifier: TaskIdentifier) {
+        base = identifier
+        isWildcard = false
+    }
+
     /// Decodes a single string and checks it.
     public init(from decoder: any Decoder) throws {
         try self.init(String(from: decoder))

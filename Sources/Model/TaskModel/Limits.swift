@@ -17,7 +17,8 @@ public struct Lease: Hashable, Sendable, Codable {
     /// neither; grace periods are ours: long enough to flush a file, short enough to shut down in.
     public static func standard(for kind: TaskKind) -> Lease {
         switch kind {
-        case .appRefresh, .push, .transferEvents: Lease(duration: .seconds(30), gracePeriod: .seconds(5))
+        case .appRefresh, .push, .transferEvents, .appLaunch:
+            Lease(duration: .seconds(30), gracePeriod: .seconds(5))
         case .processing, .activity: Lease(duration: .seconds(600), gracePeriod: .seconds(10))
         case .continuedProcessing: Lease(duration: nil, gracePeriod: .seconds(10))
         }
@@ -62,7 +63,7 @@ public struct LaunchLimits: Hashable, Sendable, Codable {
 
     /// The limits of a kind where no manifest says otherwise.
     public static func standard(for kind: TaskKind) -> LaunchLimits {
-        let small: Set<TaskKind> = [.appRefresh, .push, .transferEvents]
+        let small: Set<TaskKind> = [.appRefresh, .push, .transferEvents, .appLaunch]
         return LaunchLimits(
             lease: .standard(for: kind), cpu: kind == .continuedProcessing ? nil : .standard,
             memory: small.contains(kind) ? .mebibytes(256) : .gibibytes(1))

@@ -10,6 +10,10 @@ public struct Manifest: Equatable, Sendable {
     public var tasks: [TaskDeclaration]
     /// What its tasks may reach.
     public var sandbox: SandboxDeclaration
+    /// The identifier of its app launches; `nil` where its library is no app.
+    ///
+    /// No file says it: the host finds out when it copies the library.
+    public var appLaunch: TaskIdentifier?
 
     /// Makes a manifest from checked parts.
     public init(
@@ -24,8 +28,11 @@ public struct Manifest: Equatable, Sendable {
     }
 
     /// The declaration that an identifier falls under; an exact one wins over a wildcard, a longer one over a shorter.
+    ///
+    /// App launches have a declaration that no file has.
     public func declaration(for identifier: TaskIdentifier) -> TaskDeclaration? {
-        tasks.filter { $0.pattern.matches(identifier) }.max { left, right in
+        if identifier == appLaunch { return TaskDeclaration(appLaunch: identifier) }
+        return tasks.filter { $0.pattern.matches(identifier) }.max { left, right in
             if left.pattern.isWildcard != right.pattern.isWildcard { return left.pattern.isWildcard }
             return left.pattern.base.rawValue.utf8.count < right.pattern.base.rawValue.utf8.count
         }
@@ -71,6 +78,11 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
         call = nil
         isAtMostOnce = false
         retry = nil
+    }
+
+    /// What the host declares by itself for the launches of an app.
+    public init(appLaunch identifier: TaskIdentifier) {
+        self.init(pattern: IdentifierPattern(exactly: identifier), kind: .appLaunch)
     }
 }
 

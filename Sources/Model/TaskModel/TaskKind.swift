@@ -12,6 +12,13 @@ public enum TaskKind: String, Sendable, Codable, CaseIterable, Hashable {
     case transferEvents
     /// Periodic work inside a tolerance; Apple's background activity scheduler.
     case activity
+    /// No task: runs an app's launch code, which submits its first requests; Apple's launch into the background.
+    ///
+    /// The host makes them for plugins that export `bgtask_app_entry`; no manifest can declare one.
+    case appLaunch
+
+    /// The kinds that a manifest can give a task.
+    public static let declarable = allCases.filter { $0 != .appLaunch }
 
     /// The number of the kind in `bgtask.h` and in the runner protocol.
     public var wireValue: UInt64 {
@@ -22,6 +29,7 @@ public enum TaskKind: String, Sendable, Codable, CaseIterable, Hashable {
         case .push: 4
         case .transferEvents: 5
         case .activity: 6
+        case .appLaunch: 7
         }
     }
 
@@ -37,12 +45,12 @@ public enum TaskKind: String, Sendable, Codable, CaseIterable, Hashable {
         case .appRefresh: .fetch
         case .processing, .activity: .processing
         case .push: .remoteNotification
-        case .continuedProcessing, .transferEvents: nil
+        case .continuedProcessing, .transferEvents, .appLaunch: nil
         }
     }
 
-    /// Whether the host may put it off: all but what a user asked for.
-    public var isDiscretionary: Bool { self != .continuedProcessing }
+    /// Whether the host may put it off: all but what a user asked for, and launches of apps, which cost little and come once.
+    public var isDiscretionary: Bool { self != .continuedProcessing && self != .appLaunch }
 }
 
 /// A manifest's declaration of what its bundle does in the background, as Apple's `UIBackgroundModes`.

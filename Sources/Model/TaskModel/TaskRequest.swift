@@ -33,6 +33,8 @@ public enum RequestOrigin: String, Sendable, Codable, CaseIterable {
     case schedule
     /// `bgtask launch` of an identifier that had nothing pending.
     case simulated
+    /// A plugin that is an app was installed, or its library changed.
+    case installation
 }
 
 /// How urgent a silent push is; the numbers are those of `apns-priority`.
@@ -127,7 +129,7 @@ public struct TaskRequest: Equatable, Sendable, Codable {
         kind == .continuedProcessing ? nil : submission.earliestBeginDate
     }
 
-    /// Whether the host may put it off: all but what a user asked for and urgent pushes.
+    /// Whether the host may put it off: all but what a user asked for, urgent pushes and launches of apps.
     public var isDiscretionary: Bool {
         kind.isDiscretionary && !(kind == .push && submission.pushPriority == .immediate)
     }

@@ -89,6 +89,11 @@ public struct ControlClient: Sendable {
         try await send(.PATCH, "/bundles/\(bundle)", BundleChangeMessage(change))
     }
 
+    /// Launches the app of a bundle.
+    public func open(_ bundle: BundleIdentifier) async throws(ControlClientError) -> RequestMessage {
+        try await decode(transport.exchange(.POST, path("/bundles/\(bundle)/open"), body: nil))
+    }
+
     /// Delivers a silent push.
     public func push(_ push: PushMessage) async throws(ControlClientError) -> RequestMessage {
         try await send(.POST, "/pushes", push)

@@ -24,6 +24,8 @@ public struct PluginMessage: Codable, Equatable, Sendable {
     @Explicit public var library: String?
     /// SHA-256 of the library and its siblings.
     @Explicit public var libraryHash: String?
+    /// The identifier of its app launches; `null` where its library is no app.
+    @Explicit public var appLaunch: TaskIdentifier?
     /// What it permits.
     public var tasks: [PluginTaskMessage]
 
@@ -34,6 +36,7 @@ public struct PluginMessage: Codable, Equatable, Sendable {
         tasks = handler.manifest.tasks.map(PluginTaskMessage.init)
         library = handler.manifest.library
         libraryHash = handler.libraryHash
+        appLaunch = handler.manifest.appLaunch
     }
 }
 

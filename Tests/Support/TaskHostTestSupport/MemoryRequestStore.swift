@@ -217,7 +217,7 @@ public final class MemoryRequestStore: RequestStore {
                 state.launches[launch.id] = launch
                 recovery.lost.append(launch)
                 let isDue = PutBackRule.applies(
-                    outcome: .lost, completed: false, expiration: launch.expiration,
+                    kind: launch.kind, outcome: .lost, completed: false, expiration: launch.expiration,
                     isAtMostOnce: isAtMostOnce(launch.bundle, launch.identifier))
                 let putBack = isDue ? PutBack(notBefore: backOff(launch)) : nil
                 if let request = state.settle(launch, end, at: time, putBack: putBack) {

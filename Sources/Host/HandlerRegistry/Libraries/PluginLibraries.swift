@@ -15,6 +15,11 @@ struct StagedLibrary: Equatable, Sendable {
     var path: String
     /// SHA-256 of the library and its siblings, in hexadecimal.
     var hash: String
+    /// Whether the library, or a sibling that it needs, exports ``appEntry``.
+    var isApp: Bool
+
+    /// What plugins export that have launch code of their own; see `bgtask.h`.
+    static let appEntry = "bgtask_app_entry"
 }
 
 /// Copies libraries of the plugins directory into directories that are named by their contents.
@@ -35,6 +40,8 @@ struct PluginLibraries {
         var hash: String
         /// The libraries that it needs.
         var needed: [String]
+        /// Whether it exports the entry of apps.
+        var isApp: Bool
     }
 
     init(pluginsDirectory: String, cacheDirectory: String) {
@@ -53,10 +60,12 @@ struct PluginLibraries {
     mutating func stage(_ name: String) throws(LibraryError) -> StagedLibrary {
         var files: [(name: String, hash: String)] = []
         var waiting = [name]
+        var isApp = false
         while let next = waiting.popLast() {
             guard !files.contains(where: { $0.name == next }) else { continue }
             let facts = try read(next)
             files.append((next, facts.hash))
+            isApp = isApp || facts.isApp
             waiting += facts.needed.filter { !$0.contains("/") && has($0) }
         }
         files.sort { $0.name < $1.name }
@@ -64,7 +73,7 @@ struct PluginLibraries {
         for file in files { summary += "\(file.name) \(file.hash)\n" }
         let hash = SHA256.hexadecimal(of: Array(summary.utf8))
         do {
-            return StagedLibrary(path: try copy(files, hash: hash, main: name), hash: hash)
+            return StagedLibrary(path: try copy(files, hash: hash, main: name), hash: hash, isApp: isApp)
         } catch let error as LibraryError {
             throw error
         } catch {
@@ -183,8 +192,9 @@ struct PluginLibraries {
         }
         do {
             let bytes = try FileContents.read(path)
-            let file = try ELFFile(bytes, readsFunctions: false)
-            return Facts(hash: SHA256.hexadecimal(of: bytes), needed: file.needed)
+            let file = try ELFFile(bytes, functions: .only([StagedLibrary.appEntry]))
+            return Facts(
+                hash: SHA256.hexadecimal(of: bytes), needed: file.needed, isApp: !file.functions.isEmpty)
         } catch let error as ELFFile.FormatError {
             throw LibraryError(
                 finding: "library '\(name)': \(error.finding)", remedy: "Build it with: cc -shared -fPIC")

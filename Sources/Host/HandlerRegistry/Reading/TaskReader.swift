@@ -38,7 +38,7 @@ struct TaskReader {
         guard let fields = Fields(node, "a task", keys: Self.keys, problems) else { return nil }
         let identifierNode = fields.required("identifier", "a task", problems)
         let pattern = identifierNode.flatMap(pattern)
-        let kind = fields.required("kind", "a task", problems)?.word("kind", as: TaskKind.self, problems)
+        let kind = fields.required("kind", "a task", problems).flatMap(kind)
         let payload = fields["payload"].map(payload) ?? [:]
         let call = fields["call"].flatMap { CallReader(payload: payload, problems: problems).program($0) }
         if !hasLibrary, fields["call"] == nil {
@@ -75,6 +75,18 @@ struct TaskReader {
         return ReadTask(
             declaration: declaration, place: identifierNode.place, callPlaces: call?.places,
             conditionPlaces: conditions.map(\.place))
+    }
+
+    private func kind(_ node: YAMLNode) -> TaskKind? {
+        if case .scalar(TaskKind.appLaunch.rawValue, _) = node.value {
+            problems.error(
+                node.place, "no task has the kind appLaunch: the host makes the launches of apps by itself",
+                "Remove the task; a library that exports bgtask_app_entry is launched when it is installed or "
+                    + "changed, and by 'bgtask open'")
+            return nil
+        }
+        return node.word("kind", among: TaskKind.declarable.map(\.rawValue), problems)
+            .flatMap(TaskKind.init(rawValue:))
     }
 
     private func pattern(_ node: YAMLNode) -> IdentifierPattern? {

@@ -13,6 +13,7 @@ struct Concurrency: Policy {
             switch lane {
             case .continued: ("continuedLaunches", settings.continuedSlots, occupancy.continued)
             case .urgent: ("urgentLaunches", settings.urgentSlots, occupancy.urgent)
+            case .app: ("appLaunches", settings.appSlots, occupancy.apps)
             case .discretionary, .simulated:
                 ("discretionaryLaunches", settings.discretionarySlots, occupancy.discretionary)
             }

@@ -12,7 +12,8 @@ struct RateLimit: Policy {
         switch request.kind {
         case .appRefresh: (last, spacing) = (subject.bundle.lastRefresh, situation.settings.refreshSpacing)
         case .push: (last, spacing) = (subject.bundle.lastPush, situation.settings.pushSpacing)
-        case .processing, .continuedProcessing, .transferEvents, .activity: return subject.proceed()
+        case .processing, .continuedProcessing, .transferEvents, .activity, .appLaunch:
+            return subject.proceed()
         }
         // A launch that lies ahead was recorded before the wall clock was set back.
         guard request.attempt == 1, let last, last <= now.wall else { return subject.proceed() }

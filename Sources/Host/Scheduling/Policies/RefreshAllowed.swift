@@ -9,7 +9,7 @@ struct RefreshAllowed: Policy {
     static func binds(_ kind: TaskKind) -> Bool {
         switch kind {
         case .appRefresh, .processing, .push: true
-        case .continuedProcessing, .transferEvents, .activity: false
+        case .continuedProcessing, .transferEvents, .activity, .appLaunch: false
         }
     }
 
