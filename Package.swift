@@ -118,6 +118,10 @@ let package = Package(
             ],
             path: "Sources/Host/HandlerRegistry", swiftSettings: swiftSettings),
         .target(
+            name: "Authoring",
+            dependencies: ["HandlerRegistry", "LinuxSystem", "StrictFiles", "TaskModel"],
+            path: "Sources/Host/Authoring", swiftSettings: swiftSettings),
+        .target(
             name: "RequestStore",
             dependencies: ["LinuxSystem", "TaskModel", .product(name: "GRDB", package: "GRDB.swift")],
             path: "Sources/Host/RequestStore", swiftSettings: swiftSettings),
@@ -187,8 +191,8 @@ let package = Package(
         .executableTarget(
             name: "bgtask",
             dependencies: [
-                "Calendars", "ControlClient", "ControlWire", "HandlerRegistry", "HostSettings", "LinuxSystem",
-                "Recording", "Scheduling", "Simulation", "TaskModel",
+                "Authoring", "Calendars", "ControlClient", "ControlWire", "HandlerRegistry", "HostSettings",
+                "LinuxSystem", "Recording", "Scheduling", "Simulation", "TaskModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Commands/bgtask", swiftSettings: swiftSettings),
@@ -231,6 +235,13 @@ let package = Package(
             dependencies: [
                 "HandlerRegistry", "LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel",
                 "bgtask-runner",
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "AuthoringTests",
+            dependencies: [
+                "Authoring", "HandlerRegistry", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask",
+                "bgtaskd", "bgtask-runner",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

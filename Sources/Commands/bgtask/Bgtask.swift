@@ -32,7 +32,8 @@ struct Bgtask: AsyncParsableCommand {
             PushCommand.self,
             AnswerCommand.self,
             RecordCommand.self, ReplayCommand.self, SimulateCommand.self,
-            LintCommand.self, ConfigCommand.self, DoctorCommand.self, VersionCommand.self,
+            LintCommand.self, ManifestCommand.self, ConfigCommand.self, DoctorCommand.self,
+            VersionCommand.self,
         ])
 
     /// Runs the command; usage errors exit 2, where ArgumentParser by itself would say 64.

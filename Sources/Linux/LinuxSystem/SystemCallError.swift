@@ -23,6 +23,9 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// Whether a device's driver says that it can't be read just now: it sleeps, or has no value yet.
     public var isOfSleepingDevice: Bool { code == EAGAIN || code == ENODATA || code == EINVAL }
 
+    /// Whether what was to be made is there already.
+    public var isExisting: Bool { code == EEXIST }
+
     /// The kernel's sentence for an `errno`.
     public static func text(of code: CInt) -> String {
         var buffer = [CChar](repeating: 0, count: 256)

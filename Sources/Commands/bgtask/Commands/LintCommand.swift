@@ -1,4 +1,5 @@
 import ArgumentParser
+import Authoring
 import ControlWire
 import Foundation
 import HandlerRegistry
@@ -8,22 +9,31 @@ import TaskModel
 struct LintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",
-        abstract: "Checks manifests and conditions by the same code as the host; needs no host.",
+        abstract: "Checks manifests, conditions and Swift sources; needs no host.",
         discussion: """
-            Exits 1 if a file has an error. Without --plugins the library's file is not looked for. A condition that a \
+            Manifests and conditions are read by the host's own code. Exits 1 if a file has an error. Without --plugins the library's file is not looked for. A condition that a \
             manifest requires should be defined in conditions.d beside the manifests, or by one of the files.
+
+            --sources looks through the Swift files of a directory for what compiles to nothing on Linux (#if os(iOS)), \
+            for what does not compile there (@objc, #selector, key-value observing), and, where manifests are given, \
+            for identifiers that they do not permit and those that nobody registers.
 
             Examples:
               bgtask lint manifests/photos.yaml
               bgtask lint --plugins Plugins manifests/*.yaml --json
               bgtask lint --dates manifests/backup.yaml
               bgtask lint conditions.d/docked.yaml manifests/sync.yaml
+              bgtask lint --sources Sources
+              bgtask lint --sources Sources photos.yaml --json
             """)
 
     @Argument(
         help: ArgumentHelp(
             "Manifests and conditions; two that claim one name are both reported.", valueName: "file"))
-    var files: [String]
+    var files: [String] = []
+
+    @Option(help: ArgumentHelp("A directory of Swift sources to look through.", valueName: "directory"))
+    var sources: String?
 
     @Option(help: ArgumentHelp("The directory in which libraries are looked for.", valueName: "directory"))
     var plugins: String?
@@ -40,10 +50,21 @@ struct LintCommand: ParsableCommand {
     @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
     var json = false
 
+    func validate() throws {
+        if files.isEmpty, sources == nil { throw ValidationError("Give a file, or --sources DIRECTORY") }
+    }
+
     func run() throws {
         let console = Console(json: json)
-        let problems = ManifestLinter.lint(
-            files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory)
+        try console.authoring { try lint(console) }
+    }
+
+    private func lint(_ console: Console) throws {
+        let sources = try sources.map { try SourceLinter.lint(sources: $0, manifests: files) }
+        let problems =
+            ManifestLinter.lint(
+                files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory)
+            + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
         do {
             if dates {
@@ -51,8 +72,7 @@ struct LintCommand: ParsableCommand {
             } else if json {
                 try console.print(json: problems.map(ProblemMessage.init))
             } else if problems.isEmpty {
-                try console.line(
-                    files.count == 1 ? "The manifest is right." : "\(files.count) manifests are right.")
+                try console.line(praise(sources))
             } else {
                 try console.print(problems: problems.map(ProblemMessage.init))
             }
@@ -60,6 +80,19 @@ struct LintCommand: ParsableCommand {
             // The reader went; the exit code still says what was found.
         }
         if errors > 0 { throw ExitCode(1) }
+    }
+
+    private func praise(_ sources: SourceLinter.Report?) -> String {
+        let manifests =
+            switch files.count {
+            case 0: ""
+            case 1: "The manifest is right."
+            default: "\(files.count) manifests are right."
+            }
+        guard let count = sources?.fileCount else { return manifests }
+        let swift =
+            count == 1 ? "Nothing is wrong with 1 Swift file." : "Nothing is wrong with \(count) Swift files."
+        return manifests.isEmpty ? swift : "\(manifests) \(swift)"
     }
 
     private func scheduled() -> [ScheduledDates] {

@@ -1,0 +1,136 @@
+import ArgumentParser
+import Authoring
+import ControlWire
+import Foundation
+import LinuxSystem
+import TaskModel
+
+struct ManifestCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "manifest", abstract: "Makes manifests from what an app has already.",
+        discussion: """
+            Examples:
+              bgtask manifest from-plist Info.plist
+              bgtask manifest from-plist Info.plist --sources Sources --output photos.yaml
+            """,
+        subcommands: [FromPlistCommand.self])
+}
+
+struct FromPlistCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "from-plist", abstract: "Turns an app's Info.plist into a manifest; needs no host.",
+        discussion: """
+            It takes CFBundleIdentifier, BGTaskSchedulerPermittedIdentifiers and UIBackgroundModes from XML or binary \
+            property lists. Apple's list does not say which identifier is of which kind: --sources reads it from the \
+            app's Swift files; else it is guessed from modes and names, and a comment says so behind each line.
+
+            Examples:
+              bgtask manifest from-plist Info.plist
+              bgtask manifest from-plist Info.plist --bundle com.example.photos
+              bgtask manifest from-plist Info.plist --sources Sources --library libPhotos.so --output photos.yaml
+            """)
+
+    @Argument(help: ArgumentHelp("The app's Info.plist.", valueName: "plist"))
+    var plist: String
+
+    @Option(help: "The bundle's id, where the list has a build setting such as $(PRODUCT_BUNDLE_IDENTIFIER).")
+    var bundle: BundleIdentifier?
+
+    @Option(help: ArgumentHelp("The plugin's file name.", valueName: "libX.so"))
+    var library: String?
+
+    @Option(help: ArgumentHelp("Swift sources that say the kinds.", valueName: "directory"))
+    var sources: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the manifest goes, a new file; standard output by default.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+    var json = false
+
+    func run() throws {
+        let console = Console(json: json)
+        try console.authoring {
+            let draft = try PlistConversion.manifest(
+                fromPlist: plist, bundle: bundle, library: library, sources: sources)
+            if let output { try draft.write(to: output) }
+            if json { return try console.print(json: DraftMessage(draft)) }
+            if let output {
+                try console.line("\(output) is written. Check it: bgtask lint \(output)")
+            } else {
+                try console.write(draft.text)
+            }
+            for note in draft.notes { console.complain("note: \(Printable.text(note))") }
+            for task in draft.tasks where task.isGuessed {
+                console.complain(
+                    "note: the kind of \(task.pattern) is a guess, \(task.kind.rawValue)\(task.reason.dropFirst("guessed".count))"
+                )
+            }
+        }
+    }
+}
+
+/// What `manifest from-plist --json` prints.
+private struct DraftMessage: Encodable {
+    struct Task: Encodable {
+        var identifier: String
+        var isGuessed: Bool
+        var kind: TaskKind
+        var reason: String
+    }
+
+    var bundle: String
+    var library: String
+    var manifest: String
+    var modes: [BackgroundMode]
+    var notes: [String]
+    var tasks: [Task]
+
+    init(_ draft: ManifestDraft) {
+        bundle = draft.bundle.rawValue
+        library = draft.library
+        manifest = draft.text
+        modes = draft.modes
+        notes = draft.notes
+        tasks = draft.tasks.map {
+            Task(
+                identifier: $0.pattern.description, isGuessed: $0.isGuessed, kind: $0.kind, reason: $0.reason)
+        }
+    }
+}
+
+extension Console {
+    /// Does work for an author: what can't be done is said, as JSON where that was asked for, and exits 1.
+    func authoring(_ work: () throws -> Void) throws {
+        do {
+            try work()
+        } catch let error as AuthoringError {
+            try report(error)
+            throw ExitCode(1)
+        } catch is Closed {
+            // The reader went, as `head` does: it has what it wanted.
+        }
+    }
+
+    /// Says why a command for authors did nothing.
+    func report(_ error: AuthoringError) throws {
+        if json {
+            try print(json: AuthoringMessage(error))
+        } else {
+            complain("bgtask: \(Printable.text(error.description))")
+        }
+    }
+}
+
+/// A refusal as JSON.
+private struct AuthoringMessage: Encodable {
+    var finding: String
+    var remedy: String
+    var subject: String
+
+    init(_ error: AuthoringError) {
+        (finding, remedy, subject) = (error.finding, error.remedy, error.subject)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import TaskModel
+
+/// What an app's Info.plist says about the background.
+struct AppPropertyList {
+    /// `CFBundleIdentifier`, as it is written.
+    var bundle: String?
+    /// `CFBundleExecutable` or `CFBundleName`, as it is written.
+    var name: String?
+    /// `BGTaskSchedulerPermittedIdentifiers`.
+    var permitted: [String]
+    /// `UIBackgroundModes`.
+    var modes: [String]
+
+    /// Reads a property list in any of Apple's forms.
+    ///
+    /// - Parameters:
+    ///   - bytes: The file.
+    ///   - file: What messages call it.
+    /// - Throws: ``AuthoringError`` with the key that is not what it should be.
+    init(_ bytes: [UInt8], file: String) throws(AuthoringError) {
+        let value: Any
+        do {
+            value = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+        } catch {
+            throw AuthoringError(
+                file, "it is no property list",
+                "Give the Info.plist of the app's target, or of the built app: App.app/Info.plist")
+        }
+        guard let keys = value as? [String: Any] else {
+            throw AuthoringError(file, "its root is no dictionary", "Give the app's Info.plist")
+        }
+        bundle = try Self.text("CFBundleIdentifier", keys, file)
+        let executable = try Self.text("CFBundleExecutable", keys, file)
+        let displayed = try Self.text("CFBundleName", keys, file)
+        name = [executable, displayed].compactMap(\.self).first { !$0.contains("$") }
+        permitted = try Self.texts("BGTaskSchedulerPermittedIdentifiers", keys, file)
+        modes = try Self.texts("UIBackgroundModes", keys, file)
+    }
+
+    private static func text(_ key: String, _ keys: [String: Any], _ file: String) throws(AuthoringError)
+        -> String?
+    {
+        guard let value = keys[key] else { return nil }
+        guard let text = value as? String else {
+            throw AuthoringError(file, "\(key) is no text", "Make it a <string>")
+        }
+        return text.isEmpty ? nil : text
+    }
+
+    private static func texts(_ key: String, _ keys: [String: Any], _ file: String) throws(AuthoringError)
+        -> [String]
+    {
+        guard let value = keys[key] else { return [] }
+        guard let values = value as? [Any] else {
+            throw AuthoringError(file, "\(key) is no array", "Make it an <array> of <string>s")
+        }
+        var texts: [String] = []
+        for value in values {
+            guard let text = value as? String else {
+                throw AuthoringError(file, "\(key) has something that is no text", "Make it a <string>")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+}

@@ -1,0 +1,109 @@
+import TaskModel
+
+/// Which kind an identifier of a property list probably is: Apple's plist does not say.
+struct KindGuess {
+    /// The kind.
+    var kind: TaskKind
+    /// Why, as a comment behind the line.
+    var reason: String
+
+    private static let refreshWords = [
+        "refresh", "fetch", "update", "reload", "poll", "check", "feed", "news", "weather", "widget",
+    ]
+    private static let processingWords = [
+        "process", "clean", "maint", "export", "import", "sync", "backup", "index", "upload", "download",
+        "migrat", "vacuum", "compact", "purge", "prune", "train", "database", "db", "ml",
+    ]
+
+    /// Guesses from the modes that the app declares, then from the words of the identifier.
+    ///
+    /// - Parameters:
+    ///   - pattern: What the plist permits.
+    ///   - bundle: The app, whose own name says nothing about a task.
+    ///   - modes: The known ones of `UIBackgroundModes`.
+    /// - Returns: The kind and why.
+    static func kind(
+        of pattern: IdentifierPattern, bundle: BundleIdentifier, modes: Set<BackgroundMode>
+    ) -> KindGuess {
+        if pattern.isWildcard {
+            return KindGuess(
+                kind: .continuedProcessing, reason: "guessed: only continued tasks may end in '.*'")
+        }
+        let text = pattern.base.rawValue
+        let isInside = text.hasPrefix(bundle.rawValue + ".")
+        let own = (isInside ? String(text.dropFirst(bundle.rawValue.count + 1)) : text)
+        let words = words(of: own)
+        if isInside, words.contains("continued") {
+            return KindGuess(kind: .continuedProcessing, reason: "guessed: 'continued' in the name")
+        }
+        switch (modes.contains(.fetch), modes.contains(.processing)) {
+        case (true, false):
+            return KindGuess(
+                kind: .appRefresh, reason: "guessed: UIBackgroundModes has 'fetch', not 'processing'")
+        case (false, true):
+            return KindGuess(
+                kind: .processing, reason: "guessed: UIBackgroundModes has 'processing', not 'fetch'")
+        case (true, true), (false, false):
+            break
+        }
+        // The last telling word decides: sync.refresh refreshes.
+        for word in words.reversed() {
+            if let found = match(word, refreshWords) {
+                return KindGuess(kind: .appRefresh, reason: "guessed: '\(found)' in the name")
+            }
+            if let found = match(word, processingWords) {
+                return KindGuess(kind: .processing, reason: "guessed: '\(found)' in the name")
+            }
+        }
+        if modes.isDisjoint(with: [.fetch, .processing]), isInside {
+            return KindGuess(
+                kind: .continuedProcessing,
+                reason: "guessed: UIBackgroundModes has neither 'fetch' nor 'processing'")
+        }
+        return KindGuess(kind: .appRefresh, reason: "guessed: nothing in the name says what it is")
+    }
+
+    /// Short stems are whole words; longer ones may stand anywhere in one.
+    private static func match(_ word: String, _ stems: [String]) -> String? {
+        stems.first { $0.utf8.count < 4 ? word == $0 : word.contains($0) }
+    }
+
+    /// `db_cleaning`, `dbCleaning`, `db-cleaning`: db and cleaning.
+    private static func words(of text: String) -> [String] {
+        var words = [""]
+        for character in text {
+            if character.isLetter || character.isNumber {
+                if character.isUppercase, words.last?.last?.isUppercase == false { words.append("") }
+                words[words.count - 1].append(character)
+            } else {
+                words.append("")
+            }
+        }
+        return words.filter { !$0.isEmpty }.map { $0.lowercased() }
+    }
+}
+
+/// What stands in for the modes of iOS that this host has not.
+enum ForeignModes {
+    private static let services =
+        "keep the connection in a service of its own, and let that submit tasks: bgtask submit IDENTIFIER"
+    private static let devices =
+        "let a udev rule or a service submit a task when the device comes: bgtask submit IDENTIFIER"
+    private static let table = [
+        "audio": "no task plays sound in the background; use a player or a service of its own",
+        "location": "no task follows the place; use a schedule, or a service that submits tasks",
+        "voip": services,
+        "push-to-talk": services,
+        "network-authentication": "use NetworkManager's dispatcher scripts, which may submit a task",
+        "external-accessory": devices,
+        "bluetooth-central": devices,
+        "bluetooth-peripheral": devices,
+        "nearby-interaction": devices,
+        "newsstand-content": "declare 'fetch' and use an appRefresh task",
+    ]
+
+    /// What to do instead of a mode that there is not.
+    static func replacement(of mode: String) -> String {
+        table[mode] ?? "this host has no such mode; it has fetch, processing and remote-notification"
+    }
+}

@@ -1,0 +1,197 @@
+import LinuxSystem
+import StrictFiles
+public import TaskModel
+
+/// Turns an app's Info.plist into a manifest.
+public struct PlistConversion {
+    /// The largest property list that is read: 1 MiB; those of apps have a few KiB.
+    private static let maximumSize = 1 << 20
+
+    private let file: String
+    private let list: AppPropertyList
+    private let bundle: BundleIdentifier
+    private let uses: [SourceUse]
+    private var modes: Set<BackgroundMode> = []
+    private var tasks: [ManifestDraft.Task] = []
+    private var notes: [String] = []
+
+    /// Reads a property list and says what its manifest would be.
+    ///
+    /// - Parameters:
+    ///   - path: The Info.plist, XML or binary.
+    ///   - bundle: The bundle's id, where the property list leaves it to Xcode.
+    ///   - library: The library's file name; `nil` guesses it.
+    ///   - sources: A directory of Swift sources that say which identifier is of which kind.
+    /// - Returns: The manifest, with what its author should look at.
+    /// - Throws: ``AuthoringError`` with what the property list lacks.
+    public static func manifest(
+        fromPlist path: String, bundle: BundleIdentifier?, library: String?, sources: String?
+    ) throws(AuthoringError) -> ManifestDraft {
+        var conversion = try Self(path, bundle, sources)
+        return try conversion.draft(library)
+    }
+
+    private init(_ path: String, _ given: BundleIdentifier?, _ sources: String?) throws(AuthoringError) {
+        let bytes: [UInt8]
+        do {
+            bytes = try FileContents.read(path, limit: Self.maximumSize)
+        } catch {
+            throw AuthoringError(path, "\(error)", "Give a readable Info.plist")
+        }
+        guard bytes.count <= Self.maximumSize else {
+            throw AuthoringError(path, "it has more than 1 MiB", "Give the app's Info.plist")
+        }
+        list = try AppPropertyList(bytes, file: path)
+        file = path
+        if let given {
+            bundle = given
+        } else {
+            bundle = try Self.bundle(of: list, in: path)
+        }
+        if let sources {
+            uses = try SourceLinter.uses(in: sources)
+        } else {
+            uses = []
+        }
+    }
+
+    private static func bundle(of list: AppPropertyList, in file: String) throws(AuthoringError)
+        -> BundleIdentifier
+    {
+        let remedy = "Give it: --bundle com.example.app"
+        guard let text = list.bundle else {
+            throw AuthoringError(file, "it has no CFBundleIdentifier; Xcode adds it when it builds", remedy)
+        }
+        guard !text.contains("$") else {
+            throw AuthoringError(
+                file, "CFBundleIdentifier is '\(text)', which Xcode replaces when it builds", remedy)
+        }
+        do {
+            return try BundleIdentifier(text)
+        } catch {
+            throw AuthoringError(file, "CFBundleIdentifier '\(text)': \(error)", remedy)
+        }
+    }
+
+    private mutating func draft(_ library: String?) throws(AuthoringError) -> ManifestDraft {
+        for text in list.modes {
+            if let mode = BackgroundMode(rawValue: text) {
+                modes.insert(mode)
+            } else {
+                notes.append("The mode '\(text)' is left out: \(ForeignModes.replacement(of: text)).")
+            }
+        }
+        for text in list.permitted { try add(text) }
+        addPush()
+        guard !tasks.isEmpty else {
+            throw AuthoringError(
+                file, "it permits no identifiers: BGTaskSchedulerPermittedIdentifiers is missing or empty",
+                "Add the identifiers that the app registers; a manifest needs one at least")
+        }
+        for task in tasks {
+            guard let mode = task.kind.requiredMode, modes.insert(mode).inserted else { continue }
+            notes.append(
+                "The mode '\(mode.rawValue)' was not in UIBackgroundModes; '\(task.pattern)' needs it.")
+        }
+        let order: [BackgroundMode] = [.fetch, .processing, .remoteNotification]
+        return ManifestDraft(
+            bundle: bundle, library: library ?? guessedLibrary, isLibraryGuessed: library == nil,
+            modes: order.filter(modes.contains), tasks: tasks, notes: notes)
+    }
+
+    private mutating func add(_ text: String) throws(AuthoringError) {
+        let pattern = try pattern(text)
+        guard !tasks.contains(where: { $0.pattern == pattern }) else {
+            notes.append("'\(pattern)' was there twice.")
+            return
+        }
+        let task =
+            try said(pattern)
+            ?? {
+                let guess = KindGuess.kind(of: pattern, bundle: bundle, modes: modes)
+                return ManifestDraft.Task(pattern: pattern, kind: guess.kind, reason: guess.reason)
+            }()
+        let isInside =
+            pattern.base.rawValue.hasPrefix(bundle.rawValue + ".")
+            || (pattern.isWildcard && pattern.base.rawValue == bundle.rawValue)
+        guard task.kind != .continuedProcessing || isInside else {
+            throw AuthoringError(
+                file, "the continued identifier '\(pattern)' does not begin with '\(bundle).'",
+                "Rename it in the app, or give the bundle that it begins with: --bundle ID")
+        }
+        tasks.append(task)
+    }
+
+    /// The identifier with the bundle's id in place of the build setting that stands for it.
+    private func pattern(_ text: String) throws(AuthoringError) -> IdentifierPattern {
+        var replaced = text
+        for name in ["PRODUCT_BUNDLE_IDENTIFIER", "CFBundleIdentifier"] {
+            for setting in [name, name + ":rfc1034identifier"] {
+                replaced = replaced.replacing("$(\(setting))", with: bundle.rawValue)
+                    .replacing("${\(setting)}", with: bundle.rawValue)
+            }
+        }
+        guard !replaced.contains("$") else {
+            throw AuthoringError(
+                file, "the identifier '\(text)' has a build setting, which Xcode replaces when it builds",
+                "Give the Info.plist of the built app: App.app/Info.plist")
+        }
+        do {
+            return try IdentifierPattern(replaced)
+        } catch {
+            throw AuthoringError(file, "the identifier '\(text)': \(error)", "Rename it in the app")
+        }
+    }
+
+    /// The kind that the sources say, if they say one.
+    private func said(_ pattern: IdentifierPattern) throws(AuthoringError) -> ManifestDraft.Task? {
+        let matching = uses.filter { $0.kind != nil && $0.name.isCovered(by: pattern) }
+        guard let first = matching.first, let kind = first.kind else { return nil }
+        if let other = matching.first(where: { $0.kind != kind }), let otherKind = other.kind {
+            throw AuthoringError(
+                other.file,
+                "line \(other.place.line) takes '\(pattern)' for \(otherKind.rawValue), "
+                    + "\(first.file) line \(first.place.line) for \(kind.rawValue)",
+                "An identifier has one kind: use two identifiers")
+        }
+        return ManifestDraft.Task(
+            pattern: pattern, kind: kind, reason: "as in \(Self.name(of: first.file)):\(first.place.line)")
+    }
+
+    private mutating func addPush() {
+        guard modes.contains(.remoteNotification) else { return }
+        let text = bundle.rawValue + ".push"
+        guard let pattern = try? IdentifierPattern(text), !tasks.contains(where: { $0.pattern == pattern })
+        else { return }
+        tasks.append(
+            ManifestDraft.Task(
+                pattern: pattern, kind: .push, reason: "for 'remote-notification'; bgtask push sends one"))
+    }
+
+    /// `libPhotos.so`, from the executable's name or the bundle's last label.
+    private var guessedLibrary: String {
+        let name = list.name ?? bundle.rawValue.split(separator: ".").last.map(String.init) ?? "App"
+        return "lib" + name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
+            + ".so"
+    }
+
+    private static func name(of path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
+    }
+}
+
+extension SourceUse.Name {
+    /// Whether the identifier is one that the pattern permits, as far as the text says.
+    func isCovered(by pattern: IdentifierPattern) -> Bool {
+        switch self {
+        case .whole(let text):
+            if text == pattern.description { return true }
+            guard let identifier = try? TaskIdentifier(text) else { return false }
+            return pattern.matches(identifier)
+        case .prefix(let text):
+            return pattern.isWildcard && text.hasPrefix(pattern.base.rawValue + ".")
+        case .unknown:
+            return false
+        }
+    }
+}

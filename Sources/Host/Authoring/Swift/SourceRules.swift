@@ -1,0 +1,197 @@
+import StrictFiles
+import TaskModel
+
+/// The rules that one file is held against.
+struct SourceRules {
+    private let file: SwiftFile
+    private let clauses: [ConditionalClause]
+
+    init(_ file: SwiftFile) {
+        self.file = file
+        clauses = ConditionalClause.all(in: file.tokens)
+    }
+
+    func problems() -> [ManifestProblem] {
+        clauses.compactMap(vanished) + file.tokens.indices.flatMap(findings)
+    }
+
+    // MARK: What compiles to nothing
+
+    private static let symbols: Set = [
+        "BGTask", "BGAppRefreshTask", "BGProcessingTask", "BGHealthResearchTask", "BGContinuedProcessingTask",
+        "BGTaskRequest", "BGAppRefreshTaskRequest", "BGProcessingTaskRequest", "BGHealthResearchTaskRequest",
+        "BGContinuedProcessingTaskRequest", "BGTaskScheduler", "BackgroundTasks",
+    ]
+    private static let appSymbols: Set = [
+        "backgroundTask", "beginBackgroundTask", "endBackgroundTask", "UIBackgroundTaskIdentifier",
+        "NSBackgroundActivityScheduler", "performExpiringActivity",
+    ]
+
+    /// The symbols of background work in a range of tokens, each once, in the order of the text.
+    private func mentions(_ range: Range<Int>) -> [String] {
+        var found: [String] = []
+        for token in file.tokens[range] {
+            guard let word = token.word, Self.symbols.contains(word) || Self.appSymbols.contains(word),
+                !found.contains(word)
+            else { continue }
+            found.append(word)
+        }
+        return found
+    }
+
+    private func vanished(_ clause: ConditionalClause) -> ManifestProblem? {
+        guard clause.onLinux == false, !clause.isInsideDead else { return nil }
+        let mentions = mentions(clause.tokens)
+        guard let first = mentions.first else { return nil }
+        let isDoneElsewhere = clauses.contains {
+            $0.group == clause.group && $0.onLinux != false && !self.mentions($0.tokens).isEmpty
+        }
+        let isAboutSimulator = clause.conditions.contains { $0.contains("targetEnvironment") }
+        guard !isDoneElsewhere, clause.onIPhone != false || isAboutSimulator else { return nil }
+        let isWholeFile = !file.tokens.indices.contains { index in
+            if clause.tokens.contains(index) { return false }
+            switch file.tokens[index].kind {
+            case .comment, .directive: return false
+            default: return true
+            }
+        }
+        let what =
+            isWholeFile
+            ? "the whole file"
+            : "the code down to line \(clause.lastLine) (\(first)\(mentions.count > 1 ? ", ..." : ""))"
+        let module = mentions.contains(where: Self.symbols.contains) ? "BackgroundTasks" : "UIKit"
+        let keyword = clause.isElse || clause.name.hasPrefix("#elseif") ? "#elseif" : "#if"
+        return ManifestProblem(
+            severity: clause.onIPhone == false ? .warning : .error, file: file.path, line: clause.place.line,
+            column: clause.place.column,
+            finding: "'\(clause.name)' is false on Linux: \(what) compiles to nothing, without a word",
+            remedy: clause.onIPhone == false
+                ? "A device does without it too; to have it here, write '\(keyword) canImport(\(module))'"
+                : "Write '\(keyword) canImport(\(module))'")
+    }
+
+    // MARK: What does not compile, or does nothing
+
+    private func findings(at index: Int) -> [ManifestProblem] {
+        let isDead = clauses.contains { $0.onLinux == false && $0.tokens.contains(index) }
+        let token = file.tokens[index]
+        switch token.kind {
+        case .comment(let text):
+            return debugger(in: text, at: token)
+        case .string(let text, _):
+            return isDead ? [] : debugger(in: text, at: token)
+        case .attribute(let name) where !isDead:
+            return attribute(name, token)
+        case .hash(let name) where !isDead && ["selector", "keyPath"].contains(name):
+            return [
+                error(
+                    token, "'#\(name)' is an error on Linux: there is no Objective-C",
+                    name == "selector"
+                        ? "Pass a closure: most of Foundation's calls that take a selector have one that does"
+                        : "Write a key path: \\.name")
+            ]
+        case .word(let word) where !isDead:
+            return self.word(word, at: index)
+        default:
+            return []
+        }
+    }
+
+    private func attribute(_ name: String, _ token: SwiftToken) -> [ManifestProblem] {
+        guard
+            ["objc", "objcMembers", "IBAction", "IBOutlet", "IBSegueAction", "NSManaged", "IBDesignable"]
+                .contains(name)
+        else { return [] }
+        return [
+            error(
+                token, "'@\(name)' is an error on Linux: there is no Objective-C",
+                name.hasPrefix("objc")
+                    ? "Remove it, or keep it behind '#if canImport(ObjectiveC)'"
+                    : "Keep views and models out of a plugin, or put it behind '#if canImport(ObjectiveC)'")
+        ]
+    }
+
+    private func word(_ word: String, at index: Int) -> [ManifestProblem] {
+        let token = file.tokens[index]
+        switch word {
+        case "observe" where isCall(index, of: "\\"):
+            return [
+                error(
+                    token, "'.observe(\\.' is an error on Linux: Foundation has no key-value observing there",
+                    "Tell it by a closure or a property's didSet; the host sees a task's progress by itself")
+            ]
+        case "addObserver" where hasLabel("forKeyPath", from: index):
+            return [
+                error(
+                    token,
+                    "'addObserver(_:forKeyPath:)' is an error on Linux: there is no key-value observing",
+                    "Tell it by a closure or a property's didSet")
+            ]
+        case "setMinimumBackgroundFetchInterval":
+            return [
+                error(
+                    token, "'\(word)' is the background fetch before iOS 13, which is not there",
+                    "Register an appRefresh task and submit a BGAppRefreshTaskRequest; "
+                        + "'schedule: {every: 15m}' in the manifest repeats it")
+            ]
+        case "performFetchWithCompletionHandler":
+            return [
+                warning(
+                    token, "nobody calls '\(word)': it is the background fetch before iOS 13",
+                    "Do its work in the handler of an appRefresh task")
+            ]
+        default:
+            return []
+        }
+    }
+
+    /// Whether a dot stands before a word, and behind it a bracket and then this sign.
+    private func isCall(_ index: Int, of sign: Character) -> Bool {
+        let tokens = file.tokens
+        return index > 0 && tokens[index - 1].isSign(".") && index + 2 < tokens.count
+            && tokens[index + 1].isSign("(") && tokens[index + 2].isSign(sign)
+    }
+
+    /// Whether a call's brackets hold a label.
+    private func hasLabel(_ label: String, from index: Int) -> Bool {
+        var depth = 0
+        for token in file.tokens[(index + 1)...] {
+            if token.isOpening { depth += 1 }
+            if token.isClosing { depth -= 1 }
+            if depth <= 0 { return false }
+            if token.word == label { return true }
+        }
+        return false
+    }
+
+    /// Apple's private calls for the debugger, wherever they are written down.
+    private func debugger(in text: String, at token: SwiftToken) -> [ManifestProblem] {
+        let calls = [
+            ("_simulateLaunchForTaskWithIdentifier", "bgtask launch IDENTIFIER"),
+            ("_simulateExpirationForTaskWithIdentifier", "bgtask expire IDENTIFIER"),
+        ]
+        for (call, command) in calls where text.contains(call) {
+            return [
+                warning(token, "'\(call)' is for Apple's debugger", "Here it is a command: \(command)")
+            ]
+        }
+        guard text.contains("e -l objc") else { return [] }
+        return [
+            warning(
+                token, "'e -l objc' is for Apple's debugger; there is no Objective-C here",
+                "Tasks are started by 'bgtask launch', and stopped by 'bgtask expire'")
+        ]
+    }
+
+    private func error(_ token: SwiftToken, _ finding: String, _ remedy: String) -> ManifestProblem {
+        ManifestProblem(
+            file: file.path, line: token.place.line, column: token.place.column, finding: finding,
+            remedy: remedy)
+    }
+
+    private func warning(_ token: SwiftToken, _ finding: String, _ remedy: String) -> ManifestProblem {
+        ManifestProblem(
+            severity: .warning, file: file.path, line: token.place.line, column: token.place.column,
+            finding: finding, remedy: remedy)
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import TaskHostTestSupport
+import Testing
+
+/// `bgtask manifest from-plist`, from the outside.
+@Suite(.timeLimit(.minutes(2))) struct PlistTests {
+    private func plist(_ body: String) -> String {
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+        <plist version="1.0"><dict>\(body)</dict></plist>
+        """
+    }
+
+    private func texts(_ key: String, _ values: String...) -> String {
+        "<key>\(key)</key><array>\(values.map { "<string>\($0)</string>" }.joined())</array>"
+    }
+
+    private let photos = "<key>CFBundleIdentifier</key><string>com.example.photos</string>"
+
+    @Test func `kinds are guessed from words and modes, each guess says so, and lint finds nothing wrong`()
+        throws
+    {
+        let folder = try Folder()
+        let file = try folder.write(
+            "Info.plist",
+            plist(
+                photos + "<key>CFBundleName</key><string>Photos</string>"
+                    + texts(
+                        "BGTaskSchedulerPermittedIdentifiers", "com.example.photos.feedRefresh",
+                        "com.example.photos.db_cleaning", "com.example.photos.export.*",
+                        "com.example.photos.x")
+                    + texts("UIBackgroundModes", "fetch", "processing", "remote-notification", "audio")))
+        let answer = bgtask("manifest", "from-plist", file, "--output", folder.path + "/photos.yaml")
+        #expect(answer.status == 0, "\(answer)")
+        let manifest = try folder.read("photos.yaml")
+        #expect(
+            manifest.contains("bundle: com.example.photos\nlibrary: libPhotos.so  # guessed\n"), "\(manifest)"
+        )
+        #expect(manifest.contains("modes: [fetch, processing, remote-notification]"))
+        for line in [
+            "identifier: com.example.photos.feedRefresh\n    kind: appRefresh  # guessed: 'refresh' in the name",
+            "identifier: com.example.photos.db_cleaning\n    kind: processing  # guessed: 'clean' in the name",
+            "identifier: com.example.photos.export.*\n    kind: continuedProcessing  # guessed: only continued",
+            "identifier: com.example.photos.x\n    kind: appRefresh  # guessed: nothing in the name",
+            "identifier: com.example.photos.push\n    kind: push  # for 'remote-notification'",
+            "# The mode 'audio' is left out: no task plays sound",
+        ] {
+            #expect(manifest.contains(line), "\(line) in\n\(manifest)")
+        }
+        #expect(answer.output.contains("note: the kind of com.example.photos.x is a guess, appRefresh"))
+        let lint = bgtask("lint", folder.path + "/photos.yaml")
+        #expect(lint.status == 0 && lint.output == "The manifest is right.\n", "\(lint)")
+        let again = bgtask("manifest", "from-plist", file, "--output", folder.path + "/photos.yaml")
+        #expect(again.status == 1 && again.output.contains("it is there already"), "\(again)")
+    }
+
+    @Test func `a binary list and sources give certain kinds`() throws {
+        let folder = try Folder()
+        let list: [String: Any] = [
+            "CFBundleIdentifier": "com.example.photos",
+            "BGTaskSchedulerPermittedIdentifiers": [
+                "com.example.photos.refresh", "com.example.photos.sync", "com.example.photos.render.*",
+            ],
+            "UIBackgroundModes": ["fetch", "processing"],
+        ]
+        try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+            .write(to: URL(filePath: folder.path + "/Info.plist"))
+        // The names would give it the other way round.
+        try folder.write(
+            "Sources/Tasks.swift",
+            """
+            enum Identifiers { static let nightly = "com.example.photos.refresh" }
+            let request = BGProcessingTaskRequest(identifier: Identifiers.nightly)
+            // BGAppRefreshTaskRequest(identifier: "com.example.photos.refresh")
+            scheduler.register(forTaskWithIdentifier: "com.example.photos.sync", using: nil) { task in
+                handle(task as! BGAppRefreshTask)
+            }
+            let c = BGContinuedProcessingTaskRequest(identifier: "com.example.photos.render.\\(UUID())", title: "", subtitle: "")
+            """)
+        let draft = try #require(
+            try json(
+                "manifest", "from-plist", folder.path + "/Info.plist", "--sources", folder.path + "/Sources",
+                "--library", "libP.so", "--json") as? [String: Any])
+        let tasks = try #require(draft["tasks"] as? [[String: Any]])
+        #expect(tasks.map { $0["kind"] as? String } == ["processing", "appRefresh", "continuedProcessing"])
+        #expect(tasks.allSatisfy { $0["isGuessed"] as? Bool == false })
+        #expect(tasks.map { $0["reason"] as? String }.first == "as in Tasks.swift:2")
+        #expect(draft["library"] as? String == "libP.so")
+        let manifest = try folder.write("p.yaml", try #require(draft["manifest"] as? String))
+        #expect(!(try folder.read("p.yaml").contains("guessed:")))
+        #expect(bgtask("lint", manifest).status == 0)
+    }
+
+    @Test(arguments: [
+        (["fetch"], "sync", "appRefresh"), (["processing"], "refresh", "processing"),
+        ([], "render", "continuedProcessing"), ([], "cleanup", "processing"),
+        (["fetch", "processing"], "sync.refresh", "appRefresh"),
+        (["fetch", "processing"], "DBMaintenance", "processing"),
+    ])
+    func `modes decide before words, and what lint would miss is added`(
+        modes: [String], name: String, kind: String
+    ) throws {
+        let folder = try Folder()
+        let list =
+            modes.isEmpty
+            ? ""
+            : "<key>UIBackgroundModes</key><array>\(modes.map { "<string>\($0)</string>" }.joined())</array>"
+        let file = try folder.write(
+            "Info.plist",
+            plist(photos + texts("BGTaskSchedulerPermittedIdentifiers", "com.example.photos.\(name)") + list))
+        let answer = bgtask("manifest", "from-plist", file, "--output", folder.path + "/m.yaml")
+        let manifest = try folder.read("m.yaml")
+        #expect(answer.status == 0 && manifest.contains("    kind: \(kind)  # guessed"), "\(manifest)")
+        #expect(bgtask("lint", folder.path + "/m.yaml").status == 0, "\(manifest)")
+    }
+
+    @Test func `build settings are named with the option that helps`() throws {
+        let folder = try Folder()
+        let file = try folder.write(
+            "Info.plist",
+            plist(
+                "<key>CFBundleIdentifier</key><string>$(PRODUCT_BUNDLE_IDENTIFIER)</string>"
+                    + texts("BGTaskSchedulerPermittedIdentifiers", "$(PRODUCT_BUNDLE_IDENTIFIER).refresh")))
+        let refused = bgtask("manifest", "from-plist", file)
+        #expect(refused.status == 1, "\(refused)")
+        #expect(
+            refused.output.contains("'$(PRODUCT_BUNDLE_IDENTIFIER)', which Xcode replaces")
+                && refused.output.contains("--bundle com.example.app"), "\(refused)")
+        let asJSON = try #require(try json("manifest", "from-plist", file, "--json") as? [String: Any])
+        #expect((asJSON["remedy"] as? String)?.contains("--bundle") == true, "\(asJSON)")
+        let given = bgtask("manifest", "from-plist", file, "--bundle", "com.example.feed")
+        #expect(
+            given.status == 0 && given.output.contains("identifier: com.example.feed.refresh"), "\(given)")
+    }
+
+    @Test(arguments: [
+        ("not a plist", "no property list"),
+        ("<plist version=\"1.0\"><array/></plist>", "its root is no dictionary"),
+        ("<plist version=\"1.0\"><dict/></plist>", "no CFBundleIdentifier"),
+        (
+            "<plist version=\"1.0\"><dict><key>CFBundleIdentifier</key><string>a.b</string></dict></plist>",
+            "BGTaskSchedulerPermittedIdentifiers is missing"
+        ),
+        (
+            "<plist version=\"1.0\"><dict><key>CFBundleIdentifier</key><string>a.b</string>"
+                + "<key>UIBackgroundModes</key><string>fetch</string></dict></plist>",
+            "UIBackgroundModes is no array"
+        ),
+        (
+            "<plist version=\"1.0\"><dict><key>CFBundleIdentifier</key><string>a.b</string>"
+                + "<key>BGTaskSchedulerPermittedIdentifiers</key><array><string>c d</string></array></dict></plist>",
+            "the identifier 'c d'"
+        ),
+        (
+            "<plist version=\"1.0\"><dict><key>CFBundleIdentifier</key><string>a.b</string>"
+                + "<key>BGTaskSchedulerPermittedIdentifiers</key><array><string>c.d.*</string></array></dict></plist>",
+            "does not begin with 'a.b.'"
+        ),
+    ])
+    func `what can't be used is refused by its key`(text: String, finding: String) throws {
+        let folder = try Folder()
+        let file = try folder.write("Info.plist", text)
+        let answer = bgtask("manifest", "from-plist", file)
+        #expect(answer.status == 1 && answer.output.contains(finding), "\(answer)")
+        #expect(answer.output.contains("bgtask: \(file): "), "\(answer)")
+    }
+}

@@ -1,0 +1,128 @@
+import Authoring
+import Foundation
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+/// `bgtask lint --sources`, from the outside, on sources as iOS developers write them.
+@Suite(.timeLimit(.minutes(2))) struct SourceLintTests {
+    private func lines(_ folder: String, _ manifest: String? = nil) -> (status: Int32, lines: [String]) {
+        let files = manifest.map { [$0] } ?? []
+        let answer = Command.run(
+            [Products.path("bgtask"), "lint", "--sources", "\(fixtures)/\(folder)"] + files,
+            environment: ["NO_COLOR": "1"])
+        let lines = answer.output.split(separator: "\n").map {
+            String($0).replacing("\(fixtures)/\(folder)/", with: "")
+        }
+        return (answer.status, lines)
+    }
+
+    @Test func `ported sources have nothing, whatever their strings and comments look like`() {
+        let (status, lines) = lines("Ported", "\(fixtures)/Ported/feed.yaml")
+        #expect(
+            status == 0 && lines == ["The manifest is right. Nothing is wrong with 1 Swift file."], "\(lines)"
+        )
+    }
+
+    @Test(arguments: [
+        "AppDelegate.swift:2:1: error: '#if os(iOS)' is false on Linux: the code down to line 4 (BackgroundTasks)"
+            + " compiles to nothing, without a word. Write '#if canImport(BackgroundTasks)'",
+        "AppDelegate.swift:7:5: error: '@objc' is an error on Linux",
+        "AppDelegate.swift:12:9: error: '#elseif os(iOS) && !targetEnvironment(macCatalyst)' is false on Linux",
+        "AppDelegate.swift:16:68: error: '#selector' is an error",
+        "AppDelegate.swift:17:30: error: 'setMinimumBackgroundFetchInterval' is the background fetch before iOS 13",
+        "AppDelegate.swift:18:18: error: '.observe(\\.' is an error",
+        "AppDelegate.swift:19:15: error: 'addObserver(_:forKeyPath:)' is an error",
+        "AppDelegate.swift:19:45: error: '#keyPath' is an error",
+        "Simulator.swift:4:5: warning: '#if targetEnvironment(simulator)' is false on Linux",
+        "Whole.swift:1:1: warning: '_simulateLaunchForTaskWithIdentifier' is for Apple's debugger. Here it is a"
+            + " command: bgtask launch",
+        "Whole.swift:2:1: error: '#if !os(Linux)' is false on Linux: the whole file compiles to nothing",
+    ])
+    func `each trap is told at its place, with what to write`(beginning: String) {
+        let (status, lines) = lines("Unported")
+        #expect(status == 1)
+        #expect(lines.contains { $0.hasPrefix(beginning) }, "\(lines.joined(separator: "\n"))")
+    }
+
+    @Test func `nothing else is told`() {
+        let (_, lines) = lines("Unported")
+        #expect(lines.count == 11, "\(lines.joined(separator: "\n"))")
+    }
+
+    @Test func `identifiers are held against the manifest, both ways`() {
+        let (status, lines) = lines("Unported", "\(fixtures)/Ported/feed.yaml")
+        #expect(status == 1)
+        let manifest = "\(fixtures)/Ported/feed.yaml"
+        for beginning in [
+            "Simulator.swift:7:55: error: 'com.example.feed.unheard' is requested and not permitted by \(manifest)",
+            "Simulator.swift:8:47: warning: the identifier is an expression",
+            "Whole.swift:7:83: error: 'com.example.feed.refresh' is requested as processing, and \(manifest):6 has"
+                + " kind appRefresh",
+            "\(manifest):8:17: warning: 'com.example.feed.clean' is permitted, and no source registers",
+            "\(manifest):10:17: warning: 'com.example.feed.export.*' is permitted",
+        ] {
+            #expect(
+                lines.contains { $0.hasPrefix(beginning) },
+                "\(beginning) in\n\(lines.joined(separator: "\n"))")
+        }
+        #expect(lines.count == 16, "\(lines.joined(separator: "\n"))")
+    }
+
+    @Test func `with every registration known, a missing handler is an error`() throws {
+        let folder = try Folder()
+        try folder.write("a.swift", "let none = 1\n")
+        let answer = bgtask("lint", "--sources", folder.path, "\(fixtures)/Ported/feed.yaml")
+        #expect(answer.status == 1, "\(answer)")
+        #expect(
+            answer.output.contains("error: 'com.example.feed.clean' is permitted, and no source"), "\(answer)"
+        )
+    }
+
+    @Test func `the scene modifier registers`() throws {
+        let folder = try Folder()
+        try folder.write(
+            "App.swift",
+            #"WindowGroup {}.backgroundTask(.appRefresh("com.example.feed.refresh")) { await refresh() }"#)
+        let answer = bgtask("lint", "--sources", folder.path, "\(fixtures)/Ported/feed.yaml")
+        #expect(!answer.output.contains("feed.refresh'"), "\(answer)")
+    }
+
+    @Test func `JSON has every problem with its place`() throws {
+        let rows = try #require(
+            try json("lint", "--sources", "\(fixtures)/Unported", "--json") as? [[String: Any]])
+        #expect(rows.count == 11)
+        #expect(
+            rows.contains {
+                $0["line"] as? Int == 7 && $0["column"] as? Int == 5 && $0["severity"] as? String == "error"
+            })
+    }
+
+    @Test func `nothing to look at is a mistake of the command line`() throws {
+        let folder = try Folder()
+        let empty = bgtask("lint", "--sources", folder.path)
+        #expect(empty.status == 1 && empty.output.contains("there is no Swift file in it"), "\(empty)")
+        let missing = bgtask("lint", "--sources", folder.path + "/none")
+        #expect(missing.status == 1 && missing.output.contains("No such file"), "\(missing)")
+        #expect(bgtask("lint").status == 2)
+    }
+
+    /// The lexer meets files that are being written: whatever it is given, it comes to an end.
+    @Test func `every prefix and every damaged copy of a file is read to its end`() throws {
+        let folder = try Folder()
+        let bytes = Array(try Data(contentsOf: URL(filePath: "\(fixtures)/Ported/Feed.swift")))
+        var random = SeededNumbers(seed: 7)
+        for length in stride(from: 0, to: bytes.count, by: 29) {
+            var damaged = Array(bytes.prefix(length))
+            for _ in 0..<4 where !damaged.isEmpty {
+                let place = Int(random.next() % UInt64(damaged.count))
+                damaged[place] = [34, 35, 40, 41, 47, 92, 10, 123, 200][Int(random.next() % 9)]
+            }
+            try Data(bytes.prefix(length)).write(to: URL(filePath: folder.path + "/a.swift"))
+            try Data(damaged).write(to: URL(filePath: folder.path + "/b.swift"))
+            let report = try SourceLinter.lint(
+                sources: folder.path, manifests: ["\(fixtures)/Ported/feed.yaml"])
+            #expect(report.fileCount == 2)
+        }
+    }
+}
