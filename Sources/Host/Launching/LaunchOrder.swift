@@ -36,6 +36,8 @@ public struct LaunchOrder: Sendable {
     public var subtitle = ""
     /// The bundle's own directory, which exists; the task's working directory.
     public var dataDirectory: String
+    /// The runner's link or copy that its process is executed from; `nil` is the runner itself.
+    public var executable: String?
     /// Emptied after the launch; exists.
     public var temporaryDirectory: String
     /// Whether it may start processes.

@@ -6,6 +6,7 @@ struct TemplateKey: Hashable, Sendable {
     let libraryPath: String?
     let libraryHash: String?
     let directory: String
+    let executable: String?
     let environment: [String]
     let network: Bool
     let niceness: Int
@@ -15,6 +16,7 @@ struct TemplateKey: Hashable, Sendable {
         libraryPath = order.libraryPath
         libraryHash = order.libraryHash
         directory = order.dataDirectory
+        executable = order.executable
         environment = order.environment
         network = order.network
         niceness = order.niceness

@@ -36,6 +36,26 @@ struct BundleDirectories: Sendable {
         try await store.setting("directory of \(bundle)").map { "\(stateDirectory)/data/\($0)" }
     }
 
+    /// Where the app directory of a bundle with this data directory is: under the same number.
+    func apps(beside data: String) -> String {
+        "\(stateDirectory)/apps/" + (data.split(separator: "/").last.map(String.init) ?? "0")
+    }
+
+    /// Removes the app directories of bundles that are not among these.
+    ///
+    /// - Throws: What the store or the file system said.
+    func removeApps(except bundles: Set<BundleIdentifier>) async throws {
+        let directory = "\(stateDirectory)/apps"
+        guard DirectoryTree.isDirectory(directory) else { return }
+        var kept: Set<String> = []
+        for bundle in bundles {
+            if let number = try await store.setting("directory of \(bundle)") { kept.insert(number) }
+        }
+        for name in try DirectoryTree.names(in: directory) where !kept.contains(name) {
+            try DirectoryTree.remove("\(directory)/\(name)")
+        }
+    }
+
     /// A new, empty directory for one launch.
     ///
     /// - Throws: What the file system said.

@@ -11,6 +11,8 @@ struct PreparedLaunch: Sendable {
     let checkpoint: [UInt8]?
     let lastSuccess: WallTime?
     let dataDirectory: String
+    /// The runner in the bundle's app directory; `nil` where the plain one is executed.
+    let executable: String?
     let environment: [String]
 
     /// The order for the launcher.
@@ -23,6 +25,7 @@ struct PreparedLaunch: Sendable {
             libraryPath: program == nil ? handler.libraryPath : nil, libraryHash: handler.libraryHash,
             program: program, limits: declaration.limits, dataDirectory: dataDirectory,
             temporaryDirectory: temporaryDirectory)
+        order.executable = executable
         order.payload = request.submission.payload
         order.checkpoint = checkpoint
         order.lastSuccess = lastSuccess

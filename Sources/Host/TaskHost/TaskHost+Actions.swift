@@ -143,6 +143,7 @@ extension TaskHost {
                 checkpoint: try await store.checkpoint(of: request.id),
                 lastSuccess: try await store.lastSuccess(of: request.identifier),
                 dataDirectory: dataDirectory,
+                executable: program == nil ? executable(for: handler, beside: dataDirectory) : nil,
                 environment: configuration.taskEnvironment))
     }
 

@@ -50,6 +50,8 @@ public actor TaskHost: Service {
     var registered = RegistrySnapshot(handlers: [], problems: [])
     /// The hash of the library for which each app was last launched.
     var launchedApps: [BundleIdentifier: String] = [:]
+    /// The app directories as they were last written.
+    var appDirectories: [BundleIdentifier: AppDirectory] = [:]
     var pending: [RequestID: TaskRequest] = [:]
     /// Pending requests that the scheduler launches and the store has not recorded yet.
     var starting: Set<RequestID> = []
@@ -191,6 +193,7 @@ public actor TaskHost: Service {
         for problem in registered.problems { log.append(problem.logLevel, "\(problem)") }
         sensors.define(registered.conditions)
         removeUnusedCopies()
+        await removeUnusedAppDirectories()
         try await recover()
         await loadHistory()
         recorder?.begin(at: moments.now(), isContinued: false)
@@ -296,6 +299,7 @@ public actor TaskHost: Service {
         sensors.define(snapshot.conditions)
         await schedule(.conditionsChanged(sensors.snapshot()))
         await schedule(.handlersChanged(snapshot.handlers.map(\.manifest)))
+        await removeUnusedAppDirectories()
         await launchInstalledApps()
     }
 

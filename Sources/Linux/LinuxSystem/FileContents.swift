@@ -28,6 +28,11 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
         isRegular = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
     }
 
+    /// Whether both are the same file with the same contents; links to it, owner and mode may differ.
+    public func hasSameContents(as other: Self) -> Bool {
+        device == other.device && inode == other.inode && size == other.size && modified == other.modified
+    }
+
     /// Whether the file was left alone for long enough that a change from now on shows in its times.
     ///
     /// The kernel's time stamps move in steps of up to 10 ms: right after a change a second one could look the same.
@@ -73,6 +78,13 @@ public enum FileContents {
             bytes.append(contentsOf: chunk.prefix(count))
         }
         return bytes
+    }
+
+    /// Gives a file a second name.
+    ///
+    /// - Throws: The `link` that failed; `EXDEV` across file systems, `EPERM` where the kernel protects files of others.
+    public static func link(_ path: String, to other: String) throws(SystemCallError) {
+        try retryingOnInterrupt("link", "\(path), \(other)") { Glibc.link(path, other) }
     }
 
     /// Writes a new file and syncs it.

@@ -18,8 +18,9 @@
 struct template {
     struct template *next;
     uint64_t id;
-    char *library; /**< NULL for call programs. */
-    char *cgroup;  /**< The template's own group; NULL without. */
+    char *library;    /**< NULL for call programs. */
+    char *cgroup;     /**< The template's own group; NULL without. */
+    char *executable; /**< What it and its fresh tasks are executed from. */
     char **environment;
     struct settings settings;
     enum isolation isolation;

@@ -93,8 +93,9 @@ static _Noreturn void become_task(const struct template *template, const struct 
     char *arguments[] = {"bgtask-runner",   "task",
                          since_text,        subprocesses ? "subprocesses" : "noSubprocesses",
                          template->library, NULL};
-    execve("/proc/self/exe", arguments, template->environment);
-    snprintf(finding, sizeof(finding), "execve of the runner: %s (%d)", strerror(errno), errno);
+    execve(template->executable, arguments, template->environment);
+    snprintf(finding, sizeof(finding), "execve(%.300s): %s (%d)", template->executable, strerror(errno),
+             errno);
     task_refuse(TASK_REPORT, finding);
 }
 

@@ -29,6 +29,7 @@ static void destroy(struct template *template) {
     free(template->environment);
     free(template->library);
     free(template->cgroup);
+    free(template->executable);
     free(template->settings.directory);
     free(template->settings.limits);
     free(template);
@@ -77,9 +78,12 @@ static struct template *parse(struct body body) {
     template->settings.directory = body_text(body, 3);
     template->cgroup = body_text(body, 7);
     template->settings.niceness = (int)(int64_t)body_number(body, 8, 0);
+    template->executable = body_text(body, 9);
+    if (template->executable == NULL)
+        template->executable = strdup("/proc/self/exe");
     template->socket = template->pidfd = -1;
     char *word = body_text(body, 6);
-    bool done = template->settings.directory != NULL && word != NULL &&
+    bool done = template->settings.directory != NULL && template->executable != NULL && word != NULL &&
                 isolation_parse(word, &template->isolation) && copy_lists(template, body);
     free(word);
     if (done)
@@ -97,8 +101,9 @@ static _Noreturn void become_template(const struct template *template, int socke
         socket = 3;
         if (isolation_enter_template(&template->settings, answer.finding, sizeof(answer.finding))) {
             char *arguments[] = {"bgtask-runner", "template", template->library, NULL};
-            execve("/proc/self/exe", arguments, template->environment);
-            snprintf(answer.finding, sizeof(answer.finding), "execve of the runner: %s", strerror(errno));
+            execve(template->executable, arguments, template->environment);
+            snprintf(answer.finding, sizeof(answer.finding), "execve(%.300s): %s", template->executable,
+                     strerror(errno));
         }
     } else {
         snprintf(answer.finding, sizeof(answer.finding), "the template's descriptors: %s", strerror(errno));

@@ -20,6 +20,10 @@ public struct TemplateMessage: WireMessage {
     public var cgroup: String?
     /// Scheduling niceness.
     public var niceness: Int64?
+    /// The program that it is executed from, absolute; `nil` is the launcher's own file.
+    ///
+    /// A copy or hard link of the runner: `Bundle.main` of a plugin is where its process's program lies.
+    public var executable: String?
 
     /// One `setrlimit`.
     public struct ResourceLimit: Sendable, Equatable {
@@ -56,7 +60,7 @@ public struct TemplateMessage: WireMessage {
     public init(fields: FieldReader) throws(WireError) {
         var fields = fields
         var template: UInt64?, library: String?, directory: String?, isolation: String?, cgroup: String?
-        var niceness: Int64?
+        var niceness: Int64?, executable: String?
         var environment: [String] = [], limits: [ResourceLimit] = []
         while let field = try fields.next() {
             switch field.tag {
@@ -68,6 +72,7 @@ public struct TemplateMessage: WireMessage {
             case 6: try field.read(into: &isolation)
             case 7: try field.read(into: &cgroup)
             case 8: try field.read(into: &niceness)
+            case 9: try field.read(into: &executable)
             default: continue
             }
         }
@@ -81,6 +86,7 @@ public struct TemplateMessage: WireMessage {
         self.limits = limits
         self.cgroup = cgroup
         self.niceness = niceness
+        self.executable = executable
     }
 
     private static func limit(_ field: FieldReader.Field) throws(WireError) -> ResourceLimit {
@@ -103,6 +109,7 @@ public struct TemplateMessage: WireMessage {
         fields.write(6, isolation.rawValue)
         fields.write(7, cgroup)
         fields.write(8, niceness)
+        fields.write(9, executable)
     }
 }
 
