@@ -4,6 +4,7 @@
 #include "report.h"
 #include "task_state.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,6 +300,10 @@ static const void *host_extension(bgtask_task *task, const char *identifier) {
     return NULL;
 }
 
+static void *host_symbol(bgtask_task *task, const char *name) {
+    return task->library != NULL && name != NULL ? dlsym(task->library, name) : NULL;
+}
+
 const bgtask_host host_table = {
     .abi_version = BGTASK_ABI_VERSION,
     .struct_size = sizeof(bgtask_host),
@@ -322,4 +327,5 @@ const bgtask_host host_table = {
     .conditions = host_conditions,
     .set_conditions_handler = host_set_conditions_handler,
     .set_title = host_set_title,
+    .symbol = host_symbol,
 };

@@ -220,6 +220,7 @@ static _Noreturn void finish(bgtask_task *task) {
 
 void task_run(void *library, int64_t since) {
     bgtask_task *task = &the_task;
+    task->library = library;
     report_start(TASK_REPORT);
     setvbuf(stdout, NULL, _IOLBF, 0); // a pipe would be buffered fully, and lost with a crash
     pthread_condattr_t monotonic;

@@ -300,6 +300,10 @@ typedef struct bgtask_host {
 
     /** Replaces what the user sees of a continued task; cut at 1 KiB each, NULL is "". [any] Since 1. */
     void (*set_title)(bgtask_task *task, const char *title, const char *subtitle);
+
+    /** The address of a symbol that the plugin's library exports, or one of the libraries that it needs; NULL if
+     *  there is none. For language bindings that are linked into plugins. [any] Since 1. */
+    void *(*symbol)(bgtask_task *task, const char *name);
 } bgtask_host;
 
 /** What a plugin's entry function returns. Since 1. */

@@ -1,0 +1,196 @@
+import Foundation
+import Synchronization
+
+/// The process as an app: its handlers, its host, and how far its launching has come.
+package final class App: Sendable {
+    /// The process's one app.
+    package static let shared = App()
+
+    /// Where calls that wait for the host are made for those who don't want to wait.
+    static let callQueue = DispatchQueue(label: "BackgroundTasks.calls", attributes: .concurrent)
+
+    private struct State {
+        var host: any AppHost = NoHost()
+        var hasLaunched = false
+        var registrations: [String: Registration] = [:]
+        var scheduler: BGTaskScheduler?
+    }
+
+    /// A launch handler and where it is called.
+    struct Registration: @unchecked Sendable {
+        // Unchecked: Apple's declaration leaves the handler unmarked; it is called on `queue` alone.
+        let queue: DispatchQueue
+        /// Whether the app named the queue, and so may hold it up.
+        let isOwnQueue: Bool
+        let handler: (BGTask) -> Void
+    }
+
+    private let state = Mutex(State())
+
+    private init() {}
+
+    /// What runs this process.
+    package var host: any AppHost { state.withLock { $0.host } }
+
+    /// Replaces what runs this process, for a launch or a test; the handlers are forgotten.
+    package func adopt(_ host: any AppHost) {
+        state.withLock {
+            $0.host = host
+            $0.hasLaunched = false
+            $0.registrations = [:]
+        }
+    }
+
+    var scheduler: BGTaskScheduler {
+        state.withLock { state in
+            if let scheduler = state.scheduler { return scheduler }
+            let scheduler = BGTaskScheduler(self)
+            state.scheduler = scheduler
+            return scheduler
+        }
+    }
+
+    // MARK: Registration
+
+    func register(
+        _ identifier: String, using queue: DispatchQueue?, launchHandler: @escaping (BGTask) -> Void
+    ) -> Bool {
+        let host = host
+        if let permits = host.permits {
+            guard let pattern = permits.pattern(for: identifier) else {
+                host.advise(
+                    "handlerNotPermitted",
+                    "\(identifier) is registered, but the manifest of \(permits.bundle) does not permit it: "
+                        + "add it to the manifest's tasks, or mend its spelling. It permits "
+                        + "\(permits.identifiers.joined(separator: ", ")).")
+                return false
+            }
+            let isContinued = pattern.hasSuffix(".*") || permits.kinds[pattern] == .continuedProcessing
+            if hasLaunched && !isContinued {
+                misuse(
+                    "NSInternalInconsistencyException",
+                    "All launch handlers must be registered before application finishes launching: "
+                        + "\(identifier) came later. Register it in application(_:didFinishLaunchingWithOptions:), "
+                        + "in App.init, or in registerHandlers(with:); only continued tasks may come later.")
+            }
+        }
+        let registration = Registration(
+            queue: queue ?? DispatchQueue(label: "BackgroundTasks.\(identifier)", qos: .utility),
+            isOwnQueue: queue == nil, handler: launchHandler)
+        let isFirst = state.withLock { state in
+            guard state.registrations[identifier] == nil else { return false }
+            state.registrations[identifier] = registration
+            return true
+        }
+        guard isFirst else {
+            misuse(
+                "NSInternalInconsistencyException",
+                "Launch handler for task with identifier \(identifier) has already been registered. "
+                    + "Register each identifier once; look for a library that registers it too.")
+        }
+        return true
+    }
+
+    /// Whether launching has finished: from here on only continued tasks are registered.
+    package var hasLaunched: Bool { state.withLock { $0.hasLaunched } }
+
+    /// Closes registration and says which permitted identifiers have no handler.
+    ///
+    /// - Returns: `false` if it was closed before.
+    package func finishLaunching() -> Bool {
+        let (isFirst, registered) = state.withLock { state in
+            defer { state.hasLaunched = true }
+            return (!state.hasLaunched, Set(state.registrations.keys))
+        }
+        guard isFirst, let permits = host.permits else { return isFirst }
+        let served: Set<BackgroundTaskKind> = [.push, .transferEvents, .activity]
+        let missing = permits.identifiers.filter { identifier in
+            if let kind = permits.kinds[identifier], served.contains(kind) { return false }
+            return !registered.contains(identifier)
+                && !registered.contains { Wildcard.matches(identifier, $0) }
+        }
+        if registered.isEmpty, !missing.isEmpty {
+            host.advise(
+                "nothingRegistered",
+                "the plugin registers no launch handler at all, but its manifest permits "
+                    + "\(missing.joined(separator: ", ")): call BGTaskScheduler.shared.register(...) while it launches. "
+                    + "Code inside '#if os(iOS)' compiles to nothing here; write '#if canImport(BackgroundTasks)'."
+            )
+        } else if !missing.isEmpty {
+            host.advise(
+                "handlerMissing",
+                "no launch handler is registered for \(missing.joined(separator: ", ")): every permitted "
+                    + "identifier needs one. Register it while the app launches, or take it out of the manifest."
+            )
+        }
+        return isFirst
+    }
+
+    /// The registration for an identifier: its own, or that of the longest wildcard.
+    func registration(for identifier: String) -> Registration? {
+        state.withLock { state in
+            if let own = state.registrations[identifier] { return own }
+            let patterns = state.registrations.keys.filter { Wildcard.matches($0, identifier) }
+            return patterns.max { $0.utf8.count < $1.utf8.count }.flatMap { state.registrations[$0] }
+        }
+    }
+
+    // MARK: Requests
+
+    func submit(_ facts: RequestFacts) throws {
+        if host.isLaunch, registration(for: facts.identifier) == nil,
+            host.permits?.pattern(for: facts.identifier) != nil
+        {
+            misuse("NSInternalInconsistencyException", Self.noHandler(facts.identifier))
+        }
+        if let payload = facts.payload, payload.count > Self.largestBlob {
+            throw BGTaskScheduler.Error(
+                .notPermitted,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "\(facts.identifier): its payload has \(payload.count) bytes of at most \(Self.largestBlob). "
+                        + "Put it into a file and pass its path."
+                ])
+        }
+        do {
+            try host.submit(facts)
+        } catch {
+            throw BGTaskScheduler.Error(error.code, userInfo: [NSLocalizedDescriptionKey: error.text])
+        }
+    }
+
+    static func noHandler(_ identifier: String) -> String {
+        "No launch handler registered for task with identifier \(identifier). "
+            + "Register one while the app launches, before it is submitted."
+    }
+
+    /// The most bytes of a payload or a checkpoint: what one frame of the runner protocol holds.
+    static let largestBlob = 49_152
+
+    // MARK: Launches
+
+    /// Gives a launch to its handler.
+    ///
+    /// - Returns: The task; `nil` if no handler is registered for it.
+    package func launch(_ facts: LaunchFacts, over channel: any TaskChannel) -> BGTask? {
+        guard let registration = registration(for: facts.identifier) else { return nil }
+        let running = RunningTask(
+            facts, channel, expiresOn: registration.isOwnQueue ? nil : registration.queue)
+        let task = BGTask.task(of: facts.kind, running)
+        running.begin()
+        let call = Unchecked((task, registration.handler))
+        registration.queue.async { call.value.1(call.value.0) }
+        return task
+    }
+}
+
+extension BGTask {
+    /// The object that a handler gets for a launch of that kind.
+    static func task(of kind: BackgroundTaskKind, _ running: RunningTask) -> BGTask {
+        switch kind {
+        case .appRefresh, .push, .transferEvents, .appLaunch: BGAppRefreshTask(running)
+        case .processing, .activity: BGProcessingTask(running)
+        case .continuedProcessing: BGContinuedProcessingTask(running)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Synchronization
+
+/// One launch inside the app: what all of a `BGTask`'s members go to.
+///
+/// Completing and expiring may come at once from different threads; whoever is first decides.
+package final class RunningTask: Sendable {
+    package let facts: LaunchFacts
+    private let channel: any TaskChannel
+    /// Where the expiration handler is called; `nil` is a queue of this task's own, which nothing holds up.
+    private let expirationQueue: DispatchQueue?
+
+    private struct State {
+        var isCompleted = false
+        var handler: Unchecked<() -> Void>?
+        var checkpoint: Data?
+        var titles: Titles
+        var watch: ProgressWatch?
+        var completions: [@Sendable (Bool) -> Void] = []
+        var success: Bool?
+    }
+
+    /// What the user sees.
+    package struct Titles: Sendable {
+        package var title: String
+        package var subtitle: String
+    }
+
+    private let state: Mutex<State>
+
+    package init(_ facts: LaunchFacts, _ channel: any TaskChannel, expiresOn queue: DispatchQueue?) {
+        self.facts = facts
+        self.channel = channel
+        expirationQueue = queue
+        state = Mutex(
+            State(
+                checkpoint: facts.checkpoint,
+                titles: Titles(title: facts.title, subtitle: facts.subtitle)))
+    }
+
+    /// Starts what goes on beside the handler.
+    func begin() {
+        state.withLock { $0.watch }?.start()
+    }
+
+    // MARK: Expiring
+
+    var expiration: Expiration? { channel.expiration }
+
+    var deadline: Date? { channel.expiration?.deadline ?? facts.leaseEnd }
+
+    var expirationHandler: (() -> Void)? {
+        get { state.withLock { $0.handler }?.value }
+        set {
+            let handler = newValue.map { Unchecked($0) }
+            let isLive = state.withLock { state in
+                guard !state.isCompleted else { return false }
+                state.handler = handler
+                return true
+            }
+            // The host needs to know whether there is one: without, it does not wait for anybody.
+            guard isLive else { return }
+            if handler == nil {
+                channel.setExpirationHandler(nil)
+            } else {
+                channel.setExpirationHandler { [weak self] in self?.expire($0) }
+            }
+        }
+    }
+
+    private func expire(_ expiration: Expiration) {
+        guard let handler = takeHandler() else { return }
+        if expiration.reason == BGTaskExpirationReason.cancelledByUser.rawValue {
+            state.withLock { $0.watch }?.progress.cancel()
+        }
+        let queue = expirationQueue ?? Self.expirations
+        let call = Once { handler.value() }
+        queue.async { call.run() }
+        guard expirationQueue != nil else { return }
+        // A queue that its own handler holds up would let the grace pass unused.
+        let patience = max(0.05, expiration.deadline.timeIntervalSinceNow / 4)
+        Self.expirations.asyncAfter(deadline: .now() + patience) {
+            guard call.run() else { return }
+            App.shared.host.advise(
+                "expirationQueueBusy",
+                "the queue that the handler of \(self.facts.identifier) was registered with was busy when the launch "
+                    + "expired, so the expiration handler ran on another one: leave that queue soon, and work elsewhere."
+            )
+        }
+    }
+
+    /// The handler, which is cleared: it is called once.
+    private func takeHandler() -> Unchecked<() -> Void>? {
+        state.withLock { state in
+            defer { state.handler = nil }
+            return state.isCompleted ? nil : state.handler
+        }
+    }
+
+    private static let expirations = DispatchQueue(
+        label: "BackgroundTasks.expirations", qos: .userInitiated, attributes: .concurrent)
+
+    // MARK: Completing
+
+    func complete(success: Bool, message: String? = nil) {
+        let ending = state.withLock { state -> (ProgressWatch?, [@Sendable (Bool) -> Void])? in
+            guard !state.isCompleted else { return nil }
+            state.isCompleted = true
+            state.success = success
+            state.handler = nil
+            defer { (state.watch, state.completions) = (nil, []) }
+            return (state.watch, state.completions)
+        }
+        guard let (watch, completions) = ending else { return }
+        watch?.stop()
+        channel.complete(success: success, message: message)
+        for completion in completions { completion(success) }
+    }
+
+    /// Calls `handler` when the task has completed, with what; at once if it has.
+    package func whenCompleted(_ handler: @escaping @Sendable (Bool) -> Void) {
+        let success = state.withLock { state in
+            if state.success == nil { state.completions.append(handler) }
+            return state.success
+        }
+        if let success { handler(success) }
+    }
+
+    // MARK: What it says meanwhile
+
+    var checkpoint: Data? {
+        get { state.withLock { $0.checkpoint } }
+        set {
+            guard (newValue?.count ?? 0) <= App.largestBlob, channel.save(checkpoint: newValue) else {
+                App.shared.host.log(
+                    .error, subsystem: nil, category: nil,
+                    "a checkpoint of \(newValue?.count ?? 0) bytes is refused, and the one before stays: at most "
+                        + "\(App.largestBlob) are kept. Write a file into the data directory and save its name."
+                )
+                return
+            }
+            state.withLock { $0.checkpoint = newValue }
+        }
+    }
+
+    var titles: Titles { state.withLock { $0.titles } }
+
+    func setTitles(_ title: String, _ subtitle: String) {
+        state.withLock { $0.titles = Titles(title: title, subtitle: subtitle) }
+        channel.setTitle(title, subtitle: subtitle)
+    }
+
+    /// Makes the progress that the handler works with; once per task.
+    func makeProgress() -> Progress {
+        let channel = channel
+        let progress = ReportedProgress()
+        let watch = ProgressWatch(progress) { channel.report(completed: $0, total: $1) }
+        progress.changed = { [weak watch] in watch?.look() }
+        state.withLock { $0.watch = watch }
+        return progress
+    }
+}
+
+/// Something that is done once, by whoever comes first.
+private final class Once: Sendable {
+    private let body: Mutex<(@Sendable () -> Void)?>
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }
+
+    /// Does it; false if it was done before.
+    @discardableResult
+    func run() -> Bool {
+        let body = body.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        body?()
+        return body != nil
+    }
+}

@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+//
+// What plugins and apps are written with. A package of its own, for two reasons: who writes a plugin shall not build
+// the host, and a module that is called `os` in the host's build folder would be found by the `#if canImport(os)` of
+// the packages that the host uses (Documentation/Decisions/0004).
+import PackageDescription
+
+/// As in the package of the host: warnings are errors, everything is checked for data races.
+let swiftSettings: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "SDK",
+    products: [
+        .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+        .library(name: "CHandlerABI", targets: ["CHandlerABI"]),
+    ],
+    targets: [
+        .target(name: "CHandlerABI", path: "CHandlerABI"),
+        .target(
+            name: "BackgroundTasks", dependencies: ["CHandlerABI"], path: "BackgroundTasks",
+            swiftSettings: swiftSettings),
+    ],
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .c17
+)
