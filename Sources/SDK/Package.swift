@@ -18,11 +18,18 @@ let package = Package(
     products: [
         .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
         .library(name: "CHandlerABI", targets: ["CHandlerABI"]),
+        .library(name: "UIKit", targets: ["UIKit"]),
+        .library(name: "SwiftUI", targets: ["SwiftUI"]),
     ],
     targets: [
         .target(name: "CHandlerABI", path: "CHandlerABI"),
         .target(
             name: "BackgroundTasks", dependencies: ["CHandlerABI"], path: "BackgroundTasks",
+            swiftSettings: swiftSettings),
+        .target(
+            name: "UIKit", dependencies: ["BackgroundTasks"], path: "UIKit", swiftSettings: swiftSettings),
+        .target(
+            name: "SwiftUI", dependencies: ["BackgroundTasks", "UIKit"], path: "SwiftUI",
             swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6],

@@ -8,8 +8,8 @@ package protocol AppHost: AnyObject, Sendable {
     var permits: AppPermits? { get }
     /// Whether continued tasks may ask for the GPU.
     var supportsGPU: Bool { get }
-    /// Whether this process was started by the host, for one launch.
-    var isLaunch: Bool { get }
+    /// The one launch that this process was started for; `nil` where it lives on its own.
+    var launchedFor: LaunchFacts? { get }
 
     /// Asks for a launch; durable when it returns.
     func submit(_ request: RequestFacts) throws(Refusal)
@@ -29,11 +29,18 @@ package protocol AppHost: AnyObject, Sendable {
     func beginAssertion(_ name: String) -> UInt64?
     /// Lets go.
     func endAssertion(_ assertion: UInt64)
+    /// How many seconds assertions may keep the process alive.
+    var assertionAllowance: TimeInterval { get }
 
     /// What the machine is like.
     var conditions: MachineConditions { get }
     /// Calls `handler` on every change of the conditions, on a thread of the host's.
     func observeConditions(_ handler: @escaping @Sendable (MachineConditions) -> Void)
+}
+
+extension AppHost {
+    /// Whether this process was started by the host, for one launch.
+    package var isLaunch: Bool { launchedFor != nil }
 }
 
 /// One launch, towards the host.

@@ -4,7 +4,7 @@ import Foundation
 final class NoHost: AppHost {
     let permits: AppPermits? = nil
     let supportsGPU = false
-    let isLaunch = false
+    let launchedFor: LaunchFacts? = nil
     let conditions = MachineConditions()
 
     func submit(_ request: RequestFacts) throws(Refusal) {
@@ -27,6 +27,7 @@ final class NoHost: AppHost {
     func fault(_ code: String, _ message: String) {}
     func beginAssertion(_ name: String) -> UInt64? { nil }
     func endAssertion(_ assertion: UInt64) {}
+    let assertionAllowance: TimeInterval = 30
     func observeConditions(_ handler: @escaping @Sendable (MachineConditions) -> Void) {}
 }
 

@@ -13,7 +13,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
 
     let launch: LaunchFacts
     let permits: AppPermits?
-    let isLaunch = true
+    var launchedFor: LaunchFacts? { launch }
 
     init(_ task: OpaquePointer, _ table: bgtask_host) {
         self.task = task
@@ -22,6 +22,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
             preconditionFailure("bgtask.h promises that the launch is never NULL")
         }
         self.launch = LaunchFacts(launch)
+        assertionAllowance = Double(launch.assertion_allowance_milliseconds) / 1000
         permits = AppPermits(
             bundle: String(cString: launch.bundle), identifiers: Self.strings(launch.permitted_identifiers),
             modes: Self.strings(launch.modes))
@@ -105,6 +106,8 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
     }
 
     func endAssertion(_ assertion: UInt64) { table.end_assertion(task, assertion) }
+
+    let assertionAllowance: TimeInterval
 
     // MARK: Conditions
 
@@ -236,6 +239,7 @@ extension RequestFacts {
         request.earliest_begin_milliseconds = earliestBeginDate?.milliseconds ?? 0
         request.requires_external_power = requiresExternalPower ? 1 : 0
         request.requires_network_connectivity = requiresNetworkConnectivity ? 1 : 0
+        request.deadline_milliseconds = deadline?.milliseconds ?? 0
         request.fails_unless_immediate = failsUnlessImmediate ? 1 : 0
         request.requires_gpu = requiresGPU ? 1 : 0
         return identifier.withCString { identifier in

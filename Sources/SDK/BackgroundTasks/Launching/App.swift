@@ -14,6 +14,8 @@ package final class App: Sendable {
         var hasLaunched = false
         var registrations: [String: Registration] = [:]
         var scheduler: BGTaskScheduler?
+        /// Blocks of activity schedulers, by identifier.
+        var activities: [String: Activity] = [:]
     }
 
     /// A launch handler and where it is called.
@@ -38,7 +40,9 @@ package final class App: Sendable {
             $0.host = host
             $0.hasLaunched = false
             $0.registrations = [:]
+            $0.activities = [:]
         }
+        ConditionNews.shared.follow(host)
     }
 
     var scheduler: BGTaskScheduler {
@@ -126,6 +130,15 @@ package final class App: Sendable {
         return isFirst
     }
 
+    /// The permitted app refresh tasks that no handler is registered for, as far as their kinds are known.
+    package var permittedRefreshesWithoutHandler: [String] {
+        guard let permits = host.permits else { return [] }
+        return permits.identifiers.filter {
+            (permits.kinds[$0] ?? .appRefresh) == .appRefresh && registration(for: $0) == nil
+                && !$0.hasSuffix(".*")
+        }
+    }
+
     /// The registration for an identifier: its own, or that of the longest wildcard.
     func registration(for identifier: String) -> Registration? {
         state.withLock { state in
@@ -138,7 +151,7 @@ package final class App: Sendable {
     // MARK: Requests
 
     func submit(_ facts: RequestFacts) throws {
-        if host.isLaunch, registration(for: facts.identifier) == nil,
+        if host.isLaunch, facts.kind != .activity, registration(for: facts.identifier) == nil,
             host.permits?.pattern(for: facts.identifier) != nil
         {
             misuse("NSInternalInconsistencyException", Self.noHandler(facts.identifier))
@@ -172,7 +185,10 @@ package final class App: Sendable {
     /// Gives a launch to its handler.
     ///
     /// - Returns: The task; `nil` if no handler is registered for it.
-    package func launch(_ facts: LaunchFacts, over channel: any TaskChannel) -> BGTask? {
+    package func launch(_ facts: LaunchFacts, over channel: any TaskChannel) -> RunningTask? {
+        if facts.kind == .activity, registration(for: facts.identifier) == nil {
+            return launchActivity(facts, over: channel)
+        }
         guard let registration = registration(for: facts.identifier) else { return nil }
         let running = RunningTask(
             facts, channel, expiresOn: registration.isOwnQueue ? nil : registration.queue)
@@ -180,7 +196,27 @@ package final class App: Sendable {
         running.begin()
         let call = Unchecked((task, registration.handler))
         registration.queue.async { call.value.1(call.value.0) }
-        return task
+        return running
+    }
+
+    // MARK: Activities
+
+    private func launchActivity(_ facts: LaunchFacts, over channel: any TaskChannel) -> RunningTask? {
+        guard let activity = state.withLock({ $0.activities.removeValue(forKey: facts.identifier) }) else {
+            return nil
+        }
+        let running = RunningTask(facts, channel, expiresOn: nil)
+        activity.run(running)
+        return running
+    }
+
+    /// Keeps a block for the launch of its activity.
+    func keep(_ activity: Activity) {
+        state.withLock { $0.activities[activity.scheduler.identifier] = activity }
+    }
+
+    func forgetActivity(_ identifier: String) {
+        state.withLock { $0.activities[identifier] = nil }
     }
 }
 

@@ -32,6 +32,6 @@ extension BackgroundPlugin {
     @MainActor
     public static func main() {
         registerHandlers(with: .shared)
-        LaunchedApp.finishLaunching { didEnterBackground() }
+        LaunchedApp.finishLaunching(AppCallbacks { didEnterBackground() })
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A launch by the runner: the app's own launch code, then what it was launched for.
-enum LaunchedApp {
+package enum LaunchedApp {
     /// Runs the launch on the main thread; returns when the process may end.
     static func run(_ host: RunnerHost) {
         App.shared.adopt(host)
@@ -12,8 +12,8 @@ enum LaunchedApp {
                     + "'@main struct MyPlugin: BackgroundPlugin' with registerHandlers(with:), or keep the app's own "
                     + "@main App or AppDelegate.")
         }
-        // Whatever launch code does that never returns to us (dispatchMain, a run loop of its own) drains the main
-        // queue, and then it has finished launching.
+        // Launch code that never returns to us (dispatchMain, a run loop of its own) drains the main queue, and then it
+        // has finished launching.
         DispatchQueue.main.async { MainActor.assumeIsolated { finishLaunching() } }
         var arguments: [UnsafeMutablePointer<CChar>?] = [nil]
         _ = main(0, &arguments)
@@ -25,28 +25,48 @@ enum LaunchedApp {
 
     /// Closes registration and does what the process was launched for; later calls do nothing.
     ///
-    /// - Parameter enterBackground: What the app does when it leaves the foreground: called at an app launch.
+    /// - Parameter callbacks: What the app can be called for besides its handlers.
     @MainActor
-    static func finishLaunching(enterBackground: (@MainActor () -> Void)? = nil) {
+    package static func finishLaunching(_ callbacks: AppCallbacks = AppCallbacks()) {
         let app = App.shared
         guard app.finishLaunching(), let host = app.host as? RunnerHost else { return }
-        switch host.launch.kind {
-        case .appLaunch:
-            enterBackground?()
-            MainLoop.end(host, afterQuiet: appLaunchTime)
-        case .appRefresh, .processing, .continuedProcessing, .push, .transferEvents, .activity:
-            start(host)
+        let launch = host.launch
+        if launch.kind == .appLaunch {
+            callbacks.enterBackground()
+            DispatchQueue.main.asyncAfter(deadline: .now() + appLaunchTime) {
+                host.complete(success: true, message: nil)
+                MainLoop.end()
+            }
+        } else if let running = app.launch(launch, over: host) ?? start(launch, over: host, callbacks) {
+            running.whenCompleted { _ in MainLoop.end() }
+        } else {
+            misuse("NSInternalInconsistencyException", App.noHandler(launch.identifier))
         }
     }
 
-    /// How long an app goes on after its entry into the background, for what it began there: Apple gives about 5 s
-    /// before it suspends; here nothing is suspended, and a second is enough to submit in.
+    /// How many seconds an app goes on after its entry into the background, for what it began there: Apple gives about
+    /// 5 s before it suspends; here nothing is suspended, and one is enough to submit in.
     static let appLaunchTime = 1.0
 
-    private static func start(_ host: RunnerHost) {
-        guard let task = App.shared.launch(host.launch, over: host) else {
-            misuse("NSInternalInconsistencyException", App.noHandler(host.launch.identifier))
+    /// Calls the app back for a launch that no registered handler serves; `nil` if it can't be.
+    @MainActor
+    private static func start(
+        _ launch: LaunchFacts, over host: RunnerHost, _ callbacks: AppCallbacks
+    ) -> RunningTask? {
+        let running = RunningTask(launch, host, expiresOn: nil)
+        if launch.kind == .push, let push = callbacks.push {
+            running.expirationHandler = { running.complete(success: false) }
+            push(launch.payload) { result in
+                running.complete(
+                    success: result != .failed, message: result == .failed ? nil : result.rawValue)
+            }
+            return running
         }
-        task.running.whenCompleted { _ in MainLoop.end() }
+        if launch.kind == .transferEvents, let transferEvents = callbacks.transferEvents {
+            running.expirationHandler = { running.complete(success: false) }
+            transferEvents(launch.identifier) { running.complete(success: true) }
+            return running
+        }
+        return nil
     }
 }

@@ -2,32 +2,25 @@ import Foundation
 import Synchronization
 
 /// The main thread after launching: timers, the main queue and the main actor, until the process may end.
-package enum MainLoop {
+enum MainLoop {
     private static let hasEnded = Mutex(false)
 
-    /// Turns the main run loop until ``end()``.
+    /// Turns the main run loop until ``end()`` and the end of the last assertion.
     @MainActor
     static func runUntilEnded() {
+        // A run loop without any source returns at once; the port is one that nothing is sent to.
+        RunLoop.main.add(Port(), forMode: .default)
         while !hasEnded.withLock({ $0 }) {
-            // Comes back after each thing done; the distant date is for the loop without any source.
-            if !RunLoop.main.run(mode: .default, before: .distantFuture) {
-                RunLoop.main.add(Port(), forMode: .default)
-            }
+            _ = RunLoop.main.run(mode: .default, before: .distantFuture)
         }
     }
 
-    /// Lets the loop end as soon as it comes back.
-    package static func end() {
-        hasEnded.withLock { $0 = true }
-        DispatchQueue.main.async {}
-    }
-
-    /// Completes an app launch when it has had its time.
-    @MainActor
-    static func end(_ host: RunnerHost, afterQuiet seconds: Double) {
-        DispatchQueue.main.asyncAfter(deadline: .now() + seconds) {
-            host.complete(success: true, message: nil)
-            end()
+    /// The task has completed: the process ends once no assertion is open, and no later than the allowance says.
+    static func end() {
+        AssertionBook.shared.count(App.shared.host.assertionAllowance) {
+            hasEnded.withLock { $0 = true }
+            // Wakes the loop.
+            DispatchQueue.main.async {}
         }
     }
 }

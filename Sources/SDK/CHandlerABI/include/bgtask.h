@@ -113,6 +113,8 @@ typedef struct bgtask_launch {
     const char *const *permitted_identifiers;
     /** The manifest's modes ("fetch", "processing", "remote-notification"); NULL ends the list. Since 1. */
     const char *const *modes;
+    /** How long assertions keep the process alive after completion, milliseconds. Since 1. */
+    int64_t assertion_allowance_milliseconds;
 } bgtask_launch;
 
 /** How hot the machine is. Since 1. */
