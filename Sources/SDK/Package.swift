@@ -18,6 +18,7 @@ let package = Package(
     products: [
         .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
         .library(name: "CHandlerABI", targets: ["CHandlerABI"]),
+        .library(name: "OSLog", targets: ["OSLog", "os"]),
         .library(name: "UIKit", targets: ["UIKit"]),
         .library(name: "SwiftUI", targets: ["SwiftUI"]),
     ],
@@ -31,6 +32,8 @@ let package = Package(
         .target(
             name: "SwiftUI", dependencies: ["BackgroundTasks", "UIKit"], path: "SwiftUI",
             swiftSettings: swiftSettings),
+        .target(name: "os", dependencies: ["BackgroundTasks"], path: "os", swiftSettings: swiftSettings),
+        .target(name: "OSLog", dependencies: ["os"], path: "OSLog", swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c17

@@ -95,7 +95,8 @@ static void take_launch(bgtask_task *task, struct body body) {
     launch->permitted_identifiers = texts_of(body, 16);
     launch->modes = texts_of(body, 17);
     task->debug = body_number(body, 14, 0) != 0;
-    task->assertion_allowance = (int64_t)body_number(body, 15, 30000) * 1000000;
+    launch->assertion_allowance_milliseconds = (int64_t)body_number(body, 15, 30000);
+    task->assertion_allowance = launch->assertion_allowance_milliseconds * 1000000;
 }
 
 /* Copies the bytes of a blob message, with a NUL behind them for those who forget the length. */

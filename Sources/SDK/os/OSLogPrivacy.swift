@@ -1,0 +1,81 @@
+import Foundation
+
+/// Who may read a value in the log.
+public struct OSLogPrivacy: Sendable {
+    /// What stands in a private value's place.
+    public enum Mask: Sendable {
+        /// `<private>`.
+        case none
+        /// A hash: equal values can be told, the value can't be read.
+        case hash
+    }
+
+    enum Rule: Sendable {
+        case auto
+        case open
+        case closed
+    }
+
+    let rule: Rule
+    let mask: Mask
+
+    /// By the value's type: numbers are public, texts and objects are private.
+    public static var auto: Self { Self(rule: .auto, mask: .none) }
+    /// Everybody.
+    public static var `public`: Self { Self(rule: .open, mask: .none) }
+    /// Nobody.
+    public static var `private`: Self { Self(rule: .closed, mask: .none) }
+    /// Nobody, not even where private values are shown.
+    public static var sensitive: Self { Self(rule: .closed, mask: .none) }
+
+    /// By the value's type, with a mask where it is private.
+    ///
+    /// - Parameter mask: What stands in its place.
+    /// - Returns: The rule.
+    public static func auto(mask: Mask) -> Self { Self(rule: .auto, mask: mask) }
+
+    /// Nobody, with a mask.
+    ///
+    /// - Parameter mask: What stands in its place.
+    /// - Returns: The rule.
+    public static func `private`(mask: Mask) -> Self { Self(rule: .closed, mask: mask) }
+
+    /// Nobody, with a mask.
+    ///
+    /// - Parameter mask: What stands in its place.
+    /// - Returns: The rule.
+    public static func sensitive(mask: Mask) -> Self { Self(rule: .closed, mask: mask) }
+
+    /// The text as it goes into the log.
+    ///
+    /// - Parameters:
+    ///   - text: The value.
+    ///   - isPublic: What `auto` means for the value's type.
+    func shown(_ text: String, isPublic: Bool) -> String {
+        switch rule {
+        case .open: text
+        case .auto where isPublic: text
+        case .auto, .closed:
+            switch mask {
+            case .none: "<private>"
+            case .hash: "<mask.hash: '\(ValueHash.text(of: text))'>"
+            }
+        }
+    }
+}
+
+/// Hashes of private values: the same in every launch on this machine, others on the next machine.
+///
+/// They tell values apart. They are no secret from somebody who has the machine and tries every likely value.
+enum ValueHash {
+    private static let salt: [UInt8] =
+        FileManager.default.contents(atPath: "/etc/machine-id").map(Array.init) ?? []
+
+    static func text(of value: String) -> String {
+        // FNV-1a, 64 bits (Fowler, Noll, Vo; offset basis and prime as they publish them).
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in salt + Array(value.utf8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
