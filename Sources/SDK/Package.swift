@@ -24,11 +24,13 @@ let package = Package(
     ],
     targets: [
         .target(name: "CHandlerABI", path: "CHandlerABI"),
+        .target(name: "CObjects", path: "CObjects"),
         .target(
             name: "BackgroundTasks", dependencies: ["CHandlerABI"], path: "BackgroundTasks",
             swiftSettings: swiftSettings),
         .target(
-            name: "UIKit", dependencies: ["BackgroundTasks"], path: "UIKit", swiftSettings: swiftSettings),
+            name: "UIKit", dependencies: ["BackgroundTasks", "CObjects"], path: "UIKit",
+            swiftSettings: swiftSettings),
         .target(
             name: "SwiftUI", dependencies: ["BackgroundTasks", "UIKit"], path: "SwiftUI",
             swiftSettings: swiftSettings),

@@ -148,6 +148,7 @@ extension GoldenCase {
         message.debug = true
         message.assertionAllowance = 25_000
         message.permittedIdentifiers = ["com.example.photos.refresh", "com.example.photos.export.*"]
+        message.permittedKinds = [.appRefresh, .continuedProcessing]
         message.modes = ["fetch", "processing"]
         return message
     }

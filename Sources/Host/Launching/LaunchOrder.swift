@@ -46,6 +46,8 @@ public struct LaunchOrder: Sendable {
     public var network = false
     /// What the bundle's manifest permits, as written there; the task is told.
     public var permittedIdentifiers: [String] = []
+    /// Their kinds, in their order.
+    public var permittedKinds: [TaskKind] = []
     /// The manifest's modes; the task is told.
     public var modes: [BackgroundMode] = []
     /// What the machine is like at the start; `nil` where no handler asks.

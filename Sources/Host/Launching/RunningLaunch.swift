@@ -160,6 +160,7 @@ final class RunningLaunch: @unchecked Sendable {
         launch.subtitle = order.subtitle.isEmpty ? nil : order.subtitle
         launch.debug = order.debug
         launch.permittedIdentifiers = order.permittedIdentifiers
+        launch.permittedKinds = order.permittedKinds
         launch.modes = order.modes.map(\.rawValue)
         var bytes = try encoder.encode(launch)
         if let conditions { bytes += try encoder.encode(ConditionsMessage(conditions)) }

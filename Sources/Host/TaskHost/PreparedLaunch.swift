@@ -36,6 +36,9 @@ struct PreparedLaunch: Sendable {
         order.environment = environment
         order.debug = isDebugged
         order.niceness = priority.nice
+        order.permittedIdentifiers = handler.manifest.tasks.map(\.pattern.description)
+        order.permittedKinds = handler.manifest.tasks.map(\.kind)
+        order.modes = handler.manifest.modes.sorted { $0.rawValue < $1.rawValue }
         return order
     }
 }

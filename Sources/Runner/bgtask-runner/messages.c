@@ -20,7 +20,8 @@ static const struct message_rule rules[] = {
     // Host to task
     {MESSAGE_LAUNCH, {U64_REQUIRED(1), U64_REQUIRED(2), TEXT_REQUIRED(3, 0), TEXT_REQUIRED(4, 0), U64_REQUIRED(5),
                       U64_REQUIRED(6), U64_REQUIRED(7), I64(8), I64(9), TEXT_REQUIRED(10, 0), TEXT_REQUIRED(11, 0),
-                      TEXT(12, 0), TEXT(13, 0), FLAG(14), U64(15), TEXTS(16), TEXTS(17)}},
+                      TEXT(12, 0), TEXT(13, 0), FLAG(14), U64(15), TEXTS(16), TEXTS(17),
+                      BYTES(18, 0)}},
     {MESSAGE_PAYLOAD, {BYTES_REQUIRED(1, BGTASK_BLOB_MAX)}},
     {MESSAGE_CHECKPOINT_IN, {BYTES_REQUIRED(1, BGTASK_BLOB_MAX)}},
     {MESSAGE_PROGRAM, {BYTES_REQUIRED(1, 60000)}},

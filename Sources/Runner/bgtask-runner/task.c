@@ -77,6 +77,20 @@ static const char *const *texts_of(struct body body, uint8_t wanted) {
     return texts;
 }
 
+/* The kinds of the permitted identifiers, one byte each, with zeros where the host sent fewer. */
+static const uint8_t *kinds_of(struct body body, const char *const *identifiers) {
+    size_t count = 0;
+    while (identifiers[count] != NULL)
+        count++;
+    uint8_t *kinds = calloc(count + 1, 1);
+    struct value value = {0};
+    if (kinds == NULL)
+        _exit(EXIT_PROTOCOL_ERROR);
+    if (body_find(body, 18, &value))
+        memcpy(kinds, value.bytes, value.length < count ? value.length : count);
+    return kinds;
+}
+
 static void take_launch(bgtask_task *task, struct body body) {
     bgtask_launch *launch = &task->launch;
     launch->launch_id = body_number(body, 1, 0);
@@ -93,6 +107,7 @@ static void take_launch(bgtask_task *task, struct body body) {
     launch->title = text_or(body, 12, "");
     launch->subtitle = text_or(body, 13, "");
     launch->permitted_identifiers = texts_of(body, 16);
+    launch->permitted_kinds = kinds_of(body, launch->permitted_identifiers);
     launch->modes = texts_of(body, 17);
     task->debug = body_number(body, 14, 0) != 0;
     launch->assertion_allowance_milliseconds = (int64_t)body_number(body, 15, 30000);

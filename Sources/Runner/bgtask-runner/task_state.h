@@ -24,7 +24,7 @@ struct bgtask_task {
     int64_t assertion_allowance; /**< Nanoseconds. */
     const uint8_t *program;      /**< A call program; NULL for a plugin. */
     size_t program_length;
-    void *library; /**< The loader's handle of the plugin; NULL for a call program. */
+    void *library;              /**< The loader's handle of the plugin; NULL for a call program. */
     struct frame_reader reader; /**< The control pipe: the main thread's until the control thread starts. */
     int wake;                   /**< An eventfd that makes the control thread look around. */
 

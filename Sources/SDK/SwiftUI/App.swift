@@ -31,9 +31,13 @@ public protocol Scene {
     @SceneBuilder var body: Body { get }
 }
 
-extension Never: Scene, View {
+// The witness of both stands apart: next to a conformance it would be read by the builder of that protocol.
+extension Never: Scene {}
+extension Never: View {}
+
+extension Never {
     /// Never asked for.
-    public var body: Never { return fatalError("a primitive scene has no body") }
+    public var body: Never { neverAsked() }
 }
 
 /// Puts scenes together.
@@ -83,7 +87,7 @@ public struct WindowGroup<Content: View>: Scene, PrimitiveScene {
     public init(_ title: some StringProtocol, @ViewBuilder content: @escaping () -> Content) {}
 
     /// A group is primitive.
-    public var body: Never { fatalError("a window group is primitive") }
+    public var body: Never { neverAsked() }
 
     func collect(into collector: SceneCollector) {}
 }

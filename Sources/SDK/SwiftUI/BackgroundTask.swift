@@ -81,7 +81,7 @@ struct SceneWithTask<Content: Scene>: Scene, PrimitiveScene {
     let scene: Content
     let task: SceneTask
 
-    var body: Never { fatalError("a modified scene is primitive") }
+    var body: Never { neverAsked() }
 
     func collect(into collector: SceneCollector) {
         collector.visit(scene)

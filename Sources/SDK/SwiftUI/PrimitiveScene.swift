@@ -1,3 +1,10 @@
+import BackgroundTasks
+
+/// Stands for what nobody asks of a primitive scene or a view.
+func neverAsked() -> Never {
+    misuse("NSInternalInconsistencyException", "The body of a primitive scene, or of a view, was asked for.")
+}
+
 /// A scene that is not made of others, or that adds something to one.
 @MainActor
 protocol PrimitiveScene {
@@ -9,7 +16,7 @@ protocol PrimitiveScene {
 struct SceneGroup: Scene, PrimitiveScene {
     let scenes: [any Scene]
 
-    var body: Never { fatalError("a group of scenes is primitive") }
+    var body: Never { neverAsked() }
 
     func collect(into collector: SceneCollector) {
         for scene in scenes { collector.visit(scene) }

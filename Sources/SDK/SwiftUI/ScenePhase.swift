@@ -101,7 +101,7 @@ struct SceneWithChange<Content: Scene>: Scene, PrimitiveScene {
     let scene: Content
     let change: SceneChange
 
-    var body: Never { fatalError("a modified scene is primitive") }
+    var body: Never { neverAsked() }
 
     func collect(into collector: SceneCollector) {
         collector.visit(scene)

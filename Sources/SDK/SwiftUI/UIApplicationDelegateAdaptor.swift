@@ -11,7 +11,7 @@ public struct UIApplicationDelegateAdaptor<Delegate: UIApplicationDelegate> {
     ///
     /// - Parameter type: The delegate's class.
     public init(_ type: Delegate.Type = Delegate.self) {
-        wrappedValue = Delegate()
+        wrappedValue = Launching.make(Delegate.self)
         DelegateBook.delegate = wrappedValue
     }
 }

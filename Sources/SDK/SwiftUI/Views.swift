@@ -38,7 +38,7 @@ public struct EmptyView: View {
     /// Makes one.
     public nonisolated init() {}
     /// Never asked for.
-    public var body: Never { fatalError("a view is never shown") }
+    public var body: Never { neverAsked() }
 }
 
 /// A text, as placeholders in an app's window have it.
@@ -48,7 +48,7 @@ public struct Text: View {
     /// - Parameter content: Never shown.
     public nonisolated init(_ content: some StringProtocol) {}
     /// Never asked for.
-    public var body: Never { fatalError("a view is never shown") }
+    public var body: Never { neverAsked() }
 }
 
 /// Keeps a value of an app or a scene.

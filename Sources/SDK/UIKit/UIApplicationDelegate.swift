@@ -1,12 +1,10 @@
 public import Foundation
 
-/// An app's delegate, as far as it is called in the background: launching, entering the background, pushes and
-/// transfers. Methods that are left out do nothing.
+/// An app's delegate, as far as it is called in the background.
+///
+/// Launching, entering the background, pushes and transfers. Methods that are left out do nothing.
 @MainActor @preconcurrency
 public protocol UIApplicationDelegate: AnyObject {
-    /// Delegates are made by ``main()``.
-    init()
-
     /// The app is being launched.
     func application(
         _ application: UIApplication,
@@ -42,7 +40,7 @@ public protocol UIApplicationDelegate: AnyObject {
         fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void)
 
     /// A silent push came; the other spelling of the same.
-    func application(
+    nonisolated func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult
 
@@ -59,7 +57,7 @@ public protocol UIApplicationDelegate: AnyObject {
         completionHandler: @escaping () -> Void)
 
     /// All transfers of a background session are done; the other spelling of the same.
-    func application(
+    nonisolated func application(
         _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String
     ) async
 }
@@ -116,7 +114,7 @@ extension UIApplicationDelegate {
     }
 
     /// There is nothing new.
-    public func application(
+    public nonisolated func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult { .noData }
 
@@ -133,7 +131,7 @@ extension UIApplicationDelegate {
     }
 
     /// Does nothing.
-    public func application(
+    public nonisolated func application(
         _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String
     ) async {}
 }

@@ -4,7 +4,7 @@ import Foundation
 extension UIApplicationDelegate {
     /// What `@main` calls.
     @MainActor
-    public static func main() { Launching.run(Self.init()) }
+    public static func main() { Launching.run(ObjectMaking.make(Self.self)) }
 }
 
 /// What a `main.swift` calls: makes the delegate by its class's name and launches it.
@@ -28,7 +28,7 @@ public func UIApplicationMain(
             "UIApplicationMain: there is no app delegate of the class \(delegateClassName ?? "nil"). "
                 + "Pass NSStringFromClass(AppDelegate.self), or mark the class with @main.")
     }
-    Launching.run(type.init())
+    Launching.run(ObjectMaking.make(type))
     return 0
 }
 
@@ -37,6 +37,11 @@ public func UIApplicationMain(
 package enum Launching {
     /// The delegate: `UIApplication` holds it weakly, as on iOS, where the framework keeps it alive.
     private static var delegate: (any UIApplicationDelegate)?
+
+    /// Makes a delegate by its class's own `init()`.
+    package static func make<Delegate: UIApplicationDelegate>(_ type: Delegate.Type) -> Delegate {
+        ObjectMaking.make(type)
+    }
 
     /// Launches an app: registers, closes registration, and does what the process was launched for.
     package static func run(_ delegate: any UIApplicationDelegate) {

@@ -51,6 +51,7 @@ public struct OSLogPrivacy: Sendable {
     /// - Parameters:
     ///   - text: The value.
     ///   - isPublic: What `auto` means for the value's type.
+    /// - Returns: The text, or what stands in its place.
     func shown(_ text: String, isPublic: Bool) -> String {
         switch rule {
         case .open: text

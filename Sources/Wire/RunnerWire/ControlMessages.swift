@@ -36,6 +36,8 @@ public struct LaunchMessage: WireMessage {
     public var assertionAllowance: UInt64?
     /// What the manifest permits, as written there.
     public var permittedIdentifiers: [String]
+    /// The kinds of ``permittedIdentifiers``, in their order.
+    public var permittedKinds: [TaskKind]
     /// The manifest's modes, as written there.
     public var modes: [String]
 
@@ -56,6 +58,7 @@ public struct LaunchMessage: WireMessage {
         self.temporaryDirectory = temporaryDirectory
         debug = false
         permittedIdentifiers = []
+        permittedKinds = []
         modes = []
     }
 
@@ -66,7 +69,7 @@ public struct LaunchMessage: WireMessage {
             allowance: UInt64?
         var identifier: String?, bundle: String?, data: String?, temporary: String?
         var title: String?, subtitle: String?, lastSuccess: Int64?, leaseEnd: Int64?, debug: Bool?
-        var permitted: [String] = [], modes: [String] = []
+        var permitted: [String] = [], permittedKinds: [UInt8]?, modes: [String] = []
         while let field = try fields.next() {
             switch field.tag {
             case 1: try field.read(into: &launch)
@@ -86,6 +89,7 @@ public struct LaunchMessage: WireMessage {
             case 15: try field.read(into: &allowance)
             case 16: permitted.append(try field.text())
             case 17: modes.append(try field.text())
+            case 18: try field.read(into: &permittedKinds)
             default: continue
             }
         }
@@ -107,6 +111,12 @@ public struct LaunchMessage: WireMessage {
         self.debug = debug ?? false
         assertionAllowance = allowance
         permittedIdentifiers = permitted
+        for number in permittedKinds ?? [] {
+            guard let kind = TaskKind(wireValue: UInt64(number)) else {
+                throw WireError(.range, "there is no task kind \(number)")
+            }
+            self.permittedKinds.append(kind)
+        }
         self.modes = modes
     }
 
@@ -129,6 +139,7 @@ public struct LaunchMessage: WireMessage {
         fields.write(15, assertionAllowance)
         for identifier in permittedIdentifiers { fields.write(16, identifier) }
         for mode in modes { fields.write(17, mode) }
+        if !permittedKinds.isEmpty { fields.write(18, permittedKinds.map { UInt8(clamping: $0.wireValue) }) }
     }
 }
 

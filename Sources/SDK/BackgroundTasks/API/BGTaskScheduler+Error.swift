@@ -23,6 +23,7 @@ extension BGTaskScheduler {
             /// - Parameters:
             ///   - code: The code in a `catch`.
             ///   - error: What was thrown.
+            /// - Returns: Whether it is.
             public static func ~= (code: Code, error: any Swift.Error) -> Bool {
                 let error = error as NSError
                 return error.domain == errorDomain && error.code == code.rawValue

@@ -10,7 +10,7 @@ struct Activity: Sendable {
     func run(_ running: RunningTask) {
         let scheduler = scheduler
         let ending = ActivityEnding { result in
-            if let result, let next = scheduler.nextRequest(after: result) {
+            if let result, let next = scheduler.nextRequest(after: result, now: App.shared.host.now) {
                 do {
                     try App.shared.submit(next)
                 } catch {

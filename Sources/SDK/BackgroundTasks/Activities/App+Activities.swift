@@ -11,7 +11,7 @@ extension App {
         // Launch code runs in every process of the plugin: one that is pending keeps its window.
         App.callQueue.async { [self] in
             guard !host.pending().contains(where: { $0.identifier == identifier }),
-                let request = activity.scheduler.nextRequest(after: nil)
+                let request = activity.scheduler.nextRequest(after: nil, now: host.now)
             else { return }
             do {
                 try submit(request)

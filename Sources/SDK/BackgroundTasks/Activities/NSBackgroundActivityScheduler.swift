@@ -84,13 +84,12 @@ public class NSBackgroundActivityScheduler: NSObject, @unchecked Sendable {
     }
 
     /// When it should run next: the interval from now, give or take the tolerance.
-    func nextRequest(after result: Result?) -> RequestFacts? {
+    func nextRequest(after result: Result?, now: Date) -> RequestFacts? {
         state.withLock { state in
             guard !state.isInvalid else { return nil }
             if result == .finished && !state.repeats { return nil }
             let tolerance = min(state.tolerance ?? state.interval / 2, state.interval)
             var facts = RequestFacts(identifier: identifier, kind: .activity)
-            let now = Date()
             // One that stopped midway goes on as soon as the host likes, within the tolerance.
             facts.earliestBeginDate = result == .deferred ? nil : now + (state.interval - tolerance)
             facts.deadline = now + (result == .deferred ? tolerance : state.interval + tolerance)

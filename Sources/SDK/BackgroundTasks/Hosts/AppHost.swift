@@ -8,6 +8,8 @@ package protocol AppHost: AnyObject, Sendable {
     var permits: AppPermits? { get }
     /// Whether continued tasks may ask for the GPU.
     var supportsGPU: Bool { get }
+    /// The date, as this host has it.
+    var now: Date { get }
     /// The one launch that this process was started for; `nil` where it lives on its own.
     var launchedFor: LaunchFacts? { get }
 
@@ -39,6 +41,9 @@ package protocol AppHost: AnyObject, Sendable {
 }
 
 extension AppHost {
+    /// The machine's date.
+    package var now: Date { Date() }
+
     /// Whether this process was started by the host, for one launch.
     package var isLaunch: Bool { launchedFor != nil }
 }

@@ -23,8 +23,13 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
         }
         self.launch = LaunchFacts(launch)
         assertionAllowance = Double(launch.assertion_allowance_milliseconds) / 1000
+        let identifiers = Self.strings(launch.permitted_identifiers)
+        var kinds: [String: BackgroundTaskKind] = [:]
+        for (place, identifier) in identifiers.enumerated() {
+            kinds[identifier] = BackgroundTaskKind(rawValue: Int(launch.permitted_kinds[place]))
+        }
         permits = AppPermits(
-            bundle: String(cString: launch.bundle), identifiers: Self.strings(launch.permitted_identifiers),
+            bundle: String(cString: launch.bundle), identifiers: identifiers, kinds: kinds,
             modes: Self.strings(launch.modes))
     }
 

@@ -8,8 +8,8 @@ enum MainLoop {
     /// Turns the main run loop until ``end()`` and the end of the last assertion.
     @MainActor
     static func runUntilEnded() {
-        // A run loop without any source returns at once; the port is one that nothing is sent to.
-        RunLoop.main.add(Port(), forMode: .default)
+        // A run loop without any source returns at once; this one never fires.
+        RunLoop.main.add(Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }, forMode: .default)
         while !hasEnded.withLock({ $0 }) {
             _ = RunLoop.main.run(mode: .default, before: .distantFuture)
         }

@@ -111,6 +111,8 @@ typedef struct bgtask_launch {
     /** What the bundle's manifest permits, as written there (continued ones may end in ".*"); NULL ends the
      *  list. Since 1. */
     const char *const *permitted_identifiers;
+    /** Their kinds (`bgtask_kind`), in the same order. Since 1. */
+    const uint8_t *permitted_kinds;
     /** The manifest's modes ("fetch", "processing", "remote-notification"); NULL ends the list. Since 1. */
     const char *const *modes;
     /** How long assertions keep the process alive after completion, milliseconds. Since 1. */

@@ -1,0 +1,81 @@
+import BackgroundTasks
+import UIKit
+
+// One task per rule that ends a process, or that shows in how a launch ends.
+@main
+struct RulesPlugin: BackgroundPlugin {
+    static func registerHandlers(with scheduler: BGTaskScheduler) {
+        let rule = ProcessInfo.processInfo.environment["RULE"] ?? ""
+        if rule == "twice" {
+            scheduler.register(forTaskWithIdentifier: "org.example.rules.succeed", using: nil) { _ in }
+        }
+        register("late") { task in
+            scheduler.register(forTaskWithIdentifier: "org.example.rules.export.late", using: nil) { _ in }
+            print("a continued one may come late")
+            scheduler.register(forTaskWithIdentifier: "org.example.rules.unregistered", using: nil) { _ in }
+            task.setTaskCompleted(success: true)
+        }
+        register("submitUnregistered") { task in
+            try? scheduler.submit(BGAppRefreshTaskRequest(identifier: "org.example.rules.unregistered"))
+            task.setTaskCompleted(success: true)
+        }
+        register("succeed") { $0.setTaskCompleted(success: true) }
+        register("fail") { $0.setTaskCompleted(success: false) }
+        register("deaf") { _ in Thread.sleep(forTimeInterval: 60) }
+        register("obey") { task in
+            task.expirationHandler = {
+                print(
+                    "expires: \(task.expirationReason?.rawValue ?? "no reason"), handler cleared: \(task.expirationHandler == nil)"
+                )
+                print("time left: \((task.deadline?.timeIntervalSinceNow ?? 0) > 0)")
+                task.setTaskCompleted(success: false)
+            }
+        }
+        register("finish") { task in
+            task.expirationHandler = { task.setTaskCompleted(success: true) }
+        }
+        register("stubborn") { task in task.expirationHandler = { print("heard it, and go on") } }
+        register("checkpoint") { task in
+            let before = task.checkpoint.map { String(decoding: $0, as: UTF8.self) } ?? "none"
+            print("attempt \(task.attempt), checkpoint \(before)")
+            guard task.attempt == 1 else { return task.setTaskCompleted(success: true) }
+            task.checkpoint = Data("half".utf8)
+            task.expirationHandler = { exit(0) }
+        }
+        register("leak") { task in
+            _ = UIApplication.shared.beginBackgroundTask(withName: "upload") { print("upload's time is up") }
+            task.setTaskCompleted(success: true)
+        }
+        register("hold") { task in
+            for _ in 0...1000 { _ = UIApplication.shared.beginBackgroundTask(withName: "many") {} }
+            task.setTaskCompleted(success: true)
+        }
+        scheduler.register(
+            forTaskWithIdentifier: "org.example.rules.busy", using: DispatchQueue(label: "busy")
+        ) { task in
+            task.expirationHandler = {
+                print("heard on another queue")
+                task.setTaskCompleted(success: false)
+            }
+            Thread.sleep(forTimeInterval: 60)
+        }
+        scheduler.register(forTaskWithIdentifier: "org.example.rules.export.*", using: nil) { task in
+            let task = task as! BGContinuedProcessingTask
+            let child = Progress(totalUnitCount: 100)
+            task.progress.totalUnitCount = 2
+            task.progress.addChild(child, withPendingUnitCount: 2)
+            task.expirationHandler = {
+                print(
+                    "cancelled: \(task.progress.isCancelled), reason \(task.expirationReason?.rawValue ?? "none")"
+                )
+                task.setTaskCompleted(success: false)
+            }
+            child.completedUnitCount = 30
+        }
+    }
+
+    private static func register(_ name: String, _ handler: @escaping (BGTask) -> Void) {
+        BGTaskScheduler.shared.register(
+            forTaskWithIdentifier: "org.example.rules.\(name)", using: nil, launchHandler: handler)
+    }
+}
