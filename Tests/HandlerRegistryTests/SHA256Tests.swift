@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HandlerRegistry
+import Digests
 
 /// SHA-256 against the answers of NIST and of an implementation that is not ours.
 @Suite struct SHA256Tests {

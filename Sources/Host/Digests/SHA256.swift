@@ -1,5 +1,5 @@
 /// SHA-256 (FIPS 180-4), for names of library copies.
-struct SHA256 {
+public struct SHA256 {
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,
         0xab1c_5ed5,
@@ -25,7 +25,10 @@ struct SHA256 {
     ]
 
     /// The digest in lowercase hexadecimal.
-    static func hexadecimal(of bytes: [UInt8]) -> String {
+    ///
+    /// - Parameter bytes: The content.
+    /// - Returns: 64 digits.
+    public static func hexadecimal(of bytes: [UInt8]) -> String {
         var hash = Self()
         let whole = bytes.count / 64 * 64
         bytes.withUnsafeBufferPointer { buffer in
