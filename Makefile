@@ -26,6 +26,7 @@ run:
 
 test:
 	@.ci/packages build test
+	swift build --package-path Tests/Fixtures/Apps
 	swift build --build-tests $(FLAGS)
 	swift test --skip-build --no-parallel
 

@@ -17,6 +17,7 @@ let package = Package(
     name: "SDK",
     products: [
         .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+        .library(name: "BackgroundTasksTesting", targets: ["BackgroundTasksTesting"]),
         .library(name: "CHandlerABI", targets: ["CHandlerABI"]),
         .library(name: "OSLog", targets: ["OSLog", "os"]),
         .library(name: "UIKit", targets: ["UIKit"]),
@@ -25,6 +26,9 @@ let package = Package(
     targets: [
         .target(name: "CHandlerABI", path: "CHandlerABI"),
         .target(name: "CObjects", path: "CObjects"),
+        .target(
+            name: "BackgroundTasksTesting", dependencies: ["BackgroundTasks"], path: "BackgroundTasksTesting",
+            swiftSettings: swiftSettings),
         .target(
             name: "BackgroundTasks", dependencies: ["CHandlerABI"], path: "BackgroundTasks",
             swiftSettings: swiftSettings),

@@ -7,12 +7,24 @@ import PackageDescription
 let apps = ["RetrofittedApp", "SceneApp", "DelegateApp", "RulesApp", "FeaturesApp"]
 let frameworks = ["BackgroundTasks", "UIKit", "SwiftUI", "OSLog"]
 
+/// A package with tests has a `main` already: the app's gets the other name that the runner looks for.
+let launchCodeBesideTests = SwiftSetting.unsafeFlags([
+    "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "bgtask_app_main",
+])
+
 let package = Package(
     name: "Apps",
     products: apps.map { .library(name: $0, type: .dynamic, targets: [$0]) },
     dependencies: [.package(path: "../../../Sources/SDK")],
     targets: apps.map {
-        .target(name: $0, dependencies: frameworks.map { .product(name: $0, package: "SDK") }, path: $0)
-    },
+        .target(
+            name: $0, dependencies: frameworks.map { .product(name: $0, package: "SDK") }, path: $0,
+            swiftSettings: $0 == "RulesApp" ? [launchCodeBesideTests] : [])
+    } + [
+        .testTarget(
+            name: "HandlerTests",
+            dependencies: ["RulesApp", .product(name: "BackgroundTasksTesting", package: "SDK")],
+            path: "HandlerTests")
+    ],
     swiftLanguageModes: [.v5]
 )

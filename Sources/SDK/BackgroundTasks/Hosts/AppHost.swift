@@ -182,10 +182,13 @@ package struct Expiration: Equatable, Sendable {
     package var reason: String
     /// When everything is killed.
     package var deadline: Date
+    /// How many seconds were granted until then.
+    package var grace: TimeInterval
 
-    package init(reason: String, deadline: Date) {
+    package init(reason: String, deadline: Date, grace: TimeInterval) {
         self.reason = reason
         self.deadline = deadline
+        self.grace = grace
     }
 }
 

@@ -190,7 +190,8 @@ extension Expiration {
     init(_ expiration: bgtask_expiration) {
         self.init(
             reason: String(cString: expiration.reason),
-            deadline: Date(nanoseconds: expiration.deadline_nanoseconds, on: CLOCK_MONOTONIC))
+            deadline: Date(nanoseconds: expiration.deadline_nanoseconds, on: CLOCK_MONOTONIC),
+            grace: Double(expiration.grace_milliseconds) / 1000)
     }
 }
 

@@ -78,7 +78,7 @@ package final class RunningTask: Sendable {
         queue.async { call.run() }
         guard expirationQueue != nil else { return }
         // A queue that its own handler holds up would let the grace pass unused.
-        let patience = max(0.05, expiration.deadline.timeIntervalSinceNow / 4)
+        let patience = max(0.05, expiration.grace / 4)
         Self.expirations.asyncAfter(deadline: .now() + patience) {
             guard call.run() else { return }
             App.shared.host.advise(

@@ -5,8 +5,7 @@ import UIKit
 @main
 struct RulesPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {
-        let rule = ProcessInfo.processInfo.environment["RULE"] ?? ""
-        if rule == "twice" {
+        if FileManager.default.fileExists(atPath: "twice") {
             scheduler.register(forTaskWithIdentifier: "org.example.rules.succeed", using: nil) { _ in }
         }
         register("late") { task in

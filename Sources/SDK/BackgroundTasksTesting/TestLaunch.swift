@@ -1,0 +1,132 @@
+public import BackgroundTasks
+public import Foundation
+import Synchronization
+
+/// One launch of a handler under test.
+public final class TestLaunch: Sendable {
+    /// How a launch ended.
+    public enum Ending: Equatable, Sendable {
+        /// The handler completed with this.
+        case completed(success: Bool)
+        /// It was told to stop and had no expiration handler.
+        case expiredUnheard
+    }
+
+    let facts: LaunchFacts
+    let channel: TestChannel
+    private let host: TestHost
+
+    init(_ facts: LaunchFacts, host: TestHost) {
+        self.facts = facts
+        self.host = host
+        channel = TestChannel()
+    }
+
+    /// The task's identifier.
+    public var identifier: String { facts.identifier }
+
+    /// Tells the launch to stop; its expiration handler is called on its queue.
+    ///
+    /// - Parameters:
+    ///   - reason: Why.
+    ///   - grace: How many seconds it has.
+    public func expire(_ reason: BGTaskExpirationReason = .simulated, grace: TimeInterval = 5) {
+        channel.expire(Expiration(reason: reason.rawValue, deadline: host.now + grace, grace: grace))
+    }
+
+    /// Waits until the launch has ended; bound the wait with a time limit of the test.
+    ///
+    /// - Returns: How.
+    public func ended() async -> Ending {
+        await withCheckedContinuation { waiting in channel.whenEnded { waiting.resume(returning: $0) } }
+    }
+
+    /// Whether it has ended.
+    public var hasEnded: Bool { channel.ending != nil }
+
+    /// The newest progress: units done of all; `nil` if none was reported.
+    public var progress: (completed: Int64, total: Int64)? { channel.progress }
+
+    /// Every progress that was reported, in order.
+    public var progressReports: [(completed: Int64, total: Int64)] { channel.reports }
+
+    /// The checkpoint that it saved last; `nil` if none.
+    public var checkpoint: Data? { channel.checkpoint }
+
+    /// What the user sees: the newest title and subtitle that the handler set; `nil` if it set none.
+    public var titles: (title: String, subtitle: String)? { channel.titles }
+}
+
+/// The played host's side of a launch.
+final class TestChannel: TaskChannel {
+    private struct State {
+        var reports: [(completed: Int64, total: Int64)] = []
+        var checkpoint: Data?
+        var titles: (title: String, subtitle: String)?
+        var handler: (@Sendable (Expiration) -> Void)?
+        var expiration: Expiration?
+        var ending: TestLaunch.Ending?
+        var waiting: [@Sendable (TestLaunch.Ending) -> Void] = []
+    }
+
+    private let state = Mutex(State())
+
+    var reports: [(completed: Int64, total: Int64)] { state.withLock { $0.reports } }
+    var progress: (completed: Int64, total: Int64)? { state.withLock { $0.reports.last } }
+    var checkpoint: Data? { state.withLock { $0.checkpoint } }
+    var titles: (title: String, subtitle: String)? { state.withLock { $0.titles } }
+    var ending: TestLaunch.Ending? { state.withLock { $0.ending } }
+    var expiration: Expiration? { state.withLock { $0.expiration } }
+
+    func report(completed: Int64, total: Int64) { state.withLock { $0.reports.append((completed, total)) } }
+    func setTitle(_ title: String, subtitle: String) { state.withLock { $0.titles = (title, subtitle) } }
+
+    func save(checkpoint: Data?) -> Bool {
+        state.withLock { $0.checkpoint = checkpoint }
+        return true
+    }
+
+    func complete(success: Bool, message: String?) { end(.completed(success: success)) }
+
+    func setExpirationHandler(_ handler: (@Sendable (Expiration) -> Void)?) {
+        // As the runner: one that is set too late is called at once.
+        let late = state.withLock { state -> Expiration? in
+            guard state.ending == nil else { return nil }
+            guard handler != nil, let expiration = state.expiration else {
+                state.handler = handler
+                return nil
+            }
+            return expiration
+        }
+        if let late { handler?(late) }
+    }
+
+    func expire(_ expiration: Expiration) {
+        let (isFirst, handler) = state.withLock { state -> (Bool, (@Sendable (Expiration) -> Void)?) in
+            guard state.ending == nil, state.expiration == nil else { return (false, nil) }
+            state.expiration = expiration
+            defer { state.handler = nil }
+            return (true, state.handler)
+        }
+        guard isFirst else { return }
+        if let handler { handler(expiration) } else { end(.expiredUnheard) }
+    }
+
+    func whenEnded(_ handler: @escaping @Sendable (TestLaunch.Ending) -> Void) {
+        let ending = state.withLock { state in
+            if state.ending == nil { state.waiting.append(handler) }
+            return state.ending
+        }
+        if let ending { handler(ending) }
+    }
+
+    private func end(_ ending: TestLaunch.Ending) {
+        let waiting = state.withLock { state -> [@Sendable (TestLaunch.Ending) -> Void] in
+            guard state.ending == nil else { return [] }
+            state.ending = ending
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for handler in waiting { handler(ending) }
+    }
+}

@@ -1,0 +1,180 @@
+import BackgroundTasks
+import BackgroundTasksTesting
+import Testing
+
+@testable import RulesApp
+
+/// Handlers under the test kit: no host, a virtual clock.
+@Suite(.timeLimit(.minutes(1))) struct HandlerTests {
+    private static let permitted: [String: TestApp.Kind] = {
+        let names = [
+            "busy", "checkpoint", "deaf", "fail", "finish", "hold", "late", "leak", "obey", "stubborn",
+            "submitUnregistered", "succeed",
+        ]
+        var kinds = Dictionary(
+            uniqueKeysWithValues: names.map { ("org.example.rules." + $0, TestApp.Kind.processing) })
+        kinds["org.example.rules.export.*"] = .continuedProcessing
+        return kinds
+    }()
+
+    @Test func `a launch completes with what its handler says`() async throws {
+        try await withTestApp(bundle: "org.example.rules", permitting: Self.permitted) { app in
+            app.start(RulesPlugin.self)
+            let succeeded = try app.launch("org.example.rules.succeed")
+            #expect(await succeeded.ended() == .completed(success: true))
+            let failed = try app.launch("org.example.rules.fail")
+            #expect(await failed.ended() == .completed(success: false))
+            #expect(app.advice == [])
+        }
+    }
+
+    @Test func `a launch expires when its lease ends, and not before`() async throws {
+        try await withTestApp(permitting: ["org.example.test.long": .processing]) { app in
+            let (listens, listening) = AsyncStream.makeStream(of: Void.self)
+            app.finishLaunching {
+                BGTaskScheduler.shared.register(forTaskWithIdentifier: "org.example.test.long", using: nil) {
+                    task in
+                    task.expirationHandler = {
+                        task.setTaskCompleted(success: task.expirationReason == .leaseEnded)
+                    }
+                    listening.finish()
+                }
+            }
+            let launch = try app.launch("org.example.test.long")
+            for await _ in listens {}
+            try app.advance(by: 599)
+            #expect(!launch.hasEnded)
+            try app.advance(by: 1)
+            #expect(await launch.ended() == .completed(success: true))
+        }
+    }
+
+    @Test func `a launch without expiration handler ends at once when it expires`() async throws {
+        try await withTestApp(permitting: ["org.example.test.deaf": .appRefresh]) { app in
+            app.finishLaunching {
+                BGTaskScheduler.shared.register(forTaskWithIdentifier: "org.example.test.deaf", using: nil) {
+                    _ in
+                }
+            }
+            let launch = try app.launch("org.example.test.deaf")
+            launch.expire(.thermal)
+            #expect(await launch.ended() == .expiredUnheard)
+        }
+    }
+
+    @Test func `requests are kept, replaced, limited, cancelled, and launched when they are due`()
+        async throws
+    {
+        try await withTestApp(permitting: [
+            "org.example.test.a": .appRefresh, "org.example.test.b": .appRefresh,
+        ]) { app in
+            app.finishLaunching {
+                BGTaskScheduler.shared.register(forTaskWithIdentifier: "org.example.test.a", using: nil) {
+                    task in
+                    task.setTaskCompleted(success: task.payload == Data("{}".utf8))
+                }
+            }
+            let request = BGAppRefreshTaskRequest(identifier: "org.example.test.a")
+            request.earliestBeginDate = app.now + 60
+            request.payload = Data("{}".utf8)
+            try BGTaskScheduler.shared.submit(request)
+            try BGTaskScheduler.shared.submit(request)
+            #expect(app.pending.map(\.identifier) == ["org.example.test.a"])
+            do {
+                try BGTaskScheduler.shared.submit(BGAppRefreshTaskRequest(identifier: "org.example.test.b"))
+                Issue.record("a second refresh was accepted")
+            } catch BGTaskScheduler.Error.tooManyPendingTaskRequests {
+            }
+            #expect(try app.advance(by: 59).isEmpty)
+            let launched = try app.advance(by: 1)
+            #expect(launched.count == 1 && app.pending.isEmpty)
+            #expect(await launched[0].ended() == .completed(success: true))
+            try BGTaskScheduler.shared.submit(request)
+            BGTaskScheduler.shared.cancelAllTaskRequests()
+            #expect(app.pending.isEmpty)
+        }
+    }
+
+    @Test func `progress, titles and cancellation of a continued task are seen`() async throws {
+        try await withTestApp(permitting: ["org.example.test.export.*": .continuedProcessing]) { app in
+            app.finishLaunching {
+                BGTaskScheduler.shared.register(
+                    forTaskWithIdentifier: "org.example.test.export.*", using: nil
+                ) { task in
+                    guard let task = task as? BGContinuedProcessingTask else { return }
+                    task.expirationHandler = {
+                        task.setTaskCompleted(success: task.progress.isCancelled)
+                    }
+                    task.progress.totalUnitCount = 10
+                    task.progress.completedUnitCount = 4
+                    task.updateTitle("Export", subtitle: "4 of 10")
+                }
+            }
+            let launch = try app.launch("org.example.test.export.album")
+            while launch.titles == nil { await Task.yield() }
+            #expect(launch.progress?.completed == 4 && launch.progress?.total == 10)
+            #expect(launch.titles?.subtitle == "4 of 10")
+            launch.expire(.cancelledByUser)
+            #expect(await launch.ended() == .completed(success: true))
+        }
+    }
+
+    @Test func `what is not permitted is refused by register, submit and launch`() async throws {
+        await withTestApp(permitting: ["org.example.test.a": .appRefresh]) { app in
+            app.finishLaunching {
+                let registered = BGTaskScheduler.shared.register(
+                    forTaskWithIdentifier: "org.example.test.other", using: nil
+                ) { _ in }
+                #expect(!registered)
+            }
+            #expect(app.advice.count == 2, "not permitted, and nothing registered: \(app.advice)")
+            #expect(throws: BGTaskScheduler.Error.self) {
+                try BGTaskScheduler.shared.submit(
+                    BGAppRefreshTaskRequest(identifier: "org.example.test.other"))
+            }
+            #expect(throws: TestApp.Failure.self) { try app.launch("org.example.test.other") }
+            #expect(throws: TestApp.Failure.self) { try app.launch("org.example.test.a") }
+        }
+    }
+
+    @Test func `an activity runs in its window, and is scheduled again`() async throws {
+        try await withTestApp(permitting: ["org.example.test.tidy": .activity]) { app in
+            let scheduler = NSBackgroundActivityScheduler(identifier: "org.example.test.tidy")
+            scheduler.interval = 3600
+            scheduler.tolerance = 600
+            scheduler.repeats = true
+            app.finishLaunching {
+                scheduler.schedule { completion in completion(scheduler.shouldDefer ? .deferred : .finished) }
+            }
+            let launch = try app.launch("org.example.test.tidy")
+            #expect(await launch.ended() == .completed(success: true))
+            let next = try #require(app.pending.first)
+            #expect(next.earliestBeginDate == app.now + 3000)
+        }
+    }
+
+    @Test func `code hears of low power and heat`() async throws {
+        await withTestApp(permitting: [:]) { app in
+            #expect(!ProcessInfo.processInfo.isLowPowerModeEnabled)
+            await confirmation("both notifications", expectedCount: 2) { heard in
+                let center = NotificationCenter.default
+                let observers = [
+                    Notification.Name.NSProcessInfoPowerStateDidChange,
+                    ProcessInfo.thermalStateDidChangeNotification,
+                ].map { center.addObserver(forName: $0, object: nil, queue: nil) { _ in heard() } }
+                app.setConditions(lowPowerMode: true, thermalState: .serious)
+                for observer in observers { center.removeObserver(observer) }
+            }
+            #expect(ProcessInfo.processInfo.isLowPowerModeEnabled)
+            #expect(ProcessInfo.processInfo.thermalState == .serious)
+        }
+    }
+
+    @Test func `what nothing of the host's numbers fits is an unknown error code`() {
+        #expect(BGTaskScheduler.Error.Code(rawValue: 5) == nil)
+        let error = BGTaskScheduler.Error(.notPermitted, userInfo: [NSLocalizedDescriptionKey: "why"])
+        #expect((error as NSError).domain == BGTaskScheduler.errorDomain && (error as NSError).code == 3)
+        #expect((error as NSError).localizedDescription == "why")
+        #expect(Set([error, error]).count == 1)
+    }
+}
