@@ -45,6 +45,31 @@ import Testing
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `a title is the launch's and its request's, until the launch has ended`(kind: StoreUnderTest)
+        async throws
+    {
+        try await kind.with { store in
+            var submitted = try submission()
+            (submitted.title, submitted.subtitle) = ("first", "of all")
+            submitted.deadline = later
+            let request = try await store.accept(submitted).request
+            #expect(request.submission.deadline == nil, "the request has its own")
+            #expect(try await store.pendingRequests() == [request])
+            let launch = try await store.begin(request.id)
+            #expect(launch.title == "first" && launch.subtitle == "of all")
+            try await store.setTitle(launch.id, title: "second", subtitle: "")
+            let changed = try await store.launch(launch.id)
+            #expect(changed?.title == "second" && changed?.subtitle == "")
+            let again = try await store.end(
+                launch.id, .expired, .leaseEnded, putBack: PutBack(notBefore: nil))
+            #expect(again?.submission.title == "second" && again?.submission.subtitle == "")
+            try await store.setTitle(launch.id, title: "too late", subtitle: "")
+            #expect(try await store.launch(launch.id)?.title == "second")
+            #expect(try await store.pendingRequests().first?.submission.title == "second")
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `an end is recorded whole, ends the request, and the first end stands`(kind: StoreUnderTest)
         async throws
     {

@@ -35,6 +35,8 @@ extension SubmissionStrategy: ExpressibleByArgument {}
 
 extension DeviceKind: ExpressibleByArgument {}
 
+extension LogLine.Level: ExpressibleByArgument {}
+
 extension Reason: ExpressibleByArgument {
     /// Only those that an expiration may give are offered to help and completion.
     public static var allValueStrings: [String] { allCases.filter(\.isExpiration).map(\.rawValue) }

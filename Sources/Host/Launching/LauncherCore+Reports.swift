@@ -193,6 +193,7 @@ extension LauncherCore {
         }
         submission.strategy = message.failsUnlessImmediate ? .fail : .queue
         submission.requiresGPU = message.requiresGPU
+        submission.deadline = message.deadline.map(WallTime.init(milliseconds:))
         submission.title = OutputLines.harmless(message.title ?? "")
         submission.subtitle = OutputLines.harmless(message.subtitle ?? "")
         tell(.submit(launch.id, call: message.call, submission))

@@ -7,15 +7,16 @@ enum LaunchRow {
         try db.cachedStatement(
             sql: """
                 INSERT INTO launches (id, request, identifier, bundle, kind, attempt, token, state, started_ms,
-                    isolation, library_hash, is_simulated, explanation)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    isolation, library_hash, is_simulated, explanation, title, subtitle)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             launch.id.rawValue, launch.request.rawValue, launch.identifier.rawValue, launch.bundle.rawValue,
             launch.kind.rawValue, launch.attempt, launch.token, launch.state.rawValue,
             launch.startedAt.milliseconds, StoredText.encode(launch.isolation), launch.libraryHash,
             launch.isSimulated,
-            StoredText.encode(launch.explanation),
+            StoredText.encode(launch.explanation), StoredText.encode(launch.title),
+            StoredText.encode(launch.subtitle),
         ])
     }
 
@@ -73,6 +74,8 @@ enum LaunchRow {
             isolation: try StoredText.decode(row, "isolation"),
             libraryHash: try row.decode(forColumn: "library_hash"),
             isSimulated: try row.decode(forColumn: "is_simulated"))
+        launch.title = try StoredText.decode(row, "title")
+        launch.subtitle = try StoredText.decode(row, "subtitle")
         launch.state = try StoredWord.decode(row, "state")
         launch.readyAt = try StoredTime.decodeOptional(row, "ready_ms")
         launch.endedAt = try StoredTime.decodeOptional(row, "ended_ms")

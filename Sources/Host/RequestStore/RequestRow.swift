@@ -26,6 +26,7 @@ enum RequestRow {
         // What the row holds, without asking the database for what it was just given.
         var kept = submission
         kept.earliestBeginDate = submission.earliestBeginDate?.rounded
+        kept.deadline = nil
         return TaskRequest(
             id: RequestID(rawValue: db.lastInsertedRowID), submission: kept, bundle: bundle, kind: kind,
             submittedAt: time.rounded, attempt: 1, notBefore: nil, deadline: deadline.rounded)

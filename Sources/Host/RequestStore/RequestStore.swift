@@ -77,6 +77,10 @@ public protocol RequestStore: Sendable {
     /// monotonic clock: a flood of reports costs no disk.
     func recordProgress(_ id: LaunchID, _ progress: TaskProgress, at moment: Moment)
 
+    /// Keeps what the user sees of a launch from now on, and of its request if that is put back. No effect on a launch that
+    /// has ended.
+    func setTitle(_ id: LaunchID, title: String, subtitle: String) async throws(StoreError)
+
     /// Ends a launch, and puts its request back or ends that too, all in one step.
     ///
     /// A request is not put back when another one of its identifier is pending.

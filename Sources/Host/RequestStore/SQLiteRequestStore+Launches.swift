@@ -85,6 +85,21 @@ extension SQLiteRequestStore {
     }
 
     /// See ``RequestStore``.
+    public func setTitle(_ id: LaunchID, title: String, subtitle: String) async throws(StoreError) {
+        try await write { db in
+            let texts = [StoredText.encode(title), StoredText.encode(subtitle)]
+            try db.execute(
+                sql: "UPDATE launches SET title = ?, subtitle = ? WHERE id = ? AND state <> 'ended'",
+                arguments: StatementArguments(texts + [id.rawValue.databaseValue]))
+            guard db.changesCount > 0 else { return }
+            try db.execute(
+                sql:
+                    "UPDATE requests SET title = ?, subtitle = ? WHERE id = (SELECT request FROM launches WHERE id = ?)",
+                arguments: StatementArguments(texts + [id.rawValue.databaseValue]))
+        }
+    }
+
+    /// See ``RequestStore``.
     public func recordProgress(_ id: LaunchID, _ progress: TaskProgress, at moment: Moment) {
         queue.record(progress, of: id, at: moment)
     }

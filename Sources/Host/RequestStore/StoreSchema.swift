@@ -31,6 +31,10 @@ enum StoreSchema {
         migrator.registerMigration("3 failures of requests") { db in
             try db.execute(sql: "ALTER TABLE requests ADD COLUMN failures INTEGER NOT NULL DEFAULT 0")
         }
+        migrator.registerMigration("4 titles of launches") { db in
+            try db.execute(sql: "ALTER TABLE launches ADD COLUMN title ANY NOT NULL DEFAULT ''")
+            try db.execute(sql: "ALTER TABLE launches ADD COLUMN subtitle ANY NOT NULL DEFAULT ''")
+        }
         return migrator
     }
 

@@ -70,7 +70,8 @@ extension Scheduler {
         }
         let admission = Admission(
             bundle: bundle, kind: kind, pendingLimit: limit,
-            deadline: settings.deadline(for: submission, lastUsed: bundleState(bundle).lastUsed, at: now))
+            deadline: settings.deadline(
+                for: submission, kind: kind, lastUsed: bundleState(bundle).lastUsed, at: now))
         if kind == .continuedProcessing, submission.strategy == .fail {
             try checkImmediateStart(submission, admission, at: now)
         }

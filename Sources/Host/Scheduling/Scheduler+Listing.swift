@@ -30,6 +30,12 @@ extension Scheduler {
         declaration(of: identifier, in: bundle)?.kind
     }
 
+    /// The switch for a bundle's background refresh that is in force: the host's own, else the bundle's.
+    public func refreshPermission(of bundle: BundleIdentifier) -> RefreshPermission {
+        settings.refresh != .available
+            ? settings.refresh : settings.refreshSwitch(of: bundle, bundleState(bundle))
+    }
+
     /// What is remembered of each bundle.
     public var bundleStates: [BundleIdentifier: BundleState] { situation.bundles }
 

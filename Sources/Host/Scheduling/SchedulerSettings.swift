@@ -171,12 +171,14 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// - Parameters:
     ///   - submission: What was submitted.
+    ///   - kind: Its kind; `nil` where it is not known.
     ///   - lastUsed: The newest use of its bundle; `nil` if none is known.
     ///   - now: When it was submitted.
-    /// - Returns: Two or seven days after its earliest begin date.
-    public func deadline(for submission: TaskSubmission, lastUsed: WallTime? = nil, at now: Moment)
-        -> WallTime
-    {
+    /// - Returns: Two or seven days after its earliest begin date; the end of an activity's window.
+    public func deadline(
+        for submission: TaskSubmission, kind: TaskKind? = nil, lastUsed: WallTime? = nil, at now: Moment
+    ) -> WallTime {
+        if kind == .activity, let end = submission.deadline { return max(end, now.wall) }
         let isInUse = lastUsed.map { now.wall < $0 + usePeriod } ?? false
         let delay = isInUse ? deadlineDelayInUse : deadlineDelay
         return max(submission.earliestBeginDate ?? now.wall, now.wall) + delay

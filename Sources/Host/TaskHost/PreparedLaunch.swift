@@ -17,7 +17,8 @@ struct PreparedLaunch: Sendable {
 
     /// The order for the launcher.
     func order(
-        for record: LaunchRecord, priority: LaunchPriority, in temporaryDirectory: String, isDebugged: Bool
+        for record: LaunchRecord, priority: LaunchPriority, in temporaryDirectory: String, isDebugged: Bool,
+        conditions: HandlerConditions?
     ) -> LaunchOrder {
         var order = LaunchOrder(
             id: record.id, request: record.request, identifier: record.identifier, bundle: record.bundle,
@@ -31,6 +32,9 @@ struct PreparedLaunch: Sendable {
         order.lastSuccess = lastSuccess
         order.title = request.submission.title
         order.subtitle = request.submission.subtitle
+        order.permittedIdentifiers = handler.manifest.tasks.map(\.pattern.description)
+        order.modes = handler.manifest.modes.sorted { $0.rawValue < $1.rawValue }
+        order.conditions = conditions
         order.subprocesses = handler.manifest.sandbox.subprocesses
         order.network = handler.manifest.sandbox.network ?? false
         order.environment = environment

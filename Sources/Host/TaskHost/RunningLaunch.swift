@@ -16,6 +16,8 @@ struct RunningLaunch: Sendable {
     var priority: LaunchPriority
     /// What decided that it stops; `nil` until something did, or where somebody asked for it.
     var stopExplanation: Explanation?
+    /// What it was told of the machine; `nil` for a `call:`, which asks for nothing.
+    var conditions: HandlerConditions?
     /// Its assertions that have begun and not ended.
     var openAssertions: Set<UInt64> = []
 }

@@ -13,6 +13,8 @@ extension TaskHost {
             await startLaunch(of: id, isSimulated: isSimulated, priority: priority, because: explanation)
         case .expire(let id, let reason, let explanation):
             running[id]?.stopExplanation = explanation
+            // Activities hear first that they should defer: their handlers ask for that, and for nothing else.
+            if running[id]?.record.kind == .activity { tellConditions(to: id, shouldDefer: true) }
             launcher.expire(id, reason: reason)
         case .setCPULimitRelaxed(let id, let isRelaxed):
             guard let launch = running[id] else { return }
@@ -96,8 +98,12 @@ extension TaskHost {
         if case .success = prepared {
             do {
                 let directory = try directories.makeTemporary(for: record.id)
-                let order = try prepared.get().order(
-                    for: record, priority: priority, in: directory, isDebugged: isDebugged)
+                let launch = try prepared.get()
+                let conditions = launch.program == nil ? handlerConditions(of: record.bundle) : nil
+                running[record.id]?.conditions = conditions
+                let order = launch.order(
+                    for: record, priority: priority, in: directory, isDebugged: isDebugged,
+                    conditions: conditions)
                 launcher.launch(order)
             } catch let error as SubmissionError {
                 prepared = .failure(error)

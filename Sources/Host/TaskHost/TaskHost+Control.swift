@@ -145,7 +145,9 @@ extension TaskHost {
 
     /// What was found in the plugins and manifests directories, and what is wrong there.
     public func plugins() async throws(SubmissionError) -> PluginListing {
-        PluginListing(handlers: registered.handlers, problems: registered.problems + scheduleProblems)
+        PluginListing(
+            handlers: registered.handlers, problems: registered.problems + scheduleProblems,
+            advice: advice.entries.mapValues(\.advice))
     }
 
     /// The remembered lines, then, if it is asked to follow, every new one.

@@ -41,7 +41,12 @@ extension TaskHost {
                     at: moments.now().wall, level: level, source: .handler, launch: id,
                     identifier: running[id]?.record.identifier, message: message, subsystem: subsystem,
                     category: category))
-        case .advice, .titleChanged, .neverListened: break
+        case .titleChanged(let id, let title, let subtitle):
+            changeTitle(of: id, to: title, subtitle)
+        case .advice(let id, let code, let message):
+            if let record = running[id]?.record { advise(record, code, message) }
+        case .neverListened(let id):
+            adviseToListen(id)
         case .faulted(let id, let fault):
             for line in fault.lines { note(.error, line, of: id) }
         case .output(let id, let stream, let line):
@@ -88,6 +93,16 @@ extension TaskHost {
 
     private func note(_ level: LogLine.Level, _ message: String, of id: LaunchID) {
         log.append(level, message, launch: id, identifier: running[id]?.record.identifier)
+    }
+
+    /// Shown from now on; stored with the launch's end, as it may change 20 times a second.
+    private func changeTitle(of id: LaunchID, to title: String, _ subtitle: String) {
+        guard let record = running[id]?.record, record.title != title || record.subtitle != subtitle else {
+            return
+        }
+        running[id]?.record.title = title
+        running[id]?.record.subtitle = subtitle
+        happenings.send(.titleChanged(id, record.request, title: title, subtitle: subtitle))
     }
 
     private func ready(_ id: LaunchID, at moment: Moment) async {
@@ -157,6 +172,10 @@ extension TaskHost {
     private func save(_ unsaved: UnsavedEnd) async throws -> TaskRequest? {
         let record = unsaved.launch.record
         let putBack = putBack(of: unsaved)
+        let submission = unsaved.launch.request.submission
+        if record.title != submission.title || record.subtitle != submission.subtitle {
+            try await store.setTitle(record.id, title: record.title, subtitle: record.subtitle)
+        }
         return try await store.endLaunch(
             record.id, unsaved.end, at: unsaved.at, cpuTime: record.cpuTime,
             cpuIsLowerBound: record.cpuIsLowerBound, peakMemory: record.peakMemory,
@@ -192,6 +211,7 @@ extension TaskHost {
         log.append(
             unsaved.end.outcome == .succeeded ? .info : .notice, unsaved.end.summary(putBack: putBack),
             launch: record.id, identifier: record.identifier)
+        advise(after: unsaved.end, of: unsaved.launch, putBack: putBack)
         happenings.send(.launchEnded(record, putBack: putBack))
         // One that died with an assertion open did not leak it: only who has completed should have ended them.
         let leaks = unsaved.end.completion == nil ? 0 : unsaved.launch.openAssertions.count

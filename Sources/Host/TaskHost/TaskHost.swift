@@ -66,6 +66,12 @@ public actor TaskHost: Service {
     var bundleWrite: Task<Bool, Never>?
     /// Whether the newest write failed, so that it is tried again by the clock.
     var hasUnstoredBundles = false
+    /// What the authors of plugins were told.
+    var advice = AdviceBook()
+    /// Bundles whose advice the store does not have yet.
+    var unsavedAdvice: Set<BundleIdentifier> = []
+    /// The write of them that is under way.
+    var adviceWrite: Task<Void, Never>?
     /// How far local time is ahead of UTC, as the scheduler was told last.
     var localTimeOffset: Duration?
     /// Set from the word that the machine will sleep until it has woken; nothing starts meanwhile.
@@ -171,6 +177,7 @@ public actor TaskHost: Service {
         }
         await saveEnds()
         await saveBundleStates()
+        await saveAdvice()
         recorder?.finish()
         await recording.value
         log.append(.notice, "stopped")
@@ -200,6 +207,7 @@ public actor TaskHost: Service {
         remember(.settingsChanged(settings))
         try await restoreBundles()
         try await restoreApps()
+        try await restoreAdvice()
         await tellLocalTime()
         remember(.handlersChanged(registered.handlers.map(\.manifest)))
         remember(.conditionsChanged(sensors.snapshot()))
@@ -251,6 +259,8 @@ public actor TaskHost: Service {
             self.wake = wake
             armTimer()
         }
+        // Before the launcher hears of expirations that the change causes: a handler knows why.
+        tellConditions(after: event)
         for action in actions { await perform(action) }
         tellVetoes()
     }
@@ -295,6 +305,7 @@ public actor TaskHost: Service {
             launcher.retire(bundle: handler.manifest.bundle)
         }
         removeUnusedCopies()
+        forgetOldAdvice()
         applySchedules()
         sensors.define(snapshot.conditions)
         await schedule(.conditionsChanged(sensors.snapshot()))

@@ -60,11 +60,17 @@ public struct PluginListing: Equatable, Sendable {
     public var handlers: [PermittedHandler]
     /// What is wrong.
     public var problems: [ManifestProblem]
+    /// What their authors should know of the installed versions, by bundle.
+    public var advice: [BundleIdentifier: [PluginAdvice]]
 
     /// Makes a listing.
-    public init(handlers: [PermittedHandler], problems: [ManifestProblem]) {
+    public init(
+        handlers: [PermittedHandler], problems: [ManifestProblem],
+        advice: [BundleIdentifier: [PluginAdvice]] = [:]
+    ) {
         self.handlers = handlers
         self.problems = problems
+        self.advice = advice
     }
 }
 

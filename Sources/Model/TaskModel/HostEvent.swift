@@ -16,6 +16,8 @@ public enum HostEvent: Equatable, Sendable {
     case launchReady(LaunchID, RequestID, at: WallTime)
     /// It told its progress; the newest wins, older ones may be left out.
     case progress(LaunchID, RequestID, TaskProgress)
+    /// The user should see another title and subtitle of it from now on; the newest wins, older ones may be left out.
+    case titleChanged(LaunchID, RequestID, title: String, subtitle: String)
     /// It stands still or is slow, and the user is asked whether it should keep going; no answer means yes.
     case launchAsked(LaunchID, RequestID, Rationale)
     /// It was told to stop.
@@ -25,9 +27,12 @@ public enum HostEvent: Equatable, Sendable {
     /// The host stops; the stream ends after this.
     case hostStopping
 
-    /// Whether a slow reader may miss it: progress, as newer progress says it all again.
+    /// Whether a slow reader may miss it: progress and titles, as newer ones say it all again, and the end does.
     public var isDispensable: Bool {
-        if case .progress = self { true } else { false }
+        switch self {
+        case .progress, .titleChanged: true
+        default: false
+        }
     }
 
     /// The request that it is about; `nil` for ``hostStopping``.
@@ -35,7 +40,7 @@ public enum HostEvent: Equatable, Sendable {
         switch self {
         case .requestAccepted(let request), .requestBlocked(let request, _): request.id
         case .requestCancelled(let id, _, _), .launchReady(_, let id, _), .progress(_, let id, _),
-            .launchAsked(_, let id, _), .launchExpiring(_, let id, _):
+            .titleChanged(_, let id, _, _), .launchAsked(_, let id, _), .launchExpiring(_, let id, _):
             id
         case .launchStarted(let record), .launchEnded(let record, _): record.request
         case .hostStopping: nil

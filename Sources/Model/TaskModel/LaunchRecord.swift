@@ -120,6 +120,10 @@ public struct LaunchRecord: Equatable, Sendable {
     public var expiration: Reason?
     /// The newest progress.
     public var progress: TaskProgress?
+    /// Continued tasks: what the user sees, as submitted or as the handler said last; else empty.
+    public var title: String
+    /// Its second line.
+    public var subtitle: String
     /// CPU time of the launch and all its descendants.
     public var cpuTime: Duration
     /// Whether ``cpuTime`` may be too low, for want of a cgroup.
@@ -147,6 +151,8 @@ public struct LaunchRecord: Equatable, Sendable {
         identifier = request.identifier
         bundle = request.bundle
         kind = request.kind
+        title = request.submission.title
+        subtitle = request.submission.subtitle
         attempt = request.attempt
         self.token = token
         state = .starting

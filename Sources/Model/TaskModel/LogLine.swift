@@ -1,7 +1,7 @@
 /// One line of the host's log: its own, a handler's message, or a line that a handler printed.
 public struct LogLine: Equatable, Sendable {
     /// How important it is.
-    public enum Level: String, Sendable, Codable, CaseIterable {
+    public enum Level: String, Sendable, Codable, CaseIterable, Comparable {
         /// Of use to those who write the code.
         case debug
         /// The ordinary course.
@@ -12,6 +12,19 @@ public struct LogLine: Equatable, Sendable {
         case warning
         /// Somebody must act.
         case error
+
+        /// Orders by importance: `debug` is the least.
+        public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+
+        private var rank: Int {
+            switch self {
+            case .debug: 0
+            case .info: 1
+            case .notice: 2
+            case .warning: 3
+            case .error: 4
+            }
+        }
     }
 
     /// Where it comes from.

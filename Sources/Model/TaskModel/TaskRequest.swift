@@ -71,6 +71,10 @@ public struct TaskSubmission: Equatable, Sendable, Codable {
     public var requiresGPU = false
     /// Pushes: how urgent it is.
     public var pushPriority = PushPriority.considerate
+    /// Activities: when the window ends, which becomes the request's deadline.
+    ///
+    /// `nil` has no window. Stores keep the request's deadline alone.
+    public var deadline: WallTime?
     /// A repeated submission with the same key returns the same request.
     ///
     /// `nil` never matches.

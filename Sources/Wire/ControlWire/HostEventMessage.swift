@@ -16,6 +16,8 @@ public enum HostEventMessage: Equatable, Sendable {
     case launchReady(LaunchID, RequestID, at: Timestamp)
     /// It told its progress.
     case progress(LaunchID, RequestID, ProgressMessage)
+    /// What the user should see of it from now on.
+    case titleChanged(LaunchID, RequestID, title: String, subtitle: String)
     /// The user is asked whether it should keep going.
     case launchAsked(LaunchID, RequestID, RationaleMessage)
     /// It was told to stop.
@@ -40,6 +42,8 @@ public enum HostEventMessage: Equatable, Sendable {
             self = .launchReady(launch, request, at: Timestamp(at))
         case .progress(let launch, let request, let progress):
             self = .progress(launch, request, ProgressMessage(progress))
+        case .titleChanged(let launch, let request, let title, let subtitle):
+            self = .titleChanged(launch, request, title: title, subtitle: subtitle)
         case .launchAsked(let launch, let request, let rationale):
             self = .launchAsked(launch, request, RationaleMessage(rationale))
         case .launchExpiring(let launch, let request, let reason):
@@ -59,6 +63,7 @@ public enum HostEventMessage: Equatable, Sendable {
         case .launchStarted: "launchStarted"
         case .launchReady: "launchReady"
         case .progress: "progress"
+        case .titleChanged: "titleChanged"
         case .launchAsked: "launchAsked"
         case .launchExpiring: "launchExpiring"
         case .launchEnded: "launchEnded"
@@ -70,7 +75,8 @@ public enum HostEventMessage: Equatable, Sendable {
 
 extension HostEventMessage: Codable {
     private enum CodingKeys: String, CodingKey {
-        case event, request, launch, identifier, verdicts, rationale, reason, progress, at, putBack
+        case event, request, launch, identifier, verdicts, rationale, reason, progress, at, putBack, title,
+            subtitle
     }
 
     /// Decodes an event; a name that is not known gives ``unknown(_:)``.
@@ -103,6 +109,11 @@ extension HostEventMessage: Codable {
         case "progress":
             let (launch, request) = try id()
             self = .progress(launch, request, try values.decode(ProgressMessage.self, forKey: .progress))
+        case "titleChanged":
+            let (launch, request) = try id()
+            self = .titleChanged(
+                launch, request, title: try values.decode(String.self, forKey: .title),
+                subtitle: try values.decode(String.self, forKey: .subtitle))
         case "launchAsked":
             let (launch, request) = try id()
             self = .launchAsked(
@@ -145,6 +156,11 @@ extension HostEventMessage: Codable {
             try values.encode(launch, forKey: .launch)
             try values.encode(request, forKey: .request)
             try values.encode(progress, forKey: .progress)
+        case .titleChanged(let launch, let request, let title, let subtitle):
+            try values.encode(launch, forKey: .launch)
+            try values.encode(request, forKey: .request)
+            try values.encode(title, forKey: .title)
+            try values.encode(subtitle, forKey: .subtitle)
         case .launchAsked(let launch, let request, let rationale):
             try values.encode(launch, forKey: .launch)
             try values.encode(request, forKey: .request)

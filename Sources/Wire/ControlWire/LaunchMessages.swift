@@ -34,6 +34,10 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
     @Explicit public var endedAt: Timestamp?
     /// The newest progress.
     @Explicit public var progress: ProgressMessage?
+    /// What the user sees of a continued task; empty if nothing.
+    @Explicit public var title: String?
+    /// Its second line.
+    @Explicit public var subtitle: String?
     /// CPU time of the launch and all its descendants, in seconds.
     public var cpuSeconds: Double
     /// Whether ``cpuSeconds`` may be too low.
@@ -80,6 +84,8 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
         readyAt = record.readyAt.map(Timestamp.init)
         endedAt = record.endedAt.map(Timestamp.init)
         progress = record.progress.map(ProgressMessage.init)
+        title = record.title
+        subtitle = record.subtitle
         peakMemoryBytes = record.peakMemory?.bytes
         libraryHash = record.libraryHash
         signal = record.end?.signal

@@ -9,7 +9,9 @@ public struct PluginListingMessage: Codable, Equatable, Sendable {
 
     /// Copies a listing.
     public init(_ listing: PluginListing) {
-        plugins = listing.handlers.map(PluginMessage.init)
+        plugins = listing.handlers.map { handler in
+            PluginMessage(handler, advice: listing.advice[handler.manifest.bundle] ?? [])
+        }
         problems = listing.problems.map(ProblemMessage.init)
     }
 }
@@ -28,15 +30,38 @@ public struct PluginMessage: Codable, Equatable, Sendable {
     @Explicit public var appLaunch: TaskIdentifier?
     /// What it permits.
     public var tasks: [PluginTaskMessage]
+    /// What its author should know of this version; an older host does not tell.
+    @Explicit public var advice: [PluginAdviceMessage]?
 
     /// Copies a handler.
-    public init(_ handler: PermittedHandler) {
+    public init(_ handler: PermittedHandler, advice: [PluginAdvice]) {
         bundle = handler.manifest.bundle
         manifest = handler.manifestPath
         tasks = handler.manifest.tasks.map(PluginTaskMessage.init)
         library = handler.manifest.library
         libraryHash = handler.libraryHash
         appLaunch = handler.manifest.appLaunch
+        self.advice = advice.map(PluginAdviceMessage.init)
+    }
+}
+
+/// What the author of a plugin should know of it.
+public struct PluginAdviceMessage: Codable, Equatable, Sendable {
+    /// One word for what was found.
+    public var code: String
+    /// What was found and what to do.
+    public var message: String
+    /// The launch that showed it.
+    public var launch: LaunchID
+    /// When.
+    public var at: Timestamp
+
+    /// Copies a piece of advice.
+    public init(_ advice: PluginAdvice) {
+        code = advice.code
+        message = advice.message
+        launch = advice.launch
+        at = Timestamp(advice.at)
     }
 }
 

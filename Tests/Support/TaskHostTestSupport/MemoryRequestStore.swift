@@ -90,6 +90,7 @@ public final class MemoryRequestStore: RequestStore {
             }
             var kept = submission
             kept.earliestBeginDate = submission.earliestBeginDate?.rounded
+            kept.deadline = nil
             let request = TaskRequest(
                 id: id, submission: kept, bundle: bundle, kind: kind, submittedAt: time.rounded, attempt: 1,
                 notBefore: nil, deadline: deadline.rounded)
@@ -164,6 +165,15 @@ public final class MemoryRequestStore: RequestStore {
             guard let launch = state.launches[id], launch.state != .ended else { return false }
             state.checkpoints[launch.request] = bytes
             return true
+        }
+    }
+
+    public func setTitle(_ id: LaunchID, title: String, subtitle: String) async {
+        state.withLock { state in
+            guard let launch = state.launches[id], launch.state != .ended else { return }
+            state.change(id) { ($0.title, $0.subtitle) = (title, subtitle) }
+            state.requests[launch.request]?.request.submission.title = title
+            state.requests[launch.request]?.request.submission.subtitle = subtitle
         }
     }
 

@@ -13,6 +13,7 @@ struct LogsCommand: HostCommand {
             Examples:
               bgtask logs
               bgtask logs -f --identifier com.example.feed.refresh
+              bgtask logs -f --subsystem com.example.feed --category network --level warning
             """)
 
     @Flag(name: [.customShort("f"), .long], help: "Go on with new lines until the host stops.")
@@ -24,12 +25,20 @@ struct LogsCommand: HostCommand {
     @Option(help: "Only lines about this launch.")
     var launch: LaunchID?
 
+    @Option(help: "Only lines that a handler logged under this subsystem.")
+    var subsystem: String?
+
+    @Option(help: "Only lines that a handler logged under this category.")
+    var category: String?
+
+    @Option(help: "Only lines of this level and above.")
+    var level: LogLine.Level?
+
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
         for try await line in try await client.log(following: follow) {
-            if let identifier, line.identifier != identifier { continue }
-            if let launch, line.launch != launch { continue }
+            guard wants(line) else { continue }
             if console.json {
                 try console.print(jsonLine: line)
             } else {
@@ -37,11 +46,20 @@ struct LogsCommand: HostCommand {
             }
         }
     }
+
+    private func wants(_ line: LogLineMessage) -> Bool {
+        if let identifier, line.identifier != identifier { return false }
+        if let launch, line.launch != launch { return false }
+        if let subsystem, line.subsystem != subsystem { return false }
+        if let category, line.category != category { return false }
+        if let level, line.level < level { return false }
+        return true
+    }
 }
 
 /// One line of the log for people.
 enum LogText {
-    /// `02:45:08.123 notice L42 com.example.feed.refresh: text`; without the launch's names inside of one.
+    /// `02:45:08.123 notice L42 com.example.feed.refresh: [subsystem:category] text`; without the launch's names inside of one.
     static func line(_ line: LogLineMessage, style: Style, inLaunch: Bool) -> String {
         var parts = [style.dim(clock(line.at)), level(line, style)]
         if !inLaunch {
@@ -49,7 +67,7 @@ enum LogText {
             if let identifier = line.identifier { parts.append(identifier.rawValue) }
         }
         let scope = [line.subsystem, line.category].compactMap { $0 }.filter { !$0.isEmpty }
-        if !scope.isEmpty { parts.append("[\(Printable.text(scope.joined(separator: "/")))]") }
+        if !scope.isEmpty { parts.append("[\(Printable.text(scope.joined(separator: ":")))]") }
         parts.append(Printable.text(line.message))
         return parts.joined(separator: " ")
     }

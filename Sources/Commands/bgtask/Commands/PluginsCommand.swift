@@ -38,6 +38,14 @@ struct PluginsCommand: HostCommand {
             try console.line()
             try console.print(problems: listing.problems)
         }
+        let advised = listing.plugins.filter { $0.advice?.isEmpty == false }
+        if !advised.isEmpty { try console.line() }
+        for plugin in advised {
+            for piece in plugin.advice ?? [] {
+                let text = "\(plugin.bundle): advice: \(piece.message) [\(piece.code), \(piece.launch)]"
+                try console.line(console.style.yellow(Printable.text(text)))
+            }
+        }
     }
 }
 

@@ -28,7 +28,8 @@ struct ShowCommand: HostCommand {
             ("identifier", launch.identifier.rawValue),
             ("bundle", launch.bundle.rawValue),
             ("kind", launch.kind.rawValue + (launch.isSimulated ? ", simulated" : "")),
-            ("state", launch.state.rawValue),
+            ("state", launch.state.rawValue), ("title", launch.title.flatMap { $0.isEmpty ? nil : $0 }),
+            ("subtitle", launch.subtitle.flatMap { $0.isEmpty ? nil : $0 }),
         ]
         rows += [
             ("outcome", launch.outcome?.rawValue), ("reason", launch.reason?.rawValue),

@@ -3,7 +3,7 @@ import TaskModel
 
 /// The line that a terminal shows while a launch runs.
 enum ProgressBar {
-    /// `L42 [#####-----]  50 % 5/10 hashing  1.2 s`, cut to the width.
+    /// `L42 Exporting [#####-----]  50 % 5/10 hashing  1.2 s`, cut to the width.
     ///
     /// `tick` grows with every drawing and moves the mark where no total is known. `nil` while nothing runs.
     static func line(_ story: RequestStory, now: WallTime, tick: Int, width: Int) -> String? {
@@ -20,6 +20,9 @@ enum ProgressBar {
             bar =
                 String(repeating: "-", count: place) + "#" + String(repeating: "-", count: cells - place - 1)
         }
-        return Table.cut("\(launch.launch) [\(bar)] \(text.isEmpty ? "" : text + "  ")\(elapsed)", to: width)
+        let title =
+            story.title.isEmpty ? "" : Table.cut(Printable.text(story.title), to: max(16, width / 3)) + " "
+        return Table.cut(
+            "\(launch.launch) \(title)[\(bar)] \(text.isEmpty ? "" : text + "  ")\(elapsed)", to: width)
     }
 }

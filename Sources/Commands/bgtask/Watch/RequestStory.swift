@@ -24,7 +24,10 @@ struct RequestStory {
     /// Set once; events after it change nothing.
     private(set) var end: End?
 
+    /// What the user should see of it: the title, then the subtitle; empty if it has none.
+    private(set) var title = ""
     private var progressToldAt: WallTime?
+    private var titleToldAt: WallTime?
     private var blockingTold: [String] = []
 
     init(request: RequestID) {
@@ -44,6 +47,8 @@ struct RequestStory {
             return ["\(id) runs"]
         case .progress(_, request, let message):
             return advance(message, now: now)
+        case .titleChanged(_, request, let title, let subtitle):
+            return entitle(title, subtitle, now: now)
         case .launchAsked(let id, request, let rationale):
             return [
                 "\(id): \(rationale.quantity) is \(rationale.observed). Keep going? No answer means yes: "
@@ -59,7 +64,8 @@ struct RequestStory {
         case .hostStopping:
             end = .hostStopping
             return []
-        case .launchStarted, .launchReady, .progress, .launchAsked, .launchExpiring, .launchEnded,
+        case .launchStarted, .launchReady, .progress, .titleChanged, .launchAsked, .launchExpiring,
+            .launchEnded,
             .requestCancelled,
             .requestAccepted, .requestBlocked, .unknown:
             return []
@@ -70,6 +76,8 @@ struct RequestStory {
     mutating func begin(_ started: LaunchMessage) -> [String] {
         launch = started
         progress = started.progress
+        title = Self.title(started.title, started.subtitle)
+        titleToldAt = nil
         progressToldAt = nil
         return ["\(started.launch) is started (attempt \(started.attempt), \(started.isolation))"]
     }
@@ -104,6 +112,20 @@ struct RequestStory {
         text += " after \(ended.elapsed(at: ended.endedAt?.time ?? ended.startedAt.time)), \(ended.cpu) CPU"
         if let message = ended.message, !message.isEmpty { text += ": \(message)" }
         return text
+    }
+
+    /// `Exporting: 7 of 12`.
+    private static func title(_ title: String?, _ subtitle: String?) -> String {
+        [title, subtitle].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
+    }
+
+    /// At most one line a second, as progress.
+    private mutating func entitle(_ title: String, _ subtitle: String, now: WallTime) -> [String] {
+        self.title = Self.title(title, subtitle)
+        if self.title.isEmpty { return [] }
+        if let told = titleToldAt, now - told < .seconds(1) { return [] }
+        titleToldAt = now
+        return [self.title]
     }
 
     /// At most one line a second, so that a log stays readable; a new message or the last unit is always told.

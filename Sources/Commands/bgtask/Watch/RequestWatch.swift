@@ -60,7 +60,12 @@ struct RequestWatch {
                 guard isLate else { continue }
                 try show(story.block(verdicts, identifier: identifier, now: now), story)
             case .event(let event):
-                let isProgress = if case .progress = event { true } else { false }
+                // A live line shows these by itself.
+                let isProgress =
+                    switch event {
+                    case .progress, .titleChanged: true
+                    default: false
+                    }
                 let lines = story.take(event, now: now)
                 try show(isProgress && console.isLive ? [] : lines, story)
             case .shouldHaveStarted:
