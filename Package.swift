@@ -113,7 +113,8 @@ let package = Package(
             path: "Sources/Host/StrictFiles", swiftSettings: swiftSettings),
         // Optimized in every build: a debug build's digest of a plugin took seconds, which its developer waits for.
         .target(
-            name: "Digests", path: "Sources/Host/Digests", swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
+            name: "Digests", path: "Sources/Host/Digests",
+            swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
         .target(
             name: "HandlerRegistry",
             dependencies: [
