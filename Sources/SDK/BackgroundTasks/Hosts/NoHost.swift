@@ -19,6 +19,11 @@ final class NoHost: AppHost {
     func pending() -> [RequestFacts] { [] }
 
     func log(_ level: LogLevel, subsystem: String?, category: String?, _ message: String) {
+        Self.write(level, subsystem: subsystem, category: category, message)
+    }
+
+    /// Writes a line for people who look at this process alone.
+    static func write(_ level: LogLevel, subsystem: String?, category: String?, _ message: String) {
         let place = [subsystem, category].compactMap(\.self).joined(separator: ":")
         StandardError.write(place.isEmpty ? message : "[\(place)] \(message)")
     }

@@ -10,10 +10,13 @@ package final class App: Sendable {
     static let callQueue = DispatchQueue(label: "BackgroundTasks.calls", attributes: .concurrent)
 
     private struct State {
-        var host: any AppHost = NoHost()
+        /// `nil` until somebody asks: then a host is looked for.
+        var host: (any AppHost)?
         var hasLaunched = false
         var registrations: [String: Registration] = [:]
         var scheduler: BGTaskScheduler?
+        /// Launches that have not completed: the app's own code need not hold on to its task.
+        var running: [ObjectIdentifier: RunningTask] = [:]
         /// Blocks of activity schedulers, by identifier.
         var activities: [String: Activity] = [:]
     }
@@ -32,7 +35,14 @@ package final class App: Sendable {
     private init() {}
 
     /// What runs this process.
-    package var host: any AppHost { state.withLock { $0.host } }
+    package var host: any AppHost {
+        state.withLock { state in
+            if let host = state.host { return host }
+            let found: any AppHost = ControlHost.find() ?? NoHost()
+            state.host = found
+            return found
+        }
+    }
 
     /// Replaces what runs this process, for a launch or a test; the handlers are forgotten.
     package func adopt(_ host: any AppHost) {
@@ -41,6 +51,7 @@ package final class App: Sendable {
             $0.hasLaunched = false
             $0.registrations = [:]
             $0.activities = [:]
+            $0.running = [:]
         }
         ConditionNews.shared.follow(host)
     }
@@ -193,6 +204,7 @@ package final class App: Sendable {
         let running = RunningTask(
             facts, channel, expiresOn: registration.isOwnQueue ? nil : registration.queue)
         let task = BGTask.task(of: facts.kind, running)
+        keep(running)
         running.begin()
         let call = Unchecked((task, registration.handler))
         registration.queue.async { call.value.1(call.value.0) }
@@ -206,8 +218,16 @@ package final class App: Sendable {
             return nil
         }
         let running = RunningTask(facts, channel, expiresOn: nil)
+        keep(running)
         activity.run(running)
         return running
+    }
+
+    /// Keeps a launch until it has completed.
+    func keep(_ running: RunningTask) {
+        let id = ObjectIdentifier(running)
+        state.withLock { $0.running[id] = running }
+        running.whenCompleted { [weak self] _ in self?.state.withLock { $0.running[id] = nil } }
     }
 
     /// Keeps a block for the launch of its activity.

@@ -40,7 +40,7 @@ package enum LaunchedApp {
         } else if let running = app.launch(launch, over: host) ?? start(launch, over: host, callbacks) {
             running.whenCompleted { _ in MainLoop.end() }
         } else {
-            misuse("NSInternalInconsistencyException", App.noHandler(launch.identifier))
+            misuse("NSInternalInconsistencyException", noHandler(for: launch))
         }
     }
 
@@ -48,12 +48,26 @@ package enum LaunchedApp {
     /// 5 s before it suspends; here nothing is suspended, and one is enough to submit in.
     static let appLaunchTime = 1.0
 
+    private static func noHandler(for launch: LaunchFacts) -> String {
+        switch launch.kind {
+        case .activity:
+            "No activity is scheduled for \(launch.identifier): make an NSBackgroundActivityScheduler with that "
+                + "identifier and call schedule(_:) while the app launches."
+        case .push:
+            "Nobody takes the push \(launch.identifier): implement application(_:didReceiveRemoteNotification:"
+                + "fetchCompletionHandler:) in the app delegate, or register a launch handler for the identifier."
+        case .appRefresh, .processing, .continuedProcessing, .transferEvents, .appLaunch:
+            App.noHandler(launch.identifier)
+        }
+    }
+
     /// Calls the app back for a launch that no registered handler serves; `nil` if it can't be.
     @MainActor
     private static func start(
         _ launch: LaunchFacts, over host: RunnerHost, _ callbacks: AppCallbacks
     ) -> RunningTask? {
         let running = RunningTask(launch, host, expiresOn: nil)
+        App.shared.keep(running)
         if launch.kind == .push, let push = callbacks.push {
             running.expirationHandler = { running.complete(success: false) }
             push(launch.payload) { result in

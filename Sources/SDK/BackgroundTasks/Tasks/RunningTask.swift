@@ -69,6 +69,8 @@ package final class RunningTask: Sendable {
     }
 
     private func expire(_ expiration: Expiration) {
+        // The app's other promises end with the launch: everything is killed at the same deadline.
+        if App.shared.host.isLaunch { AssertionBook.shared.expire(within: expiration.grace) }
         guard let handler = takeHandler() else { return }
         if expiration.reason == BGTaskExpirationReason.cancelledByUser.rawValue {
             state.withLock { $0.watch }?.progress.cancel()

@@ -49,6 +49,24 @@ import Testing
         }
     }
 
+    @Test func `a task that its handler lets go of still expires`() async throws {
+        try await withTestApp(permitting: ["org.example.test.go": .appRefresh]) { app in
+            let (heard, hearing) = AsyncStream.makeStream(of: Void.self)
+            let (listens, listening) = AsyncStream.makeStream(of: Void.self)
+            app.finishLaunching {
+                BGTaskScheduler.shared.register(forTaskWithIdentifier: "org.example.test.go", using: nil) {
+                    task in
+                    task.expirationHandler = { hearing.finish() }
+                    listening.finish()
+                }
+            }
+            let launch = try app.launch("org.example.test.go")
+            for await _ in listens {}
+            launch.expire()
+            for await _ in heard {}
+        }
+    }
+
     @Test func `a launch without expiration handler ends at once when it expires`() async throws {
         try await withTestApp(permitting: ["org.example.test.deaf": .appRefresh]) { app in
             app.finishLaunching {

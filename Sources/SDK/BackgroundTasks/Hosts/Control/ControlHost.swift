@@ -1,0 +1,109 @@
+import Foundation
+import Synchronization
+
+/// A host across its control socket: what an ordinary process submits to, lists and cancels with.
+final class ControlHost: AppHost {
+    let permits: AppPermits? = nil
+    let supportsGPU = false
+    let launchedFor: LaunchFacts? = nil
+    let assertionAllowance: TimeInterval = 30
+    let conditions = MachineConditions()
+
+    private let connection: ControlConnection
+    /// The app's bundle, where the process has one: whose requests are the app's.
+    private let bundle = Bundle.main.bundleIdentifier
+    /// The identifiers that this process has submitted: the app's own where it has no bundle.
+    private let submitted = Mutex<Set<String>>([])
+
+    /// Talks to the host at a socket; nothing is sent yet.
+    init(socket: String) { connection = ControlConnection(path: socket) }
+
+    /// The host that this process should use; `nil` if no socket is where one is looked for.
+    ///
+    /// Looked for in `BGTASK_SOCKET`, the user's runtime directory and `/run/bgtask`, as every client does.
+    static func find() -> ControlHost? {
+        let environment = ProcessInfo.processInfo.environment
+        if let named = environment["BGTASK_SOCKET"], !named.isEmpty { return ControlHost(socket: named) }
+        var paths = ["/run/bgtask/control.sock"]
+        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
+            paths.insert(runtime + "/bgtask/control.sock", at: 0)
+        }
+        return paths.first { FileManager.default.fileExists(atPath: $0) }.map(ControlHost.init(socket:))
+    }
+
+    func submit(_ request: RequestFacts) throws(Refusal) {
+        do {
+            let body = try JSONEncoder().encode(ControlMessages.Submission(request))
+            let answer = try connection.send("POST", "/v1/requests", body: body)
+            guard answer.status >= 400 else {
+                submitted.withLock { _ = $0.insert(request.identifier) }
+                return
+            }
+            throw Self.refusal(answer, of: request.identifier)
+        } catch let refusal as Refusal {
+            throw refusal
+        } catch {
+            throw Refusal(
+                .unavailable, "\(request.identifier): \(Self.text(of: error)). Start a host: bgtaskd")
+        }
+    }
+
+    func cancel(_ identifier: String?) {
+        for request in rows() where identifier == nil || request.identifier == identifier {
+            do {
+                let body = try JSONEncoder().encode(ControlMessages.Cancellation(target: request.request))
+                _ = try connection.send("POST", "/v1/cancel", body: body)
+            } catch {
+                log(
+                    .warning, subsystem: nil, category: nil,
+                    "\(request.identifier) is not cancelled: \(Self.text(of: error))")
+            }
+        }
+    }
+
+    func pending() -> [RequestFacts] { rows().map(\.facts) }
+
+    /// The app's pending requests: its bundle's, or those of identifiers that this process has submitted.
+    private func rows() -> [ControlMessages.Request] {
+        do {
+            let answer = try connection.send("GET", "/v1/requests")
+            let rows = try JSONDecoder().decode([ControlMessages.Row].self, from: answer.body).map(\.request)
+            let own = submitted.withLock { $0 }
+            return rows.filter { $0.bundle == bundle || own.contains($0.identifier) }
+        } catch {
+            log(
+                .warning, subsystem: nil, category: nil,
+                "pending requests can't be listed: \(Self.text(of: error))")
+            return []
+        }
+    }
+
+    private static func refusal(_ answer: ControlConnection.Answer, of identifier: String) -> Refusal {
+        guard let problem = try? JSONDecoder().decode(ControlMessages.Problem.self, from: answer.body) else {
+            return Refusal(.unavailable, "\(identifier): the host answered with status \(answer.status)")
+        }
+        let codes: [String: BGTaskScheduler.Error.Code] = [
+            "notPermitted": .notPermitted, "invalidRequest": .notPermitted,
+            "tooManyPendingTaskRequests": .tooManyPendingTaskRequests,
+            "immediateRunIneligible": .immediateRunIneligible,
+        ]
+        return Refusal(
+            codes[problem.code] ?? .unavailable, "\(problem.subject): \(problem.finding). \(problem.remedy)")
+    }
+
+    private static func text(of error: any Error) -> String {
+        (error as? ControlConnection.Failure)?.description ?? "\(error)"
+    }
+
+    // What is the process's own: it lives on its own time, and speaks for itself.
+
+    func log(_ level: LogLevel, subsystem: String?, category: String?, _ message: String) {
+        NoHost.write(level, subsystem: subsystem, category: category, message)
+    }
+
+    func advise(_ code: String, _ message: String) { StandardError.write("BackgroundTasks: \(message)") }
+    func fault(_ code: String, _ message: String) {}
+    func beginAssertion(_ name: String) -> UInt64? { nil }
+    func endAssertion(_ assertion: UInt64) {}
+    func observeConditions(_ handler: @escaping @Sendable (MachineConditions) -> Void) {}
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// What this module says to a host's control API and reads from it: a part of `Documentation/ControlAPI.md`.
+enum ControlMessages {
+    /// The body of `POST /v1/requests`.
+    struct Submission: Encodable {
+        var identifier: String
+        var earliestBeginDate: String?
+        var requiresExternalPower: Bool
+        var requiresNetworkConnectivity: Bool
+        var payload: String?
+        var title: String
+        var subtitle: String
+        var strategy: String
+        var requiresGPU: Bool
+
+        init(_ facts: RequestFacts) {
+            identifier = facts.identifier
+            earliestBeginDate = facts.earliestBeginDate.map(ControlMessages.text(of:))
+            requiresExternalPower = facts.requiresExternalPower
+            requiresNetworkConnectivity = facts.requiresNetworkConnectivity
+            payload = facts.payload.map { String(decoding: $0, as: UTF8.self) }
+            title = facts.title
+            subtitle = facts.subtitle
+            strategy = facts.failsUnlessImmediate ? "fail" : "queue"
+            requiresGPU = facts.requiresGPU
+        }
+    }
+
+    /// The body of `POST /v1/cancel`.
+    struct Cancellation: Encodable {
+        var target: String
+    }
+
+    /// A row of `GET /v1/requests`.
+    struct Row: Decodable {
+        var request: Request
+    }
+
+    /// A pending request.
+    struct Request: Decodable {
+        var request: String
+        var identifier: String
+        var bundle: String
+        var kind: String
+        var earliestBeginDate: String?
+        var requiresExternalPower: Bool?
+        var requiresNetworkConnectivity: Bool?
+        var requiresGPU: Bool?
+        var strategy: String?
+        var title: String?
+        var subtitle: String?
+
+        var facts: RequestFacts {
+            let kinds: [String: BackgroundTaskKind] = [
+                "processing": .processing, "continuedProcessing": .continuedProcessing, "push": .push,
+                "transferEvents": .transferEvents, "activity": .activity, "appLaunch": .appLaunch,
+            ]
+            var facts = RequestFacts(identifier: identifier, kind: kinds[kind] ?? .appRefresh)
+            facts.earliestBeginDate = earliestBeginDate.flatMap(ControlMessages.date(of:))
+            facts.requiresExternalPower = requiresExternalPower ?? false
+            facts.requiresNetworkConnectivity = requiresNetworkConnectivity ?? false
+            facts.requiresGPU = requiresGPU ?? false
+            facts.failsUnlessImmediate = strategy == "fail"
+            facts.title = title ?? ""
+            facts.subtitle = subtitle ?? ""
+            return facts
+        }
+    }
+
+    /// What a refusal says.
+    struct Problem: Decodable {
+        var code: String
+        var subject: String
+        var finding: String
+        var remedy: String
+    }
+
+    static func text(of date: Date) -> String {
+        Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(date)
+    }
+
+    static func date(of text: String) -> Date? {
+        try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text)
+    }
+}
