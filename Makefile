@@ -55,6 +55,7 @@ install:
 	    install -s bgtaskd bgtask bgtask-runner '$(DESTDIR)$(PREFIX)/bin'
 	install -m 644 Sources/SDK/CHandlerABI/include/bgtask.h '$(DESTDIR)$(PREFIX)/include'
 	install -m 644 Plugins/exports.map '$(DESTDIR)$(PREFIX)/share/bgtask'
+	.ci/install-sdk '$(DESTDIR)$(PREFIX)/share/bgtask/SDK'
 
 clean:
 	rm -rf .build Benchmarks/.build demo

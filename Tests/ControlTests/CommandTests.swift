@@ -185,7 +185,7 @@ import Testing
             "submit", "pending", "launches", "show", "cancel", "launch", "expire", "plugins", "logs",
             "conditions",
             "lint", "doctor", "version", "explain", "settings", "used", "push", "answer",
-            "config", "manifest",
+            "config", "manifest", "new", "dev",
         ] {
             let result = try await run(builtPrograms + "/bgtask", [command, "--help"])
             #expect(

@@ -32,7 +32,8 @@ struct Bgtask: AsyncParsableCommand {
             PushCommand.self,
             AnswerCommand.self,
             RecordCommand.self, ReplayCommand.self, SimulateCommand.self,
-            LintCommand.self, ManifestCommand.self, ConfigCommand.self, DoctorCommand.self,
+            NewCommand.self, DevCommand.self, LintCommand.self, ManifestCommand.self, ConfigCommand.self,
+            DoctorCommand.self,
             VersionCommand.self,
         ])
 

@@ -24,3 +24,11 @@ extension ManifestLinter {
         }
     }
 }
+
+extension ManifestLinter {
+    /// A manifest, without its library; `nil` where it has errors, which lint tells, or where the file is none.
+    public static func manifest(in file: String) -> Manifest? {
+        var calls = CallLibraries(pluginsDirectory: nil)
+        return ManifestFile.read(file, isInstalled: false, calls: &calls).0?.manifest
+    }
+}

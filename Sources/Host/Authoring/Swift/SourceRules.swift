@@ -127,7 +127,7 @@ struct SourceRules {
                     "'addObserver(_:forKeyPath:)' is an error on Linux: there is no key-value observing",
                     "Tell it by a closure or a property's didSet")
             ]
-        case "setMinimumBackgroundFetchInterval":
+        case "setMinimumBackgroundFetchInterval" where index == 0 || file.tokens[index - 1].word != "func":
             return [
                 error(
                     token, "'\(word)' is the background fetch before iOS 13, which is not there",

@@ -1,0 +1,108 @@
+import LinuxSystem
+
+/// Builds a plan's libraries and finds them.
+public struct DevelopmentBuild: Sendable {
+    /// Levels of directories in which a Makefile may leave its libraries.
+    private static let deepest = 3
+
+    private let plan: DevelopmentPlan
+    private let folder: DevelopmentFolder
+    private let output: String?
+
+    /// Prepares a build.
+    ///
+    /// - Parameters:
+    ///   - plan: What is built.
+    ///   - folder: Where the compiler's own library goes.
+    ///   - output: As ``LeashedProgram`` takes it.
+    public init(_ plan: DevelopmentPlan, _ folder: DevelopmentFolder, output: String?) {
+        self.plan = plan
+        self.folder = folder
+        self.output = output
+    }
+
+    /// What is run, for people; `nil` if nothing is.
+    ///
+    /// - Throws: ``AuthoringError`` if the header is not found.
+    public func command() throws(AuthoringError) -> [String]? {
+        switch plan.build {
+        case .package: return ["swift", "build"]
+        case .makefile: return ["make"]
+        case .nothing: return nil
+        case .compiler(let sources, let library):
+            let headers = try Installation().headers()
+            let compiler = ProcessFacts.environment("CC") ?? "cc"
+            return [
+                compiler, "-std=c17", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-shared", "-fPIC",
+                "-fvisibility=hidden", "-pthread", "-I", headers, "-o", "\(folder.path)/\(library)",
+            ] + sources
+        }
+    }
+
+    /// Builds.
+    ///
+    /// - Returns: The paths of the libraries that the manifests name.
+    /// - Throws: ``AuthoringError`` if the build fails, or does not make one of them.
+    public func run() async throws -> [String] {
+        guard let command = try command() else { return [] }
+        let program = try LeashedProgram(command, in: plan.directory, output: output)
+        let status = await program.ended()
+        guard status == 0 else {
+            let finding =
+                status == 127
+                ? "there is no program '\(command[0])'" : "the build ended with status \(status)"
+            throw AuthoringError(
+                plan.directory, finding,
+                status == 127 ? "Install it" : "Mend what \(command[0]) says above")
+        }
+        let directory = try await products()
+        var paths: [String] = []
+        for library in plan.libraries {
+            guard let path = find(library, in: directory, depth: 0) else {
+                throw AuthoringError(
+                    library, "a manifest names it, and the build did not make it in \(directory)", remedy)
+            }
+            paths.append(path)
+        }
+        return paths
+    }
+
+    private var remedy: String {
+        switch plan.build {
+        case .package:
+            "Name the product as the library without 'lib' and '.so': .library(name: ..., type: .dynamic, ...)"
+        case .makefile: "Let the Makefile's first target build it"
+        case .compiler, .nothing: "Look at the manifest's 'library'"
+        }
+    }
+
+    /// Where the build leaves its libraries.
+    private func products() async throws -> String {
+        switch plan.build {
+        case .makefile, .nothing: return plan.directory
+        case .compiler: return folder.path
+        case .package:
+            let file = folder.path + "/bin-path"
+            try? DirectoryTree.remove(file)
+            let program = try LeashedProgram(
+                ["swift", "build", "--show-bin-path"], in: plan.directory, output: file)
+            _ = await program.ended()
+            let text = String(decoding: (try? FileContents.read(file, limit: 1 << 16)) ?? [], as: UTF8.self)
+            guard let path = text.split(separator: "\n").last(where: { $0.hasPrefix("/") }) else {
+                throw AuthoringError(
+                    plan.directory, "swift build does not say where it builds: \(text)", "Try it by hand")
+            }
+            return String(path)
+        }
+    }
+
+    private func find(_ library: String, in directory: String, depth: Int) -> String? {
+        guard let names = try? DirectoryTree.names(in: directory) else { return nil }
+        if names.contains(library) { return "\(directory)/\(library)" }
+        guard depth < Self.deepest, plan.build == .makefile else { return nil }
+        for name in names where !name.hasPrefix(".") && DirectoryTree.isDirectory("\(directory)/\(name)") {
+            if let path = find(library, in: "\(directory)/\(name)", depth: depth + 1) { return path }
+        }
+        return nil
+    }
+}

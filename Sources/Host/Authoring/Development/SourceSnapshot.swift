@@ -1,0 +1,34 @@
+import LinuxSystem
+
+/// What a plugin is made of at one moment, to tell a change from what the build itself writes.
+public struct SourceSnapshot: Equatable, Sendable {
+    private static let endings = [
+        ".swift", ".c", ".h", ".cc", ".cpp", ".hpp", ".m", ".rs", ".zig", ".go", ".yaml", ".yml", ".map",
+        ".modulemap",
+        ".json", ".toml", ".txt", ".sql", "akefile",
+    ]
+    private static let deepest = 16
+
+    private var files: [String: FileIdentity] = [:]
+    /// The directories, to be watched.
+    public private(set) var directories: Set<String> = []
+
+    /// Looks through a directory; names that begin with a dot are left out.
+    public init(_ directory: String) { look(directory, 0) }
+
+    /// Whether a file came, went or changed.
+    public func differs(from other: Self) -> Bool { files != other.files }
+
+    private mutating func look(_ directory: String, _ depth: Int) {
+        guard depth < Self.deepest, let names = try? DirectoryTree.names(in: directory) else { return }
+        directories.insert(directory)
+        for name in names where !name.hasPrefix(".") && name != "Package.resolved" {
+            let path = "\(directory)/\(name)"
+            if DirectoryTree.isDirectory(path) {
+                look(path, depth + 1)
+            } else if Self.endings.contains(where: { name.hasSuffix($0) }) {
+                files[path] = try? FileIdentity(of: path)
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+extension TemplateNames {
+    /// A plugin in C: one file, its manifest, a Makefile with a test.
+    func cFiles(headers: String) -> [TemplateFile] {
+        [
+            TemplateFile(path: "\(name).c", text: source),
+            TemplateFile(path: "\(name).yaml", text: cManifest),
+            TemplateFile(path: "exports.map", text: "{ global: bgtask_plugin_entry; local: *; };\n"),
+            TemplateFile(path: "Makefile", text: makefile(headers)),
+            TemplateFile(path: "README.md", text: cReadme),
+            TemplateFile(path: ".gitignore", text: "*.so\n"),
+        ]
+    }
+
+    private var source: String {
+        """
+        /* \(name): a plugin for bgtask. bgtask.h is the manual: who owns what, and which thread may call it. */
+        #include <bgtask.h>
+        #include <stdio.h>
+
+        static void run(bgtask_task *task, const bgtask_host *host) {
+            const bgtask_launch *launch = host->launch(task);
+            const int64_t steps = 20;
+            (void)host->expiration_descriptor(task); /* we obey expiration, so we want the grace period */
+
+            for (int64_t step = 0; step < steps; step++) {
+                if (host->expired(task, NULL)) return; /* not finished: the host puts the request back */
+                /* One step of your work, in place of this comment. */
+                host->progress(task, step + 1, steps, "working");
+            }
+
+            char message[64];
+            snprintf(message, sizeof message, "attempt %u: %d steps", launch->attempt, (int)steps);
+            host->complete(task, 1, message);
+        }
+
+        static const bgtask_plugin plugin = {BGTASK_ABI_VERSION, sizeof plugin, run};
+
+        const bgtask_plugin *bgtask_plugin_entry(void) { return &plugin; }
+
+        """
+    }
+
+    private var cManifest: String {
+        """
+        apiVersion: bgtask/v1
+        bundle: \(bundle)
+        library: \(library)
+        modes: [processing]
+        tasks:
+          - identifier: \(bundle).work
+            kind: processing
+
+        """
+    }
+
+    private func makefile(_ headers: String) -> String {
+        """
+        # make builds the plugin; make test checks it and, where there is a host, runs it.
+        BGTASK ?= \(bgtask)
+        BGTASK_HEADERS ?= \(headers)
+        CFLAGS ?= -O2 -g -Wall -Wextra
+
+        \(library): \(name).c exports.map
+        \t$(CC) $(CFLAGS) -std=c17 -D_GNU_SOURCE -shared -fPIC -fvisibility=hidden -I$(BGTASK_HEADERS) \\
+        \t    -o $@ \(name).c -Wl,--version-script=exports.map
+
+        .PHONY: test clean
+        test: \(library)
+        \t@test "$$(nm -D --defined-only \(library) | awk '{print $$NF}')" = bgtask_plugin_entry || \\
+        \t    { echo '\(library) exports more or less than bgtask_plugin_entry:'; nm -D --defined-only \(library); exit 1; }
+        \t$(BGTASK) lint \(name).yaml
+        \t@if [ -x "$$(dirname "$$(command -v $(BGTASK))")/bgtaskd" ]; then $(BGTASK) dev --once .; \\
+        \telse echo 'There is no bgtaskd beside $(BGTASK): the plugin was built and checked, not run.'; fi
+
+        clean:
+        \trm -f \(library)
+
+        """
+    }
+
+    private var cReadme: String {
+        """
+        # \(name)
+
+        A background task for bgtask: `make` builds it, `make test` checks and runs it,
+        `bgtask dev --watch` builds and runs it again whenever a file changes.
+
+        """
+    }
+}

@@ -1,0 +1,50 @@
+extension TemplateNames {
+    /// A job without a plugin: a manifest that calls libc.
+    var callFiles: [TemplateFile] {
+        [
+            TemplateFile(path: "\(name).yaml", text: callManifest),
+            TemplateFile(path: "Makefile", text: callMakefile),
+            TemplateFile(path: "README.md", text: callReadme),
+        ]
+    }
+
+    private var callManifest: String {
+        """
+        # A job without a plugin: functions of an installed library, called in order. Documentation/Call.md has all keys.
+        apiVersion: bgtask/v1
+        bundle: \(bundle)
+        modes: [processing]
+        tasks:
+          - identifier: \(bundle).call
+            kind: processing
+            call:
+              library: libc.so.6              # a name as 'ldconfig -p' lists it
+              steps:
+                - {function: puts, returns: int, expect: {atLeast: 0}, arguments: [{string: "Hello from \(name)"}]}
+
+        """
+    }
+
+    private var callMakefile: String {
+        """
+        # make test checks the manifest: its grammar, and that the library has the functions.
+        BGTASK ?= \(bgtask)
+
+        .PHONY: all test
+        all:
+
+        test:
+        \t$(BGTASK) lint \(name).yaml
+
+        """
+    }
+
+    private var callReadme: String {
+        """
+        # \(name)
+
+        A background task for bgtask, without code: `make test` checks the manifest, `bgtask dev` runs it.
+
+        """
+    }
+}

@@ -1,0 +1,100 @@
+import LinuxSystem
+public import TaskModel
+
+/// A plugin that `bgtask new` writes.
+public struct NewPlugin: Sendable {
+    private static let longestName = 60
+    /// Names that would hide a module or type which the plugin needs.
+    private static let taken: Set = [
+        "swift", "foundation", "dispatch", "backgroundtasks", "backgroundtaskstesting", "swiftui", "uikit",
+        "os",
+        "oslog", "task", "string", "testing", "xctest", "sdk", "chandlerabi", "bgtask",
+    ]
+
+    /// Where it goes.
+    public let directory: String
+    /// What to do next, line by line: commands, and what they do.
+    public let nextSteps: [String]
+
+    private let files: [TemplateFile]
+
+    /// Checks names and finds what the plugin is built with; nothing is written yet.
+    ///
+    /// - Parameters:
+    ///   - template: What it begins as.
+    ///   - name: Its name, and the library's; letters, digits and `_`, and `-` where it is not Swift.
+    ///   - directory: Where it goes; `nil` is a directory of its name.
+    ///   - bundle: Its bundle; `nil` is `org.example.NAME`.
+    ///   - sdk: The Swift package to depend on; `nil` looks for it.
+    /// - Throws: ``AuthoringError`` if the name won't do, or the SDK is not found.
+    public init(
+        _ template: PluginTemplate, name: String, directory: String?, bundle: BundleIdentifier?, sdk: String?
+    ) throws(AuthoringError) {
+        try Self.check(name, template)
+        let installation = try Installation()
+        let path = directory ?? name
+        let label = name.lowercased().map { $0 == "_" ? "-" : String($0) }.joined()
+        let names = TemplateNames(
+            name: name, bundle: bundle?.rawValue ?? "org.example.\(label)",
+            bgtask: "\(installation.programs)/bgtask")
+        self.directory = path
+        switch template {
+        case .c:
+            files = names.cFiles(headers: try installation.headers())
+        case .call:
+            files = names.callFiles
+        case .swift:
+            files = names.swiftFiles(sdk: try installation.sdk(given: sdk))
+        }
+        nextSteps =
+            template == .swift
+            ? ["cd \(path)", "swift test", "bgtask dev"] : ["cd \(path)", "make test", "bgtask dev"]
+    }
+
+    /// Writes the files; none is overwritten, and none is written if one is there already.
+    ///
+    /// - Returns: Their paths.
+    /// - Throws: ``AuthoringError`` with the file that was in the way, or what could not be written.
+    public func write() throws(AuthoringError) -> [String] {
+        let paths = files.map { directory + "/" + $0.path }
+        for path in paths where !DirectoryTree.isMissing(path) {
+            throw AuthoringError(
+                path, "it is there already, and nothing was written",
+                "Give another name, or another place: --directory DIR")
+        }
+        for (file, path) in zip(files, paths) {
+            do {
+                if let slash = path.lastIndex(of: "/") {
+                    try DirectoryTree.make(String(path[..<slash]), mode: 0o755)
+                }
+                try FileContents.create(path, Array(file.text.utf8), mode: 0o644)
+            } catch {
+                throw AuthoringError(path, "\(error)", "Give a place that you may write: --directory DIR")
+            }
+        }
+        return paths
+    }
+
+    private static func check(_ name: String, _ template: PluginTemplate) throws(AuthoringError) {
+        let subject = "the name '\(name)'"
+        guard let first = name.first, first.isASCII, first.isLetter else {
+            throw AuthoringError(subject, "it does not begin with a letter", "Begin it with one of A-Z a-z")
+        }
+        let others = template == .swift ? "_" : "_-"
+        if let odd = name.first(where: { !$0.isASCII || !($0.isLetter || $0.isNumber || others.contains($0)) }
+        ) {
+            throw AuthoringError(
+                subject, "it has the character '\(odd)'",
+                template == .swift
+                    ? "A Swift module's name has A-Z a-z 0-9 and _" : "Use A-Z a-z 0-9 _ and -")
+        }
+        guard name.utf8.count <= longestName else {
+            throw AuthoringError(
+                subject, "it has \(name.utf8.count) bytes", "Use \(longestName) at most")
+        }
+        guard template != .swift || !taken.contains(name.lowercased()) else {
+            throw AuthoringError(
+                subject, "it would hide a module or type that the plugin needs", "Use another name")
+        }
+    }
+}

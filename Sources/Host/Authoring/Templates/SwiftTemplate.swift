@@ -1,0 +1,132 @@
+extension TemplateNames {
+    /// A plugin in Swift: a package with one file, its manifest and a test.
+    ///
+    /// - Parameter sdk: The directory of the package that it depends on.
+    /// - Returns: The files.
+    func swiftFiles(sdk: String) -> [TemplateFile] {
+        [
+            TemplateFile(path: "Package.swift", text: package(sdk)),
+            TemplateFile(path: "Sources/\(name)/\(name).swift", text: swiftSource),
+            TemplateFile(path: "Tests/\(name)Tests/\(name)Tests.swift", text: swiftTest),
+            TemplateFile(path: "\(name).yaml", text: swiftManifest),
+            TemplateFile(path: "README.md", text: swiftReadme),
+            TemplateFile(path: ".gitignore", text: ".build/\n"),
+        ]
+    }
+
+    private func package(_ sdk: String) -> String {
+        let identity = sdk.split(separator: "/").last.map(String.init) ?? sdk
+        let path = sdk.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return """
+            // swift-tools-version: 6.2
+            import PackageDescription
+
+            let package = Package(
+                name: "\(name)",
+                products: [.library(name: "\(name)", type: .dynamic, targets: ["\(name)"])],
+                dependencies: [.package(path: "\(path)")],
+                targets: [
+                    .target(
+                        name: "\(name)", dependencies: [.product(name: "BackgroundTasks", package: "\(identity)")],
+                        swiftSettings: [
+                            // The tests have a 'main' of their own; the plugin's '@main' is found by this name too.
+                            .unsafeFlags([
+                                "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "bgtask_app_main",
+                            ])
+                        ]),
+                    .testTarget(
+                        name: "\(name)Tests",
+                        dependencies: [
+                            "\(name)", .product(name: "BackgroundTasksTesting", package: "\(identity)"),
+                        ]),
+                ]
+            )
+
+            """
+    }
+
+    private var swiftSource: String {
+        """
+        import BackgroundTasks
+
+        @main
+        struct \(type): BackgroundPlugin {
+            static let refresh = "\(bundle).refresh"
+
+            static func registerHandlers(with scheduler: BGTaskScheduler) {
+                scheduler.register(forTaskWithIdentifier: refresh, using: nil) { task in
+                    task.expirationHandler = { print("told to stop") }
+                    print(summary(of: ["one", "two"]))
+                    submitNext()
+                    task.setTaskCompleted(success: true)
+                }
+            }
+
+            /// Called when the app is launched (the plugin was installed or changed, `bgtask open`): begins the chain.
+            static func didEnterBackground() { submitNext() }
+
+            /// Each launch asks for the next one; the host decides when that is.
+            static func submitNext() {
+                let request = BGAppRefreshTaskRequest(identifier: refresh)
+                request.earliestBeginDate = Date(timeIntervalSinceNow: 15 * 60)
+                do {
+                    try BGTaskScheduler.shared.submit(request)
+                } catch {
+                    print("not submitted: \\(error)")
+                }
+            }
+
+            /// Your work, in place of this.
+            static func summary(of items: [String]) -> String { "\\(items.count) items are new" }
+        }
+
+        """
+    }
+
+    private var swiftTest: String {
+        """
+        import BackgroundTasksTesting
+        import Testing
+
+        @testable import \(name)
+
+        @Suite(.timeLimit(.minutes(1))) struct \(type)Tests {
+            @Test func `a launch succeeds, and asks for the next one`() async throws {
+                try await withTestApp(permitting: [\(type).refresh: .appRefresh]) { app in
+                    app.start(\(type).self)
+                    let launch = try app.launch(\(type).refresh)
+                    #expect(await launch.ended() == .completed(success: true))
+                    #expect(app.pending.map(\\.identifier) == [\(type).refresh])
+                }
+            }
+
+            @Test func `the summary counts`() {
+                #expect(\(type).summary(of: ["a", "b"]) == "2 items are new")
+            }
+        }
+
+        """
+    }
+
+    private var swiftManifest: String {
+        """
+        apiVersion: bgtask/v1
+        bundle: \(bundle)
+        library: \(library)
+        modes: [fetch]
+        tasks:
+          - identifier: \(bundle).refresh
+            kind: appRefresh
+
+        """
+    }
+
+    private var swiftReadme: String {
+        """
+        # \(name)
+
+        A background task for bgtask: `swift test` tests it, `bgtask dev --watch` builds and runs it whenever a file changes.
+
+        """
+    }
+}
