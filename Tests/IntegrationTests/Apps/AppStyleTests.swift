@@ -43,7 +43,7 @@ import Testing
         #expect(clean.outcome == "succeeded" && clean.says("on the main thread: true"), "\(clean)")
         #expect(clean.says("still here, time left: true"), "an assertion outlives completion: \(clean.lines)")
 
-        app.host.run("push", "org.example.delegate", "--payload", #"{"word": "hello"}"#)
+        app.host.run("push", "org.example.delegate", #"{"word": "hello"}"#)
         try app.host.wait("the push has ended") {
             try app.host.launches(of: "org.example.delegate.push").first?["outcome"] is String
         }
