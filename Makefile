@@ -26,7 +26,8 @@ run:
 
 test:
 	@.ci/packages build test
-	swift build --package-path Tests/Fixtures/Apps
+	swift build --package-path Tests/Fixtures/Apps --build-tests
+	swift test --package-path Tests/Fixtures/Apps --skip-build
 	swift build --build-tests $(FLAGS)
 	swift test --skip-build --no-parallel
 
