@@ -21,10 +21,13 @@ let package = Package(
             name: $0, dependencies: frameworks.map { .product(name: $0, package: "SDK") }, path: $0,
             swiftSettings: $0 == "RulesApp" ? [launchCodeBesideTests] : [])
     } + [
+        .executableTarget(
+            name: "DesktopApp", dependencies: [.product(name: "BackgroundTasks", package: "SDK")],
+            path: "DesktopApp"),
         .testTarget(
             name: "HandlerTests",
             dependencies: ["RulesApp", .product(name: "BackgroundTasksTesting", package: "SDK")],
-            path: "HandlerTests")
+            path: "HandlerTests"),
     ],
     swiftLanguageModes: [.v5]
 )

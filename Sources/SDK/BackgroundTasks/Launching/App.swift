@@ -40,6 +40,7 @@ package final class App: Sendable {
             if let host = state.host { return host }
             let found: any AppHost = ControlHost.find() ?? NoHost()
             state.host = found
+            ConditionNews.shared.follow(found)
             return found
         }
     }
@@ -152,10 +153,16 @@ package final class App: Sendable {
 
     /// The registration for an identifier: its own, or that of the longest wildcard.
     func registration(for identifier: String) -> Registration? {
+        guard let registered = registeredIdentifier(for: identifier) else { return nil }
+        return state.withLock { $0.registrations[registered] }
+    }
+
+    /// What was registered that serves an identifier: itself, or the longest wildcard.
+    func registeredIdentifier(for identifier: String) -> String? {
         state.withLock { state in
-            if let own = state.registrations[identifier] { return own }
-            let patterns = state.registrations.keys.filter { Wildcard.matches($0, identifier) }
-            return patterns.max { $0.utf8.count < $1.utf8.count }.flatMap { state.registrations[$0] }
+            if state.registrations[identifier] != nil { return identifier }
+            return state.registrations.keys.filter { Wildcard.matches($0, identifier) }
+                .max { $0.utf8.count < $1.utf8.count }
         }
     }
 

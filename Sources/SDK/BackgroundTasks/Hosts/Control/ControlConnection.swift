@@ -2,7 +2,8 @@ import Foundation
 
 /// One request to a host's control socket: HTTP/1.1 over a Unix socket, a connection each.
 ///
-/// Blocks its thread; a host that does not answer within ``timeout`` counts as not there. Written by hand because this
+/// Blocks its thread; a host that is silent for ``timeout`` counts as not there: a
+/// stream has a comment every 15 s. Written by hand because this
 /// module is linked into every plugin, which an HTTP library would make three times as large.
 struct ControlConnection {
     /// An answer of the host.
@@ -17,7 +18,7 @@ struct ControlConnection {
     }
 
     /// Seconds that one read or write may take.
-    static let timeout = 10
+    static let timeout = 30
     /// The most bytes of an answer; the list of pending requests is the longest.
     static let maximumAnswer = 16 << 20
 
@@ -25,12 +26,23 @@ struct ControlConnection {
 
     /// Sends a request and waits for its answer.
     func send(_ method: String, _ route: String, body: Data? = nil) throws(Failure) -> Answer {
-        let descriptor = try open()
+        let descriptor = try start(method, route, body: body)
         defer { close(descriptor) }
+        return try Self.parse(readAll(descriptor))
+    }
+
+    /// Opens a connection and sends a request; the caller reads the answer and closes the descriptor.
+    func start(_ method: String, _ route: String, body: Data? = nil) throws(Failure) -> CInt {
+        let descriptor = try open()
         var head = "\(method) \(route) HTTP/1.1\r\nHost: bgtask\r\nConnection: close\r\n"
         if let body { head += "Content-Type: application/json\r\nContent-Length: \(body.count)\r\n" }
-        try write(Data((head + "\r\n").utf8) + (body ?? Data()), to: descriptor)
-        return try Self.parse(readAll(descriptor))
+        do {
+            try write(Data((head + "\r\n").utf8) + (body ?? Data()), to: descriptor)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        return descriptor
     }
 
     private func open() throws(Failure) -> CInt {
@@ -95,7 +107,11 @@ struct ControlConnection {
     }
 
     /// Takes an answer apart; the connection's end ends the body, unless it comes in chunks.
-    static func parse(_ data: Data) throws(Failure) -> Answer {
+    ///
+    /// - Parameters:
+    ///   - data: All of the answer, or its head.
+    ///   - head: Whether it is the head alone; the body is empty then.
+    static func parse(_ data: Data, head: Bool = false) throws(Failure) -> Answer {
         guard let end = data.range(of: Data("\r\n\r\n".utf8)) else {
             throw Failure(description: "the host closed the connection without an answer")
         }
@@ -104,6 +120,7 @@ struct ControlConnection {
         guard words.count > 1, let status = Int(words[1]) else {
             throw Failure(description: "the host's answer is not HTTP: \(lines.first ?? "")")
         }
+        if head { return Answer(status: status, body: Data()) }
         let isChunked = lines.contains {
             let line = $0.lowercased()
             return line.hasPrefix("transfer-encoding:") && line.hasSuffix("chunked")

@@ -7,13 +7,17 @@ final class ControlHost: AppHost {
     let supportsGPU = false
     let launchedFor: LaunchFacts? = nil
     let assertionAllowance: TimeInterval = 30
-    let conditions = MachineConditions()
-
     private let connection: ControlConnection
     /// The app's bundle, where the process has one: whose requests are the app's.
     private let bundle = Bundle.main.bundleIdentifier
     /// The identifiers that this process has submitted: the app's own where it has no bundle.
     private let submitted = Mutex<Set<String>>([])
+    /// By registered identifier: what this process runs itself.
+    private let sessions = Mutex<[String: ClientSession]>([:])
+    private let machine = Mutex<(now: MachineConditions, follower: (@Sendable (MachineConditions) -> Void)?)>(
+        (MachineConditions(), nil))
+    /// Registers with the host one after the other.
+    private let registering = DispatchQueue(label: "BackgroundTasks.client.registering")
 
     /// Talks to the host at a socket; nothing is sent yet.
     init(socket: String) { connection = ControlConnection(path: socket) }
@@ -32,6 +36,9 @@ final class ControlHost: AppHost {
     }
 
     func submit(_ request: RequestFacts) throws(Refusal) {
+        if let handled = App.shared.registeredIdentifier(for: request.identifier) {
+            try register(handled)
+        }
         do {
             let body = try JSONEncoder().encode(ControlMessages.Submission(request))
             let answer = try connection.send("POST", "/v1/requests", body: body)
@@ -46,6 +53,38 @@ final class ControlHost: AppHost {
             throw Refusal(
                 .unavailable, "\(request.identifier): \(Self.text(of: error)). Start a host: bgtaskd")
         }
+    }
+
+    /// Tells the host that this process has a handler for it, before the first submission.
+    private func register(_ identifier: String) throws(Refusal) {
+        let result: Result<Void, Refusal> = registering.sync {
+            guard sessions.withLock({ $0[identifier] }) == nil else { return .success(()) }
+            do throws(Refusal) {
+                let session = try ClientSession(
+                    identifier, connection, conditions: { [weak self] in self?.changed($0) },
+                    ended: { [weak self] in self?.sessions.withLock { $0[identifier] = nil } })
+                sessions.withLock { $0[identifier] = session }
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    private func changed(_ conditions: MachineConditions) {
+        let follower = machine.withLock { machine in
+            machine.now = conditions
+            return machine.follower
+        }
+        follower?(conditions)
+    }
+
+    /// What the machine is like: told by the host once something was submitted that this process runs itself.
+    var conditions: MachineConditions { machine.withLock { $0.now } }
+
+    func observeConditions(_ handler: @escaping @Sendable (MachineConditions) -> Void) {
+        machine.withLock { $0.follower = handler }
     }
 
     func cancel(_ identifier: String?) {
@@ -78,6 +117,15 @@ final class ControlHost: AppHost {
         }
     }
 
+    /// A refusal to open a stream.
+    static func refusal(_ error: ControlStream.OpeningError, of identifier: String) -> Refusal {
+        switch error {
+        case .refused(let answer): refusal(answer, of: identifier)
+        case .failed(let failure):
+            Refusal(.unavailable, "\(identifier): \(failure.description). Start a host: bgtaskd")
+        }
+    }
+
     private static func refusal(_ answer: ControlConnection.Answer, of identifier: String) -> Refusal {
         guard let problem = try? JSONDecoder().decode(ControlMessages.Problem.self, from: answer.body) else {
             return Refusal(.unavailable, "\(identifier): the host answered with status \(answer.status)")
@@ -105,5 +153,4 @@ final class ControlHost: AppHost {
     func fault(_ code: String, _ message: String) {}
     func beginAssertion(_ name: String) -> UInt64? { nil }
     func endAssertion(_ assertion: UInt64) {}
-    func observeConditions(_ handler: @escaping @Sendable (MachineConditions) -> Void) {}
 }

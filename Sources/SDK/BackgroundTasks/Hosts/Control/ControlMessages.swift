@@ -52,11 +52,7 @@ enum ControlMessages {
         var subtitle: String?
 
         var facts: RequestFacts {
-            let kinds: [String: BackgroundTaskKind] = [
-                "processing": .processing, "continuedProcessing": .continuedProcessing, "push": .push,
-                "transferEvents": .transferEvents, "activity": .activity, "appLaunch": .appLaunch,
-            ]
-            var facts = RequestFacts(identifier: identifier, kind: kinds[kind] ?? .appRefresh)
+            var facts = RequestFacts(identifier: identifier, kind: ControlMessages.kind(of: kind))
             facts.earliestBeginDate = earliestBeginDate.flatMap(ControlMessages.date(of:))
             facts.requiresExternalPower = requiresExternalPower ?? false
             facts.requiresNetworkConnectivity = requiresNetworkConnectivity ?? false
@@ -74,6 +70,19 @@ enum ControlMessages {
         var subject: String
         var finding: String
         var remedy: String
+    }
+
+    /// The kind that the control API calls by that name.
+    static func kind(of name: String) -> BackgroundTaskKind {
+        switch name {
+        case "processing": .processing
+        case "continuedProcessing": .continuedProcessing
+        case "push": .push
+        case "transferEvents": .transferEvents
+        case "activity": .activity
+        case "appLaunch": .appLaunch
+        default: .appRefresh
+        }
     }
 
     static func text(of date: Date) -> String {

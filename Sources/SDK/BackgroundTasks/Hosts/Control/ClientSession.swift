@@ -1,0 +1,138 @@
+import Foundation
+import Synchronization
+
+/// This process's word to a host that it runs a handler itself, and the launches that the host then gives it.
+///
+/// One for each registered identifier that something was submitted for; a thread of its own reads the host's calls.
+final class ClientSession: Sendable {
+    private let connection: ControlConnection
+    private let conditions: @Sendable (MachineConditions) -> Void
+    private let channels = Mutex<[String: ClientChannel]>([:])
+
+    /// Registers an identifier with the host; returns when the host has taken it.
+    ///
+    /// - Parameters:
+    ///   - identifier: As it was registered, wildcards included.
+    ///   - connection: The host.
+    ///   - conditions: Called with what the machine is like.
+    ///   - ended: Called when the host is gone.
+    /// - Throws: The host's refusal.
+    init(
+        _ identifier: String, _ connection: ControlConnection,
+        conditions: @escaping @Sendable (MachineConditions) -> Void, ended: @escaping @Sendable () -> Void
+    ) throws(Refusal) {
+        self.connection = connection
+        self.conditions = conditions
+        let opened = DispatchSemaphore(value: 0)
+        let refusal = Mutex<Refusal?>(nil)
+        let thread = Thread { [self] in
+            do throws(ControlStream.OpeningError) {
+                var stream = try ControlStream.open(connection, "/v1/clients?identifiers=\(identifier)")
+                var isRegistered = false
+                while let event = stream.next() {
+                    if event.name == "registered", !isRegistered {
+                        isRegistered = true
+                        opened.signal()
+                    } else {
+                        take(event)
+                    }
+                }
+                if !isRegistered {
+                    refusal.withLock {
+                        $0 = Refusal(.unavailable, "\(identifier): the host closed the stream")
+                    }
+                    opened.signal()
+                }
+            } catch {
+                refusal.withLock { $0 = ControlHost.refusal(error, of: identifier) }
+                opened.signal()
+            }
+            hostIsGone()
+            ended()
+        }
+        thread.name = "BackgroundTasks.client"
+        thread.start()
+        opened.wait()
+        if let refusal = refusal.withLock({ $0 }) { throw refusal }
+    }
+
+    private struct Launch: Decodable {
+        var launch: String
+        var identifier: String
+        var kind: String
+        var attempt: Int
+        var payload: String?
+        var checkpoint: String?
+        var title: String
+        var subtitle: String
+        var leaseSeconds: Double?
+    }
+
+    private struct Expire: Decodable {
+        var launch: String
+        var reason: String
+        var graceSeconds: Double
+    }
+
+    private struct Conditions: Decodable {
+        var lowPowerMode: Bool
+        var thermal: String
+        var power: String
+        var batteryPercent: Int?
+    }
+
+    private func take(_ event: ControlStream.Event) {
+        let decoder = JSONDecoder()
+        switch event.name {
+        case "launch":
+            if let launch = try? decoder.decode(Launch.self, from: event.data) { start(launch) }
+        case "expire":
+            guard let expire = try? decoder.decode(Expire.self, from: event.data) else { return }
+            channels.withLock { $0[expire.launch] }?.expire(
+                Expiration(
+                    reason: expire.reason, deadline: Date(timeIntervalSinceNow: expire.graceSeconds),
+                    grace: expire.graceSeconds))
+        case "conditions":
+            guard let told = try? decoder.decode(Conditions.self, from: event.data) else { return }
+            var new = MachineConditions()
+            new.isLowPower = told.lowPowerMode
+            new.thermal = ["nominal", "fair", "serious", "critical"].firstIndex(of: told.thermal) ?? 0
+            new.battery = told.batteryPercent
+            let powers: [String: MachineConditions.Power] = [
+                "battery": .battery, "charging": .charging, "external": .external,
+            ]
+            new.power = powers[told.power] ?? .unknown
+            conditions(new)
+        default: break
+        }
+    }
+
+    private func start(_ launch: Launch) {
+        let id = launch.launch
+        let channel = ClientChannel(connection, launch: id) { [weak self] in
+            self?.channels.withLock { $0[id] = nil }
+        }
+        channels.withLock { $0[id] = channel }
+        let facts = LaunchFacts(
+            identifier: launch.identifier, kind: ControlMessages.kind(of: launch.kind),
+            attempt: launch.attempt,
+            payload: launch.payload.map { Data($0.utf8) },
+            checkpoint: launch.checkpoint.flatMap { Data(base64Encoded: $0) }, title: launch.title,
+            subtitle: launch.subtitle, leaseEnd: launch.leaseSeconds.map { Date(timeIntervalSinceNow: $0) })
+        // Registered before it was submitted, and a handler never goes.
+        if App.shared.launch(facts, over: channel) == nil { channel.complete(success: false, message: nil) }
+    }
+
+    /// Launches of a host that is gone expire, as they do in a plugin.
+    private func hostIsGone() {
+        for channel in channels.withLock({ $0.values.map(\.self) }) {
+            channel.expire(
+                Expiration(
+                    reason: "hostGone", deadline: Date(timeIntervalSinceNow: Self.graceWithoutHost),
+                    grace: Self.graceWithoutHost))
+        }
+    }
+
+    /// Seconds: what a plugin's launch has when its host dies.
+    private static let graceWithoutHost: TimeInterval = 2
+}

@@ -1,0 +1,41 @@
+import BackgroundTasks
+
+// A desktop app, no plugin: submits a continued task on its user's act, and runs it itself.
+let scheduler = BGTaskScheduler.shared
+scheduler.register(forTaskWithIdentifier: "org.example.desktop.export.*", using: nil) { task in
+    guard let task = task as? BGContinuedProcessingTask else { exit(2) }
+    print("launched \(task.identifier): \(task.title), attempt \(task.attempt)")
+    task.progress.totalUnitCount = 4
+    task.progress.completedUnitCount = 1
+    if task.identifier.hasSuffix("endless") {
+        task.expirationHandler = {
+            print("expires: \(task.expirationReason?.rawValue ?? "no reason")")
+            task.setTaskCompleted(success: false)
+            exit(0)
+        }
+        return
+    }
+    task.progress.completedUnitCount = 4
+    task.updateTitle("Exported", subtitle: "4 of 4")
+    task.setTaskCompleted(success: true)
+    exit(0)
+}
+
+let name = CommandLine.arguments.dropFirst().first ?? "album"
+let request = BGContinuedProcessingTaskRequest(
+    identifier: "org.example.desktop.export.\(name)", title: "Export", subtitle: "begins")
+do {
+    try scheduler.submit(BGAppRefreshTaskRequest(identifier: "org.example.desktop.refresh"))
+    print("pending \(await scheduler.pendingTaskRequests().map(\.identifier))")
+    scheduler.cancel(taskRequestWithIdentifier: "org.example.desktop.refresh")
+    print("left \(await scheduler.pendingTaskRequests().count)")
+} catch {
+    print("refresh refused: \(error.localizedDescription)")
+}
+do {
+    try scheduler.submit(request)
+} catch {
+    print("refused: \(error.localizedDescription)")
+    exit(1)
+}
+RunLoop.main.run()
