@@ -86,6 +86,7 @@ import Testing
             .requestCancelled(request.id, identifier, .cancelledByUser), .launchStarted(launch),
             .launchReady(launch.id, request.id, at: ScriptedHost.start),
             .progress(launch.id, request.id, TaskProgress(completed: 1, total: 2, message: "half")),
+            .titleChanged(launch.id, request.id, title: "Export", subtitle: "7 of 12"),
             .launchAsked(launch.id, request.id, verdict.rationale[0]),
             .launchExpiring(launch.id, request.id, .thermal), .launchEnded(launch, putBack: request),
             .launchEnded(launch, putBack: nil), .hostStopping,

@@ -45,6 +45,26 @@ import Testing
         }
     }
 
+    @Test func `a title that the handler sets is told, and an empty one not`() async throws {
+        try await serving { host, socket in
+            host.edit {
+                $0.onSubmit = { host, request in
+                    let launch = LaunchID(rawValue: 42)
+                    host.send(.launchStarted(ScriptedHost.record(request)))
+                    host.send(.titleChanged(launch, request.id, title: "", subtitle: ""))
+                    host.send(.titleChanged(launch, request.id, title: "Exporting", subtitle: "7 of 12"))
+                    host.send(.launchEnded(ScriptedHost.ended(request, .succeeded, nil), putBack: nil))
+                }
+            }
+            let result = try await bgtask("submit", "org.example.a", "--wait", socket: socket)
+            #expect(
+                result.output.split(separator: "\n").dropFirst() == [
+                    "L42 is started (attempt 1, cgroup)", "Exporting: 7 of 12",
+                    "L42 succeeded after 1.2 s, 812 ms CPU",
+                ])
+        }
+    }
+
     @Test(arguments: [Outcome.failed, .expired, .killed, .crashed, .lost, .cancelled])
     func `any outcome but succeeded exits 1, and JSON names it`(outcome: Outcome) async throws {
         try await serving { host, socket in
