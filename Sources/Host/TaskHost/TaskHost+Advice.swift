@@ -54,8 +54,9 @@ extension TaskHost {
         else { return }
         advise(
             record, "chainEnds",
-            "\(record.identifier) is over for good: its launch succeeded, nothing of it is pending and its manifest has no "
-                + "schedule. Submit the next request before completing, or write 'schedule: {every: 15m}' in the manifest"
+            "\(record.identifier) has nothing to follow: its launch succeeded, nothing of it is pending and its "
+                + "manifest has no schedule. If it should run again, submit the next request before completing, or "
+                + "write 'schedule: {every: 15m}' in the manifest"
         )
     }
 
