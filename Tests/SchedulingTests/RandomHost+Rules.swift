@@ -27,7 +27,9 @@ extension RandomHost {
         if conditions.thermal == .known(.critical) { faults.append("\(name) began in critical heat") }
         let peers = others.filter { $0.lane == request.lane }.count
         guard request.isDiscretionary else {
-            if peers >= (request.kind == .push ? 2 : 3) { faults.append("\(name) found no slot") }
+            if peers >= (request.kind == .continuedProcessing ? 3 : 2) {
+                faults.append("\(name) found no slot")
+            }
             return
         }
         if peers >= (conditions.thermal == .known(.nominal) ? 2 : 1) {

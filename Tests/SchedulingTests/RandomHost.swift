@@ -319,7 +319,8 @@ final class RandomHost {
         case .wake(let instants): wake = instants
         case .setCPULimitRelaxed(_, true):
             if conditions.power.value?.externalPower != true { faults.append("relaxed without power") }
-        case .setCPULimitRelaxed, .submitScheduled, .findDate, .setPriority, .ask, .saveBundleState,
+        case .setCPULimitRelaxed, .submitScheduled, .findDate, .setPriority, .setShouldDefer, .ask,
+            .saveBundleState,
             .measureCPU:
             break
         }

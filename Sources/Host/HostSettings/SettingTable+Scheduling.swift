@@ -66,6 +66,10 @@ extension SettingTable {
             "scheduling.leastCPU", \.scheduler.leastCPU, .zero ... .seconds(600),
             "CPU time within one period of a lease that counts as a sign of work. Ours: more than waking to look around costs"
         ),
+        .duration(
+            "scheduling.deferralTime", \.scheduler.deferralTime, .zero ... .seconds(600),
+            "How long an activity has to stop by itself once it is told that it should defer. Ours: as long as its grace"
+        ),
         .integer(
             "scheduling.pendingRefreshLimit", \.scheduler.pendingRefreshLimit, 1...1000,
             "Pending refresh requests of one bundle, its schedules' not counted; Apple's number"),

@@ -16,6 +16,10 @@ struct ActiveLaunch: Sendable {
     var exempt: Set<Int> = []
     /// What it gets of the machine.
     var priority = LaunchPriority.requested
+    /// Activities: what it was asked to stop for.
+    var deferral: Deferral?
+    /// Activities: whether nobody used the device when it began, so that a user can return.
+    var beganIdle = false
     /// How to take back that it was counted, if it was.
     var previousLaunch: PreviousLaunch?
     /// Whether it moves.
@@ -38,6 +42,14 @@ struct ActiveLaunch: Sendable {
         var time: WallTime?
         /// The local day to whose budget this launch was charged.
         var day: Int64
+    }
+
+    /// A veto that an activity may heed by itself first.
+    struct Deferral: Sendable {
+        /// When it was told, on CLOCK_BOOTTIME.
+        let since: Duration
+        let reason: Reason
+        let verdict: Verdict
     }
 
     init(_ request: TaskRequest, _ declaration: TaskDeclaration?, _ needs: Needs, isSimulated: Bool) {
@@ -102,6 +114,9 @@ struct ActiveLaunch: Sendable {
         -> (Reason, Verdict)?
     {
         guard tracedSince == nil, let readyAt else { return nil }
+        if let deferral, now.boot >= deferral.since + settings.deferralTime {
+            return (deferral.reason, deferral.verdict)
+        }
         if request.kind == .continuedProcessing, let lastChange = progress.lastChange,
             now.monotonic >= lastChange + settings.stallLimit
         {
@@ -178,7 +193,7 @@ struct ActiveLaunch: Sendable {
             return nil
         }
         guard request.kind == .continuedProcessing, let lastChange = progress.lastChange else {
-            return leaseEnd
+            return [leaseEnd, deferral.map { $0.since + settings.deferralTime }].compactMap(\.self).min()
         }
         // In sleep the boot clock runs ahead of the monotonic one; the look is then early and asks again.
         let next = progress.stallQuestion(settings) ?? lastChange + settings.stallLimit

@@ -15,6 +15,9 @@ protocol Policy: Sendable {
     var moving: ScoreSum.Moving? { get }
     /// The reason of the launches that its `stop` ends; `nil` for one that never says so.
     var endReason: Reason? { get }
+    /// The reason of the activities that its vetoes end, after they were asked to stop by themselves; `nil` for one whose
+    /// vetoes are about starting alone.
+    var deferralReason: Reason? { get }
     /// How much its score counts.
     func weight(_ weights: PolicyWeights) -> Double
     /// Its answer about the request now.
@@ -39,6 +42,7 @@ extension Policy {
     var reach: Reach { .request }
     var moving: ScoreSum.Moving? { nil }
     var endReason: Reason? { nil }
+    var deferralReason: Reason? { isPermission ? nil : endReason }
     func weight(_ weights: PolicyWeights) -> Double { 0 }
 
     /// The answer with the policy's name to it.

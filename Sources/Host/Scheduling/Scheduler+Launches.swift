@@ -100,6 +100,7 @@ extension Scheduler {
                 actions.append(.setPriority(id, priority))
             }
             var end: (Reason, Verdict)?
+            if mustCheck, !launch.isExpiring { reconsider(&launch, id, at: now, &actions) }
             if !launch.isExpiring {
                 end =
                     endOfShutdown(at: now) ?? (mustCheck ? endOfPolicies(launch, at: now) : nil)
@@ -127,7 +128,9 @@ extension Scheduler {
     private func endOfPolicies(_ launch: ActiveLaunch, at now: Moment) -> (Reason, Verdict)? {
         let subject = situation.subject(launch.request, isRunning: true, isTelling: false)
         for (index, policy) in Self.policies.enumerated() {
-            guard let reason = policy.endReason, !launch.exempt.contains(index) else { continue }
+            guard let reason = policy.endReason, !launch.exempt.contains(index),
+                !mayDefer(launch, policy)
+            else { continue }
             let answer = policy.answer(for: subject, in: situation, at: now)
             guard answer.decision == .absolutelyMustNotProceed else { continue }
             let told = policy.answer(
@@ -143,8 +146,12 @@ extension Scheduler {
         let subject = situation.subject(launch.request, isRunning: true, isTelling: false)
         let stopping = Self.policies.indices.filter { index in
             let policy = Self.policies[index]
-            return policy.endReason != nil && !policy.isPermission
-                && policy.answer(for: subject, in: situation, at: now).decision == .absolutelyMustNotProceed
+            guard !policy.isPermission, policy.endReason != nil || policy.deferralReason != nil else {
+                return false
+            }
+            let answer = policy.answer(for: subject, in: situation, at: now)
+            return answer.decision == .absolutelyMustNotProceed
+                || (launch.request.kind == .activity && answer.isVeto && answer.fact != .slot)
         }
         return Set(stopping)
     }

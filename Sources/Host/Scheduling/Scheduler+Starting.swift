@@ -148,6 +148,10 @@ extension Scheduler {
             request, situation.permits.declaration(for: request.identifier, of: request.bundle),
             situation.needs(of: request), isSimulated: isSimulated)
         launch.exempt = isSimulated ? policiesThatStop(launch, at: now) : []
+        launch.beganIdle =
+            situation.conditions.user == .known(.idle) && !isSimulated && !settings.ignoresDeviceActivity
+            && situation.permits.declaration(for: request.identifier, of: request.bundle)?
+                .ignoresDeviceActivity != true
         launch.priority = priority(of: request)
         launch.previousLaunch = isSimulated ? nil : countLaunch(of: request, at: now)
         if wasBusy, let score {

@@ -14,6 +14,8 @@ public enum SchedulerAction: Equatable, Sendable, Codable {
     case measureCPU(LaunchID)
     /// Give the launch this priority from now on.
     case setPriority(LaunchID, LaunchPriority)
+    /// Tell the launch, an activity, that the host would rather have it stop (true) or go on after all (false).
+    case setShouldDefer(LaunchID, Bool)
     /// Ask the user whether this launch, which stands still or is slow, should keep going; no answer means yes.
     case ask(LaunchID, because: Rationale)
     /// Store a request of origin `schedule` with these dates. It replaces a pending one of the same origin; where a request of

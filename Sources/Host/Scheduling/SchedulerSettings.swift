@@ -91,6 +91,11 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// CPU time within one period of a lease that counts as a sign of work: 0.1 s, more than waking to look around costs.
     public var leastCPU = Duration.milliseconds(100)
 
+    /// How long an activity has to stop by itself once it is told that it should defer: 10 s.
+    ///
+    /// Ours: as long as its grace; Apple's tells and waits.
+    public var deferralTime = Duration.seconds(10)
+
     // MARK: Requests
 
     /// Pending refresh requests of one bundle, its schedules' not counted: 1, as Apple.

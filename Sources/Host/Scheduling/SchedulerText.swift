@@ -58,6 +58,7 @@ extension SchedulerAction: CustomStringConvertible {
         case .setCPULimitRelaxed(let id, let isRelaxed):
             "setCPULimit \(id) \(isRelaxed ? "relaxed" : "in force")"
         case .setPriority(let id, let priority): "setPriority \(id) nice \(priority.nice)"
+        case .setShouldDefer(let id, let isDeferred): "setShouldDefer \(id) \(isDeferred)"
         case .measureCPU(let id): "measureCPU \(id)"
         case .ask(let id, let rationale): "ask \(id) \(rationale.quantity)"
         case .submitScheduled(let identifier, _, let earliest, let deadline):

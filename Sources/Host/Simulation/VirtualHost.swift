@@ -221,7 +221,7 @@ public struct VirtualHost {
         case .findDate(let identifier, let expression, let zone, let after):
             tell(.scheduleDated(identifier, after: after, next: findDate(expression, zone, after)))
         case .cancelRequest(let id, _): pending[id] = nil
-        case .setPriority, .ask, .saveBundleState, .wake: break
+        case .setPriority, .setShouldDefer, .ask, .saveBundleState, .wake: break
         }
     }
 

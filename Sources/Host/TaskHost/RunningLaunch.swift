@@ -18,6 +18,8 @@ struct RunningLaunch: Sendable {
     var stopExplanation: Explanation?
     /// What it was told of the machine; `nil` for a `call:`, which asks for nothing.
     var conditions: HandlerConditions?
+    /// Whether it was asked to stop by itself; activities alone are.
+    var shouldDefer = false
     /// Its assertions that have begun and not ended.
     var openAssertions: Set<UInt64> = []
 }

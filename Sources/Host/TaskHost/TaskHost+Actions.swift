@@ -28,6 +28,8 @@ extension TaskHost {
         case .setPriority(let id, let priority):
             running[id]?.priority = priority
             launcher.setPriority(id, priority)
+        case .setShouldDefer(let id, let isDeferred):
+            askToDefer(id, isDeferred)
         case .ask(let id, let rationale):
             guard let launch = running[id] else { return }
             log.append(

@@ -3,6 +3,7 @@ import TaskModel
 /// While CPU, memory or I/O are under pressure, deferrable work waits; unknown pressure only scores lower.
 struct Pressure: Policy {
     let name = "Pressure"
+    let deferralReason: Reason? = .pressure
 
     func weight(_ weights: PolicyWeights) -> Double { weights.pressure }
 
