@@ -49,6 +49,23 @@ extension ScriptedHost {
         return Self.request(TaskSubmission(identifier: identifier, origin: .client))
     }
 
+    func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
+        -> TaskRequest
+    {
+        try await submit(submission)
+    }
+
+    func connect(_ identifiers: [IdentifierPattern], from process: Int32) async throws(SubmissionError)
+        -> AsyncStream<ClientCall>
+    {
+        try note("connect \(identifiers.map(\.description).joined(separator: " "))")
+        return AsyncStream { $0.finish() }
+    }
+
+    func report(_ id: LaunchID, _ report: ClientReport, from process: Int32) async throws(SubmissionError) {
+        try note("report \(id) \(report)")
+    }
+
     private var explanation: Explanation {
         Explanation(
             question: .start, at: Self.start, verdicts: [Self.veto], score: 0.25, threshold: 0.5,

@@ -104,6 +104,7 @@ public struct ControlServer: Service {
         HostRoutes(host: host, limits: limits).add(to: group)
         BundleRoutes(host: host, limits: limits).add(to: group)
         StreamRoutes(host: host, limits: limits).add(to: group)
+        ClientRoutes(host: host, limits: limits).add(to: group)
         return router
     }
 

@@ -13,6 +13,25 @@ public protocol HostControl: Sendable {
     /// - Throws: Any code of ``SubmissionError``.
     func submit(_ submission: TaskSubmission) async throws(SubmissionError) -> TaskRequest
 
+    /// The same for a submission of this process: where it registered handlers that fit, the request runs in it.
+    func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
+        -> TaskRequest
+
+    /// Registers handlers of a process: requests that it submits from now on run in it.
+    ///
+    /// - Parameters:
+    ///   - identifiers: What its handlers are for; a manifest must permit each.
+    ///   - process: Its number, as the kernel says it of the connection.
+    /// - Returns: What it is told; the client is gone when nobody reads this any more.
+    /// - Throws: `notPermitted` for an identifier that no manifest has, `unavailable`.
+    func connect(_ identifiers: [IdentifierPattern], from process: Int32) async throws(SubmissionError)
+        -> AsyncStream<ClientCall>
+
+    /// Takes what a client says of a launch that runs in it.
+    ///
+    /// - Throws: `notFound` if no such launch runs in a client, `notPermitted` if it is another process's.
+    func report(_ id: LaunchID, _ report: ClientReport, from process: Int32) async throws(SubmissionError)
+
     /// What waits, oldest first, with the policies' answers at this time.
     func pending() async throws(SubmissionError) -> [PendingRequest]
 

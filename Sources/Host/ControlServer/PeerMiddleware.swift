@@ -22,6 +22,8 @@ struct PeerMiddleware: RouterMiddleware {
                 finding: "this host belongs to user \(owner), and only that user and root may control it",
                 remedy: "Run the command as that user, or start a host of your own")
         }
+        var context = context
+        context.peer = peer.processIdentifier
         return try await next(request, context)
     }
 

@@ -10,7 +10,7 @@ struct RequestRoutes {
     func add(to group: RouterGroup<ControlContext>) {
         group.post("requests") { request, context in
             let message = try await request.message(SubmissionMessage.self, context: context, limits: limits)
-            let accepted = try await host.submit(message.submission)
+            let accepted = try await host.submit(message.submission, from: context.peer)
             return try Response.json(RequestMessage(accepted), status: .created)
         }
         group.get("requests") { _, _ in

@@ -29,7 +29,7 @@ struct StreamRoutes {
     }
 
     /// A response that lasts as long as the values, or until the client closes its end.
-    private func respond<Value: Sendable>(
+    func respond<Value: Sendable>(
         to request: Request, context: ControlContext, with values: AsyncStream<Value>,
         isDispensable: @escaping @Sendable (Value) -> Bool,
         encode: @escaping @Sendable (Value) throws -> ByteBuffer

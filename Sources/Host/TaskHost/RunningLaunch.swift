@@ -18,6 +18,12 @@ struct RunningLaunch: Sendable {
     var stopExplanation: Explanation?
     /// What it was told of the machine; `nil` for a `call:`, which asks for nothing.
     var conditions: HandlerConditions?
+    /// The client that runs it; `nil` where it has a process of its own.
+    var client: ClientID?
+    /// What the client's process had used when it began.
+    var cpuBefore = Duration.zero
+    /// Whether it was said that it uses more than its limit.
+    var hasToldCPU = false
     /// Whether it was asked to stop by itself; activities alone are.
     var shouldDefer = false
     /// Its assertions that have begun and not ended.

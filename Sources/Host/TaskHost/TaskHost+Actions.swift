@@ -13,20 +13,26 @@ extension TaskHost {
             await startLaunch(of: id, isSimulated: isSimulated, priority: priority, because: explanation)
         case .expire(let id, let reason, let explanation):
             running[id]?.stopExplanation = explanation
+            if running[id]?.client != nil { return await expireInClient(id, reason) }
             // Activities hear first that they should defer: their handlers ask for that, and for nothing else.
-            if running[id]?.record.kind == .activity { tellConditions(to: id, shouldDefer: true) }
+            if running[id]?.record.kind == .activity {
+                running[id]?.shouldDefer = true
+                tellConditions(to: id)
+            }
             launcher.expire(id, reason: reason)
         case .setCPULimitRelaxed(let id, let isRelaxed):
-            guard let launch = running[id] else { return }
+            guard let launch = running[id], launch.client == nil else { return }
             log.append(
                 .info, isRelaxed ? "CPU limit lifted on external power" : "CPU limit in force",
                 launch: id, identifier: launch.record.identifier)
             launcher.setCPULimit(id, isRelaxed ? nil : limits(of: launch.request).cpu)
         case .measureCPU(let id):
             // A launch that is not there any more has no lease either.
+            if running[id]?.client != nil { return await schedule(.cpuMeasured(id, cpuInClient(id))) }
             if let usage = await launcher.usage()[id] { await schedule(.cpuMeasured(id, usage.cpuTime)) }
         case .setPriority(let id, let priority):
             running[id]?.priority = priority
+            if running[id]?.client != nil { return }
             launcher.setPriority(id, priority)
         case .setShouldDefer(let id, let isDeferred):
             askToDefer(id, isDeferred)
@@ -56,7 +62,7 @@ extension TaskHost {
     func armTimer() {
         let isBehind = !unsavedEnds.isEmpty || hasUnstoredBundles
         let retry = isBehind ? moments.now().boot + .seconds(5) : nil
-        let boot = [wake.boot, retry].compactMap(\.self).min()
+        let boot = [wake.boot, retry, clientDeadlines.values.min()].compactMap(\.self).min()
         timer.set(bootAt: boot, wallAt: wake.wall)
         if case .success(let alarm) = machineAlarm { alarm.set(wake.machine) }
     }
@@ -72,13 +78,17 @@ extension TaskHost {
             await schedule(.launchNotStarted(id, retry: now.wall + .seconds(10)))
             return
         }
-        var prepared: Result<PreparedLaunch, SubmissionError>
+        // In a client nothing has to be prepared.
+        let client = client(of: id)
+        var prepared: Result<PreparedLaunch, SubmissionError>?
         let record: LaunchRecord
         do {
-            prepared = try await prepare(request)
+            if client == nil { prepared = try await prepare(request) }
             record = try await store.beginLaunch(
-                of: id, at: now.wall, isolation: launcher.isolation.groupKill.rawValue,
-                libraryHash: handler(for: request)?.libraryHash, isSimulated: isSimulated,
+                of: id, at: now.wall,
+                isolation: client == nil ? launcher.isolation.groupKill.rawValue : "inProcess",
+                libraryHash: client == nil ? handler(for: request)?.libraryHash : nil,
+                isSimulated: isSimulated,
                 explanation: ExplanationText.encode(explanation))
         } catch {
             log.append(.error, "not launched: \(error)", identifier: request.identifier)
@@ -90,25 +100,24 @@ extension TaskHost {
         let isDebugged = debugged.remove(id) != nil
         let declaration = handler(for: request)?.manifest.declaration(for: request.identifier)
         running[record.id] = RunningLaunch(
-            record: record, request: request, isAtMostOnce: declaration?.isAtMostOnce ?? false,
-            priority: priority)
-        running[record.id]?.libraryCopies = (try? prepared.get())?.handler.libraryCopies ?? []
+            record: record, request: request,
+            // A client that lost its launch may still work at it: it submits again by itself.
+            isAtMostOnce: client != nil || declaration?.isAtMostOnce == true, priority: priority)
+        running[record.id]?.client = client?.id
+        running[record.id]?.libraryCopies = (try? prepared?.get())?.handler.libraryCopies ?? []
         happenings.send(.launchStarted(record))
         log.append(
             .info, "launching, attempt \(record.attempt)\(isSimulated ? ", simulated" : "")",
             launch: record.id, identifier: record.identifier)
-        if case .success = prepared {
+        if case .success(let ready) = prepared {
             do {
                 let directory = try directories.makeTemporary(for: record.id)
-                let launch = try prepared.get()
-                let conditions = launch.program == nil ? handlerConditions(of: record.bundle) : nil
+                let conditions = ready.program == nil ? handlerConditions(of: record.bundle) : nil
                 running[record.id]?.conditions = conditions
-                let order = launch.order(
+                let order = ready.order(
                     for: record, priority: priority, in: directory, isDebugged: isDebugged,
                     conditions: conditions)
                 launcher.launch(order)
-            } catch let error as SubmissionError {
-                prepared = .failure(error)
             } catch {
                 prepared = .failure(
                     SubmissionError(
@@ -121,6 +130,7 @@ extension TaskHost {
         if sleepDelay != nil, request.isDiscretionary {
             await schedule(.expireRequested(record.id, .systemSleep))
         }
+        if let client { await begin(record.id, in: client) }
         if case .failure(let error) = prepared {
             let end = LaunchEnd(outcome: .failed, reason: .loadFailed, message: "\(error)")
             await handle(
@@ -136,6 +146,9 @@ extension TaskHost {
             let declaration = handler.manifest.declaration(for: request.identifier)
         else {
             return .failure(notPermitted(request.identifier))
+        }
+        guard handler.canLaunch(request.identifier) else {
+            return .failure(noClient(for: request.identifier))
         }
         let dataDirectory = try await directories.data(of: request.bundle)
         let program: [UInt8]?
@@ -172,8 +185,9 @@ extension TaskHost {
         }
     }
 
-    private func cancelRequest(_ id: RequestID, reason: Reason) async {
+    func cancelRequest(_ id: RequestID, reason: Reason) async {
         guard let request = pending.removeValue(forKey: id) else { return }
+        clientOfRequest[id] = nil
         vetoes.forget(id)
         do {
             _ = try await store.cancelPending(id, at: moments.now().wall, reason: reason)

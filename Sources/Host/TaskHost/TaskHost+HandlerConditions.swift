@@ -22,11 +22,10 @@ extension TaskHost {
     }
 
     /// Tells one launch what it does not know yet.
-    func tellConditions(to id: LaunchID, shouldDefer: Bool = false) {
+    func tellConditions(to id: LaunchID) {
         guard let launch = running[id], let before = launch.conditions else { return }
         var conditions = handlerConditions(of: launch.record.bundle)
-        // Once it should defer that stands: what was decided is not taken back.
-        conditions.shouldDefer = shouldDefer || before.shouldDefer
+        conditions.shouldDefer = launch.shouldDefer
         guard conditions != before else { return }
         running[id]?.conditions = conditions
         launcher.setConditions(id, conditions)

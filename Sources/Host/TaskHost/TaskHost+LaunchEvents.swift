@@ -206,6 +206,8 @@ extension TaskHost {
     private func finish(_ unsaved: UnsavedEnd, putBack: TaskRequest?) async {
         let record = unsaved.record
         running[record.id] = nil
+        clientDeadlines[record.id] = nil
+        if putBack == nil { clientOfRequest[record.request] = nil }
         removeCopies(after: unsaved.launch)
         if let putBack { pending[putBack.id] = putBack }
         log.append(

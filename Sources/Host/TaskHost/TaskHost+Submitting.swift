@@ -14,11 +14,13 @@ extension TaskHost {
     ///
     /// - Parameters:
     ///   - submission: What is asked.
+    ///   - isInClient: Whether a client that is connected will run it.
     ///   - whenStored: Called after the store and before the scheduler knows it.
     /// - Returns: The store's answer.
     /// - Throws: What decided against it.
     func accept(
-        _ submission: TaskSubmission, whenStored: (RequestID) -> Void = { _ in }
+        _ submission: TaskSubmission, isInClient: Bool = false,
+        whenStored: (RequestID) -> Void = { _ in }
     ) async throws(SubmissionError) -> Acceptance {
         guard phase == .serving else {
             throw SubmissionError(
@@ -29,6 +31,9 @@ extension TaskHost {
         if declaration(for: submission.identifier) == nil { await rescan() }
         guard let handler = handler(for: submission.identifier) else {
             throw notPermitted(submission.identifier)
+        }
+        guard isInClient || handler.canLaunch(submission.identifier) else {
+            throw noClient(for: submission.identifier)
         }
         let dataDirectory: String?
         do {
@@ -53,6 +58,7 @@ extension TaskHost {
         let request = acceptance.request
         if let replaced = acceptance.replaced {
             pending[replaced.id] = nil
+            clientOfRequest[replaced.id] = nil
             vetoes.forget(replaced.id)
             if replaced.id != request.id {
                 happenings.send(.requestCancelled(replaced.id, replaced.identifier, .cancelledByUser))
@@ -157,6 +163,7 @@ extension TaskHost {
             throw error.asSubmissionError
         }
         pending[request.id] = nil
+        clientOfRequest[request.id] = nil
         vetoes.forget(request.id)
         happenings.send(.requestCancelled(request.id, request.identifier, .cancelledByUser))
         log.append(.info, "cancelled \(request.id)", identifier: request.identifier)

@@ -50,6 +50,15 @@ public actor TaskHost: Service {
     var registered = RegistrySnapshot(handlers: [], problems: [])
     /// The hash of the library for which each app was last launched.
     var launchedApps: [BundleIdentifier: String] = [:]
+    /// Processes that run handlers of their own.
+    var clients: [ClientID: ConnectedClient] = [:]
+    var lastClient = 0
+    /// Which client submitted a request that it runs itself.
+    var clientOfRequest: [RequestID: ClientID] = [:]
+    /// Launches in clients whose end is being recorded.
+    var endingInClients: Set<LaunchID> = []
+    /// When launches in clients that were told to stop are over, on CLOCK_BOOTTIME.
+    var clientDeadlines: [LaunchID: Duration] = [:]
     /// The app directories as they were last written.
     var appDirectories: [BundleIdentifier: AppDirectory] = [:]
     var pending: [RequestID: TaskRequest] = [:]
@@ -229,6 +238,7 @@ public actor TaskHost: Service {
         log.append(.notice, "\(registered.handlers.count) handlers, \(pending.count) pending requests")
         applySchedules()
         await schedule(.started)
+        await cancelWithoutClient()
         await noticeBoot()
         await launchInstalledApps()
     }
@@ -254,6 +264,7 @@ public actor TaskHost: Service {
     func schedule(_ event: SchedulerEvent) async {
         let actions = tell(event)
         vetoes.note(event, actions)
+        if case .conditionsChanged = event { tellClientsConditions() }
         // Before anything that waits: an action may cause an event whose answer sets a newer alarm, and that one must stand.
         for case .wake(let wake) in actions {
             self.wake = wake
@@ -279,12 +290,18 @@ public actor TaskHost: Service {
     /// Kills everything that still runs; for a user who does not want to wait for ``stop()``.
     public func killAll() {
         for id in running.keys.sorted() {
+            if running[id]?.client != nil {
+                Task { await endInClient(id, .stoppedInClient(.hostShutdown, "the host was stopped twice")) }
+                continue
+            }
             launcher.kill(id, reason: .hostShutdown, message: "the host was stopped twice")
         }
     }
 
     func finishIfDrained() {
-        if phase == .draining && running.isEmpty { drainedContinuation.finish() }
+        guard phase == .draining && running.isEmpty else { return }
+        for client in clients.values { client.calls.finish() }
+        drainedContinuation.finish()
     }
 
     /// Puts the newest snapshot into force; asked for rather than handed over, so that an older one can't come last.
@@ -332,6 +349,7 @@ public actor TaskHost: Service {
         await saveEnds()
         await saveBundleStates()
         await tellLocalTime()
+        await endOverdueInClients()
         await schedule(.timePassed)
     }
 }

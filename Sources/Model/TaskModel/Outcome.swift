@@ -71,6 +71,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case launcherDied
     /// The kernel can't kill it.
     case unkillable
+    /// The process that was to run it is gone, and no plugin can.
+    case clientGone
 
     /// Whether an expire frame may carry it.
     public var isExpiration: Bool {
@@ -81,7 +83,7 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
             .manifestRemoved, .simulated:
             true
         case .handlerFailed, .exitedWithoutCompleting, .signal, .loadFailed, .protocolError, .hostDied,
-            .launcherDied, .unkillable:
+            .launcherDied, .unkillable, .clientGone:
             false
         }
     }

@@ -9,6 +9,11 @@ public struct PermittedHandler: Equatable, Sendable {
     /// SHA-256 of the library and its siblings, in hexadecimal; `nil` where there is none.
     public var libraryHash: String?
 
+    /// Whether the host can start a process for a task; else only a client that registered for it can run it.
+    public func canLaunch(_ identifier: TaskIdentifier) -> Bool {
+        libraryPath != nil || manifest.declaration(for: identifier)?.call != nil
+    }
+
     /// The hashes of all host-owned copies that its tasks load: of its library, and of those that its calls name.
     public var libraryCopies: Set<String> {
         var copies = Set([libraryHash].compactMap(\.self))

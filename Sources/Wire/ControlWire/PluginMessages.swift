@@ -37,7 +37,11 @@ public struct PluginMessage: Codable, Equatable, Sendable {
     public init(_ handler: PermittedHandler, advice: [PluginAdvice]) {
         bundle = handler.manifest.bundle
         manifest = handler.manifestPath
-        tasks = handler.manifest.tasks.map(PluginTaskMessage.init)
+        tasks = handler.manifest.tasks.map { task in
+            var message = PluginTaskMessage(task)
+            if task.call == nil, handler.manifest.library == nil { message.runs = "client" }
+            return message
+        }
         library = handler.manifest.library
         libraryHash = handler.libraryHash
         appLaunch = handler.manifest.appLaunch
@@ -75,7 +79,7 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
     public var requiresExternalPower: Bool
     /// A constraint of every request.
     public var requiresNetworkConnectivity: Bool
-    /// What runs: `library` or `call`.
+    /// What runs: `library`, `call`, or `client` where only a process that registers for it can.
     public var runs: String
     /// The lease; `null` has no end of its own.
     @Explicit public var leaseSeconds: Double?

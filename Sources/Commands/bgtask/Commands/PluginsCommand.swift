@@ -27,7 +27,7 @@ struct PluginsCommand: HostCommand {
                 ]
                 table.add(
                     plugin.bundle.rawValue, task.identifier.description, task.kind.rawValue,
-                    task.runs == "call" ? "call" : plugin.library ?? "",
+                    task.runs == "library" ? plugin.library ?? "" : task.runs,
                     task.leaseSeconds.map(Wording.seconds) ?? "none",
                     task.schedule ?? "",
                     needs.compactMap { $0 }.joined(separator: ", "), plugin.manifest)

@@ -34,7 +34,7 @@ struct ManifestReader {
     }
 
     private func manifest(_ root: YAMLNode) -> ReadManifest? {
-        let keys = ["apiVersion", "bundle", "library", "modes", "tasks", "sandbox"]
+        let keys = ["apiVersion", "bundle", "library", "client", "modes", "tasks", "sandbox"]
         guard let fields = Fields(root, "the manifest", keys: keys, problems) else { return nil }
         fields.checkVersion("the manifest", problems)
         let bundle = bundle(fields)
@@ -45,7 +45,8 @@ struct ManifestReader {
             problems.error(place, "there are no tasks", "Add one, or remove the file")
         }
         let reader = TaskReader(
-            bundle: bundle, modes: modes, hasLibrary: fields["library"] != nil, problems: problems)
+            bundle: bundle, modes: modes, hasLibrary: fields["library"] != nil,
+            isClient: fields["client"]?.bool("client", problems) ?? false, problems: problems)
         let tasks = nodes.compactMap(reader.task)
         checkIdentifiers(tasks)
         var payloadKeys: [String: PayloadType] = [:]

@@ -26,6 +26,8 @@ struct TaskReader {
     /// `nil` if the modes could not be read.
     let modes: Set<BackgroundMode>?
     let hasLibrary: Bool
+    /// Whether processes of the vendor's own run what no library does: `client: true`.
+    let isClient: Bool
     let problems: ProblemList
 
     private static let keys = [
@@ -42,8 +44,15 @@ struct TaskReader {
         let payload = fields["payload"].map(payload) ?? [:]
         let call = fields["call"].flatMap { CallReader(payload: payload, problems: problems).program($0) }
         if !hasLibrary, fields["call"] == nil {
-            problems.error(
-                node.place, "nothing runs this task: no 'library' and no 'call'", "Add one of them")
+            if !isClient {
+                problems.error(
+                    node.place, "nothing runs this task: no 'library' and no 'call'",
+                    "Add one of them, or 'client: true' where a process registers its own handlers")
+            } else if let schedule = fields["schedule"] {
+                problems.error(
+                    schedule.place, "a schedule of a task that runs in clients alone",
+                    "Remove it: a client runs only what it submitted itself; or add a 'library'")
+            }
         }
         guard let pattern, let kind, let identifierNode else { return nil }
         check(pattern, kind, at: identifierNode.place)

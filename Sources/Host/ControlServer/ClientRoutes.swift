@@ -1,0 +1,74 @@
+import ControlWire
+import FoundationEssentials
+import Hummingbird
+import TaskModel
+
+/// Processes that run handlers of their own, and what they say of their launches.
+struct ClientRoutes {
+    let host: any HostControl
+    let limits: ControlServer.Limits
+
+    func add(to group: RouterGroup<ControlContext>) {
+        // The identifiers are in the query: the body's end would be taken for the client's.
+        group.post("clients") { request, context in
+            let calls = try await host.connect(
+                Self.identifiers(request.query("identifiers")), from: context.peer)
+            return StreamRoutes(host: host, limits: limits).respond(
+                to: request, context: context, with: calls, isDispensable: { _ in false }
+            ) { call in
+                let message = ClientCallMessage(call)
+                return try StreamFrame.event(message.name, message)
+            }
+        }
+        group.post("launches/:launch/progress") { request, context in
+            let message = try await request.message(
+                ClientProgressMessage.self, context: context, limits: limits)
+            return try await report(.progress(message.progress), message, context)
+        }
+        group.post("launches/:launch/complete") { request, context in
+            let message = try await request.message(
+                ClientCompletionMessage.self, context: context, limits: limits)
+            return try await report(
+                .complete(success: message.success, message: message.message), message, context)
+        }
+        group.post("launches/:launch/checkpoint") { request, context in
+            let message = try await request.message(
+                ClientCheckpointMessage.self, context: context, limits: limits)
+            guard let bytes = message.bytes, bytes.count <= 48 << 10 else {
+                throw ClientText.invalid(
+                    "checkpoint", "it is no base64 text, or more than 48 KiB", remedy: "Save less")
+            }
+            return try await report(.checkpoint(bytes), message, context)
+        }
+        group.post("launches/:launch/title") { request, context in
+            let message = try await request.message(ClientTitleMessage.self, context: context, limits: limits)
+            return try await report(
+                .title(message.title, subtitle: message.subtitle ?? ""), message, context)
+        }
+    }
+
+    private func report(
+        _ report: ClientReport, _ message: some Encodable, _ context: ControlContext
+    ) async throws -> Response {
+        let id = try ClientText.launch(context.parameters.require("launch"))
+        try await host.report(id, report, from: context.peer)
+        return try Response.json(message)
+    }
+
+    private static func identifiers(_ text: String?) throws -> [IdentifierPattern] {
+        let names = (text ?? "").split(separator: ",").map(String.init)
+        guard !names.isEmpty, names.count <= 100 else {
+            throw ClientText.invalid(
+                "identifiers", "there are \(names.count)",
+                remedy: "Name 1 to 100: POST /v1/clients?identifiers=com.example.a,com.example.b.*")
+        }
+        return try names.map { name in
+            do {
+                return try IdentifierPattern(name)
+            } catch {
+                throw ClientText.invalid(
+                    name, "\(error)", remedy: "Name tasks' identifiers; '.*' may end one")
+            }
+        }
+    }
+}
