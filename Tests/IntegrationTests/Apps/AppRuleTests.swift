@@ -5,11 +5,15 @@ import Testing
 @Suite struct AppRuleTests {
     static let kinds: [String: String] = {
         let names = [
-            "busy", "checkpoint", "deaf", "fail", "finish", "hold", "late", "leak", "obey", "succeed",
+            "busy", "checkpoint", "deaf", "fail", "finish", "hold", "late", "leak", "limits", "obey",
+            "succeed",
             "submitUnregistered",
         ]
         var kinds = Dictionary(uniqueKeysWithValues: names.map { ($0, "processing") })
         kinds["stubborn"] = "processing, limits: {grace: 1s}"
+        kinds["first"] = "appRefresh"
+        kinds["second"] = "appRefresh"
+        kinds["lease"] = "appRefresh, limits: {runtime: 1s}"
         kinds["unregistered"] = "processing"
         kinds["export.*"] = "continuedProcessing"
         return kinds
@@ -19,7 +23,9 @@ import Testing
 
     @Test func `completing decides the outcome`() throws {
         let app = try start()
-        #expect(try app.launch("succeed").outcome == "succeeded")
+        let succeeded = try app.launch("succeed")
+        #expect(succeeded.outcome == "succeeded", "\(succeeded)")
+        #expect(succeeded.says("on the main thread: false"), "without a queue it runs in the background")
         let failed = try app.launch("fail")
         #expect(failed.outcome == "failed" && failed.reason == "handlerFailed", "\(failed)")
         #expect(try app.pending() == [], "success: false does not try again")
@@ -43,6 +49,28 @@ import Testing
         #expect(stubborn.says("heard it, and go on"))
         #expect(
             stubborn.outcome == "killed" && stubborn.row["code"] as? String == "0x8badf00d", "\(stubborn)")
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `a launch expires when its lease ends, and when the user returns`() throws {
+        let app = try start()
+        let lease = try app.launch("lease")
+        #expect(lease.says("expires: leaseEnded, handler cleared: true"), "\(lease.lines)")
+        #expect(lease.outcome == "expired" && lease.reason == "leaseEnded", "\(lease)")
+        let id = try app.begin("obey")
+        app.host.run("conditions", "set", "user=active")
+        let obeyed = try app.end(id)
+        #expect(obeyed.says("expires: userReturned"), "\(obeyed.lines)")
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `a pending request is replaced, and one refresh more than the limit is refused`() throws {
+        let app = try start()
+        let limits = try app.launch("limits")
+        #expect(limits.outcome == "succeeded", "\(limits)")
+        for line in ["submitted twice", "the limit is reached", "pending: 1", "left: 0"] {
+            #expect(limits.says(line), "\(limits.lines)")
+        }
         #expect(app.host.stop() == 0)
     }
 

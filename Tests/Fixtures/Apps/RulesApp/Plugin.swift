@@ -18,16 +18,45 @@ struct RulesPlugin: BackgroundPlugin {
             try? scheduler.submit(BGAppRefreshTaskRequest(identifier: "org.example.rules.unregistered"))
             task.setTaskCompleted(success: true)
         }
-        register("succeed") { $0.setTaskCompleted(success: true) }
+        register("succeed") { task in
+            print("on the main thread: \(Thread.isMainThread)")
+            task.setTaskCompleted(success: true)
+        }
+        for name in ["first", "second"] { register(name) { $0.setTaskCompleted(success: true) } }
+        register("limits") { task in
+            let first = BGAppRefreshTaskRequest(identifier: "org.example.rules.first")
+            first.earliestBeginDate = Date(timeIntervalSinceNow: 3600)
+            do {
+                try scheduler.submit(first)
+                try scheduler.submit(first)
+                print("submitted twice")
+                try scheduler.submit(BGAppRefreshTaskRequest(identifier: "org.example.rules.second"))
+                print("no limit")
+            } catch BGTaskScheduler.Error.tooManyPendingTaskRequests {
+                print("the limit is reached")
+            } catch {
+                print("otherwise: \(error)")
+            }
+            scheduler.getPendingTaskRequests { pending in
+                print("pending: \(pending.count)")
+                scheduler.cancelAllTaskRequests()
+                scheduler.getPendingTaskRequests { left in
+                    print("left: \(left.count)")
+                    task.setTaskCompleted(success: true)
+                }
+            }
+        }
         register("fail") { $0.setTaskCompleted(success: false) }
         register("deaf") { _ in Thread.sleep(forTimeInterval: 60) }
-        register("obey") { task in
-            task.expirationHandler = {
-                print(
-                    "expires: \(task.expirationReason?.rawValue ?? "no reason"), handler cleared: \(task.expirationHandler == nil)"
-                )
-                print("time left: \((task.deadline?.timeIntervalSinceNow ?? 0) > 0)")
-                task.setTaskCompleted(success: false)
+        for name in ["obey", "lease"] {
+            register(name) { task in
+                task.expirationHandler = {
+                    print(
+                        "expires: \(task.expirationReason?.rawValue ?? "no reason"), handler cleared: \(task.expirationHandler == nil)"
+                    )
+                    print("time left: \((task.deadline?.timeIntervalSinceNow ?? 0) > 0)")
+                    task.setTaskCompleted(success: false)
+                }
             }
         }
         register("finish") { task in

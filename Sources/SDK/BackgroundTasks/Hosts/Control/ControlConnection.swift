@@ -111,6 +111,8 @@ struct ControlConnection {
     /// - Parameters:
     ///   - data: All of the answer, or its head.
     ///   - head: Whether it is the head alone; the body is empty then.
+    /// - Returns: Its status and body.
+    /// - Throws: ``Failure`` for what is no HTTP, or is cut.
     static func parse(_ data: Data, head: Bool = false) throws(Failure) -> Answer {
         guard let end = data.range(of: Data("\r\n\r\n".utf8)) else {
             throw Failure(description: "the host closed the connection without an answer")
