@@ -24,18 +24,20 @@ scheduler.register(forTaskWithIdentifier: "org.example.desktop.export.*", using:
 let name = CommandLine.arguments.dropFirst().first ?? "album"
 let request = BGContinuedProcessingTaskRequest(
     identifier: "org.example.desktop.export.\(name)", title: "Export", subtitle: "begins")
-do {
-    try scheduler.submit(BGAppRefreshTaskRequest(identifier: "org.example.desktop.refresh"))
-    print("pending \(await scheduler.pendingTaskRequests().map(\.identifier))")
-    scheduler.cancel(taskRequestWithIdentifier: "org.example.desktop.refresh")
-    print("left \(await scheduler.pendingTaskRequests().count)")
-} catch {
-    print("refresh refused: \(error.localizedDescription)")
-}
-do {
-    try scheduler.submit(request)
-} catch {
-    print("refused: \(error.localizedDescription)")
-    exit(1)
+Task {
+    do {
+        try scheduler.submit(BGAppRefreshTaskRequest(identifier: "org.example.desktop.refresh"))
+        print("pending \(await scheduler.pendingTaskRequests().map(\.identifier))")
+        scheduler.cancel(taskRequestWithIdentifier: "org.example.desktop.refresh")
+        print("left \(await scheduler.pendingTaskRequests().count)")
+    } catch {
+        print("refresh refused: \(error.localizedDescription)")
+    }
+    do {
+        try scheduler.submit(request)
+    } catch {
+        print("refused: \(error.localizedDescription)")
+        exit(1)
+    }
 }
 RunLoop.main.run()
