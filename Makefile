@@ -28,6 +28,8 @@ test:
 	@.ci/packages build test
 	swift build --package-path Tests/Fixtures/Apps --build-tests
 	swift test --package-path Tests/Fixtures/Apps --skip-build
+	swift build --package-path Plugins/Apps --build-tests
+	swift test --package-path Plugins/Apps --skip-build
 	swift build --build-tests $(FLAGS)
 	swift test --skip-build --no-parallel
 

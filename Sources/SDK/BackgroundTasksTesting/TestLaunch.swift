@@ -34,6 +34,14 @@ public final class TestLaunch: Sendable {
         channel.expire(Expiration(reason: reason.rawValue, deadline: host.now + grace, grace: grace))
     }
 
+    /// Waits until the handler has set an expiration handler, or the launch has ended.
+    ///
+    /// Handlers run beside the test: one that is told to stop before it has come to set its expiration handler ends as
+    /// ``Ending/expiredUnheard``, here as under a host.
+    public func listening() async {
+        await withCheckedContinuation { waiting in channel.whenListening { waiting.resume() } }
+    }
+
     /// Waits until the launch has ended; bound the wait with a time limit of the test.
     ///
     /// - Returns: How.
@@ -66,6 +74,7 @@ final class TestChannel: TaskChannel {
         var handler: (@Sendable (Expiration) -> Void)?
         var expiration: Expiration?
         var ending: TestLaunch.Ending?
+        var listeners: [@Sendable () -> Void] = []
         var waiting: [@Sendable (TestLaunch.Ending) -> Void] = []
     }
 
@@ -90,14 +99,18 @@ final class TestChannel: TaskChannel {
 
     func setExpirationHandler(_ handler: (@Sendable (Expiration) -> Void)?) {
         // As the runner: one that is set too late is called at once.
-        let late = state.withLock { state -> Expiration? in
-            guard state.ending == nil else { return nil }
-            guard handler != nil, let expiration = state.expiration else {
-                state.handler = handler
-                return nil
+        let (late, listeners) = state.withLock { state -> (Expiration?, [@Sendable () -> Void]) in
+            guard state.ending == nil else { return (nil, []) }
+            guard let handler else {
+                state.handler = nil
+                return (nil, [])
             }
-            return expiration
+            defer { state.listeners = [] }
+            if let expiration = state.expiration { return (expiration, state.listeners) }
+            state.handler = handler
+            return (nil, state.listeners)
         }
+        for listener in listeners { listener() }
         if let late { handler?(late) }
     }
 
@@ -112,6 +125,15 @@ final class TestChannel: TaskChannel {
         if let handler { handler(expiration) } else { end(.expiredUnheard) }
     }
 
+    func whenListening(_ listener: @escaping @Sendable () -> Void) {
+        let isNow = state.withLock { state in
+            let isNow = state.handler != nil || state.expiration != nil || state.ending != nil
+            if !isNow { state.listeners.append(listener) }
+            return isNow
+        }
+        if isNow { listener() }
+    }
+
     func whenEnded(_ handler: @escaping @Sendable (TestLaunch.Ending) -> Void) {
         let ending = state.withLock { state in
             if state.ending == nil { state.waiting.append(handler) }
@@ -121,12 +143,14 @@ final class TestChannel: TaskChannel {
     }
 
     private func end(_ ending: TestLaunch.Ending) {
-        let waiting = state.withLock { state -> [@Sendable (TestLaunch.Ending) -> Void] in
-            guard state.ending == nil else { return [] }
+        let (waiting, listeners) = state.withLock {
+            state -> ([@Sendable (TestLaunch.Ending) -> Void], [@Sendable () -> Void]) in
+            guard state.ending == nil else { return ([], []) }
             state.ending = ending
-            defer { state.waiting = [] }
-            return state.waiting
+            defer { (state.waiting, state.listeners) = ([], []) }
+            return (state.waiting, state.listeners)
         }
+        for listener in listeners { listener() }
         for handler in waiting { handler(ending) }
     }
 }

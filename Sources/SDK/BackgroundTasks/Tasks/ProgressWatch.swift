@@ -91,13 +91,15 @@ final class ProgressWatch: Sendable {
         if let news { report(news.completed, news.total) }
     }
 
+    /// From how many units on a parent's are as fine as anybody looks at its children's.
+    private static let finestUnits: Int64 = 100_000
+
     private static func report(own: Int64, total: Int64, fraction: Double?) -> Report {
         // No total is indeterminate: then the host counts the completed units.
         guard total > 0 else { return Report(completed: max(0, own), total: 0) }
-        let (scaled, overflow) = total.multipliedReportingOverflow(by: 1000)
-        guard let fraction, fraction.isFinite, !overflow else {
-            return Report(completed: max(0, own), total: total)
-        }
-        return Report(completed: Int64(min(1, max(0, fraction)) * Double(scaled)), total: scaled)
+        guard let fraction, fraction.isFinite else { return Report(completed: max(0, own), total: total) }
+        // Units that are fine enough are kept, so that bytes are shown as bytes.
+        let scaled = total < finestUnits ? total * 1000 : total
+        return Report(completed: Int64((min(1, max(0, fraction)) * Double(scaled)).rounded()), total: scaled)
     }
 }

@@ -80,6 +80,21 @@ import Testing
         }
     }
 
+    @Test func `a test can wait until a handler listens for its expiration`() async throws {
+        try await withTestApp(bundle: "org.example.rules", permitting: Self.permitted) { app in
+            app.start(RulesPlugin.self)
+            let obeys = try app.launch("org.example.rules.obey")
+            await obeys.listening()
+            obeys.expire()
+            #expect(await obeys.ended() == .completed(success: false))
+            await obeys.listening()
+            // This one never listens: it ends.
+            let succeeds = try app.launch("org.example.rules.succeed")
+            await succeeds.listening()
+            #expect(await succeeds.ended() == .completed(success: true))
+        }
+    }
+
     @Test func `requests are kept, replaced, limited, cancelled, and launched when they are due`()
         async throws
     {
@@ -134,6 +149,31 @@ import Testing
             #expect(launch.titles?.subtitle == "4 of 10")
             launch.expire(.cancelledByUser)
             #expect(await launch.ended() == .completed(success: true))
+        }
+    }
+
+    @Test func `children's progress is told in finer units where the parent's are few, else in its own`()
+        async throws
+    {
+        try await withTestApp(permitting: ["org.example.test.export.*": .continuedProcessing]) { app in
+            app.finishLaunching {
+                BGTaskScheduler.shared.register(
+                    forTaskWithIdentifier: "org.example.test.export.*", using: nil
+                ) { task in
+                    guard let task = task as? BGContinuedProcessingTask else { return }
+                    task.progress.totalUnitCount = task.identifier.hasSuffix("few") ? 2 : 1_000_000
+                    let child = Progress(totalUnitCount: 10)
+                    task.progress.addChild(child, withPendingUnitCount: task.progress.totalUnitCount)
+                    child.completedUnitCount = 3
+                    task.setTaskCompleted(success: true)
+                }
+            }
+            let few = try app.launch("org.example.test.export.few")
+            #expect(await few.ended() == .completed(success: true))
+            #expect(few.progress?.completed == 600 && few.progress?.total == 2000)
+            let many = try app.launch("org.example.test.export.many")
+            #expect(await many.ended() == .completed(success: true))
+            #expect(many.progress?.completed == 300_000 && many.progress?.total == 1_000_000)
         }
     }
 
