@@ -45,7 +45,9 @@ bench:
 	@.ci/packages build
 	swift build -c release --product bgtask-runner
 	swift build -c release --package-path Benchmarks
-	Benchmarks/.build/release/bgtask-benchmarks "$$(swift build -c release --show-bin-path)/bgtask-runner"
+	swift build -c release --package-path Tests/Fixtures/Apps --product FeaturesApp
+	Benchmarks/.build/release/bgtask-benchmarks "$$(swift build -c release --show-bin-path)/bgtask-runner" \
+	    "$$(swift build -c release --package-path Tests/Fixtures/Apps --show-bin-path)/libFeaturesApp.so"
 
 install:
 	@.ci/packages build

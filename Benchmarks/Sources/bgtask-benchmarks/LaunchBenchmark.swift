@@ -7,10 +7,14 @@ import TaskModel
 struct LaunchBenchmark {
     let folder: String
     let runner: String
+    /// A plugin that is written with the module `BackgroundTasks`, by its path; its task `org.example.features.one` runs
+    /// one Swift task and completes.
+    let app: String
 
     /// One way to launch one plugin.
     private struct Variant {
         let name: String
+        /// A path, or a file beside this program.
         let library: String
         let isFresh: Bool
         let hash: String
@@ -27,6 +31,7 @@ struct LaunchBenchmark {
             Variant(name: "C plugin, template", library: "libBenchmarkC.so", isFresh: false, hash: "c"),
             Variant(
                 name: "Swift plugin, template", library: "libBenchmarkSwift.so", isFresh: false, hash: "s"),
+            Variant(name: "Swift app, template", library: app, isFresh: false, hash: "a"),
             Variant(name: "C plugin, spawn", library: "libBenchmarkC.so", isFresh: true, hash: "c"),
             Variant(name: "Swift plugin, spawn", library: "libBenchmarkSwift.so", isFresh: true, hash: "s"),
         ]
@@ -55,14 +60,21 @@ struct LaunchBenchmark {
     }
 
     private func order(_ number: Int64, _ variant: Variant, _ products: String) throws -> LaunchOrder {
+        let isApp = variant.hash == "a"
+        let identifier = try TaskIdentifier(
+            isApp ? "org.example.features.one" : "org.example.bench.\(variant.hash)")
         var order = LaunchOrder(
-            id: LaunchID(rawValue: number), request: RequestID(rawValue: number),
-            identifier: try TaskIdentifier("org.example.bench.\(variant.hash)"),
+            id: LaunchID(rawValue: number), request: RequestID(rawValue: number), identifier: identifier,
             bundle: try BundleIdentifier("org.example.bench-\(variant.hash)"), kind: .processing, attempt: 1,
-            token: number, libraryPath: "\(products)/\(variant.library)", libraryHash: variant.hash,
+            token: number, libraryPath: isApp ? variant.library : "\(products)/\(variant.library)",
+            libraryHash: variant.hash,
             program: nil,
             limits: .standard(for: .processing), dataDirectory: folder, temporaryDirectory: folder)
         order.fresh = variant.isFresh
+        if isApp {
+            order.permittedIdentifiers = ["org.example.features.all", identifier.rawValue]
+            order.permittedKinds = [.processing, .processing]
+        }
         return order
     }
 

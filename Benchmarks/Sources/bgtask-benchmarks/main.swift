@@ -1,6 +1,6 @@
 import Foundation
 
-// bgtask-benchmarks [scheduling | simulation | PATH OF bgtask-runner]: prints medians, and ratios to a floor that was measured
+// bgtask-benchmarks [scheduling | simulation | PATH OF bgtask-runner PATH OF libFeaturesApp.so]: prints medians, and ratios to a floor that was measured
 // in the same run; `scheduling` measures the scheduler alone, `simulation` virtual hosts and replays.
 let folder = NSTemporaryDirectory() + "/bgtask-bench-\(ProcessInfo.processInfo.processIdentifier)"
 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -12,7 +12,12 @@ switch argument {
 case "scheduling": SchedulingBenchmark().run()
 case "simulation": try await SimulationBenchmark().run()
 default:
-    if let argument { try await LaunchBenchmark(folder: folder, runner: argument).run() }
+    if let argument {
+        guard let app = CommandLine.arguments.dropFirst(2).first else {
+            throw BenchmarkError("the path of libFeaturesApp.so is missing: 'make bench' builds and passes it")
+        }
+        try await LaunchBenchmark(folder: folder, runner: argument, app: app).run()
+    }
     try FrameBenchmark().run()
     SchedulingBenchmark().run()
     try await SimulationBenchmark().run()
