@@ -38,7 +38,7 @@ import Testing
         try Self.manifest.write(
             to: host.manifests.appendingPathComponent("desktop.yaml"), atomically: true, encoding: .utf8)
         try host.start()
-        // Nobody uses the device, and refresh is switched off: the refresh stays pending until the app cancels it.
+        // In low-power mode the refresh stays pending until the app cancels it.
         host.run("conditions", "set", "lowPower=on")
         let app = try start("album", under: host)
         app.process.waitUntilExit()

@@ -21,6 +21,10 @@ scheduler.register(forTaskWithIdentifier: "org.example.desktop.export.*", using:
     exit(0)
 }
 
+scheduler.register(forTaskWithIdentifier: "org.example.desktop.refresh", using: nil) { task in
+    task.setTaskCompleted(success: true)
+}
+
 let name = CommandLine.arguments.dropFirst().first ?? "album"
 let request = BGContinuedProcessingTaskRequest(
     identifier: "org.example.desktop.export.\(name)", title: "Export", subtitle: "begins")
