@@ -100,6 +100,20 @@ import Testing
         #expect(lint.status == 0, "\(lint)")
     }
 
+    @Test(.enabled(if: hasSDK, "Sources/SDK/Package.swift is not there: there is nothing to install"))
+    func `an installed SDK is a package of sources alone`() throws {
+        let folder = try Folder()
+        try folder.write("SDK/left-over", "of an older version\n")
+        let installed = Command.run("\(Self.repository)/.ci/install-sdk", folder.path + "/SDK")
+        #expect(installed.status == 0, "\(installed)")
+        #expect(folder.has("SDK/CHandlerABI/include/bgtask.h") && folder.has("SDK/BackgroundTasks"))
+        for name in ["left-over", ".build", "Tests", "ControlClient", "Package.resolved"] {
+            #expect(!folder.has("SDK/\(name)"), "\(name)")
+        }
+        let package = Command.run("swift", "package", "--package-path", folder.path + "/SDK", "dump-package")
+        #expect(package.status == 0, "\(package)")
+    }
+
     @Test(
         .enabled(if: hasSDK, "Sources/SDK/Package.swift is not there: no Swift plugin can be built"))
     func `a Swift plugin builds, its test passes, and dev runs it`() throws {
