@@ -64,13 +64,13 @@ struct DevRound {
                     try await showRest()
                     return hasSucceeded
                 }
-            case .changed:
+            case .changed where session.mode == .watch:
                 if hasChanged() { return hasSucceeded }
             case .hostEnded(let status):
                 throw AuthoringError(
                     "bgtaskd", "it ended with status \(status): \(session.folder.logTail())",
                     "Report this, with what the plugin did")
-            case .streamEnded:
+            case .changed, .streamEnded:
                 continue
             }
         }
@@ -112,6 +112,8 @@ struct DevRound {
         let events = try await client.events()
         let lines = try await client.log(following: true)
         let ended = hostEnded
+        // What changed while it was built was told to nobody.
+        sink.yield(.changed)
         return [
             Task {
                 do { for try await event in events { sink.yield(.event(event)) } } catch {}

@@ -23,7 +23,7 @@ struct DevSession {
     let directory: String
     let folder: DevelopmentFolder
     private let removal: LeashedProgram
-    private let changes: AsyncStream<Void>
+    private let changes = ChangeSignal()
     private let watch: PathWatch?
 
     init(
@@ -38,9 +38,8 @@ struct DevSession {
         }
         folder = try DevelopmentFolder(state: state)
         removal = try folder.startRemoval()
-        let (changes, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        self.changes = changes
-        watch = mode == .watch ? try PathWatch { _ in sink.yield() } : nil
+        let changes = changes
+        watch = mode == .watch ? try PathWatch { _ in changes.tell() } : nil
     }
 
     /// Runs the rounds.
@@ -69,9 +68,11 @@ struct DevSession {
                 try say(console.style.red("bgtask: \(Printable.text(error.description))"))
             }
             guard mode == .watch else { return succeeded }
+            // Listened to before the look, so that nothing is missed between the two.
+            let news = changes.listen()
             if !SourceSnapshot(directory).differs(from: snapshot) {
                 try say(console.style.dim("Waiting for a change; Ctrl-C ends it."))
-                for await _ in changes where SourceSnapshot(directory).differs(from: snapshot) { break }
+                for await _ in news where SourceSnapshot(directory).differs(from: snapshot) { break }
             }
             try say(console.style.bold("== Something changed"))
         }
@@ -97,7 +98,9 @@ struct DevSession {
         let result: Result<Bool, any Error>
         do {
             result = .success(
-                try await round.run(until: changes) { SourceSnapshot(directory).differs(from: snapshot) })
+                try await round.run(until: changes.listen()) {
+                    SourceSnapshot(directory).differs(from: snapshot)
+                })
         } catch {
             result = .failure(error)
         }
