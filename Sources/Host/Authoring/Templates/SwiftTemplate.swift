@@ -55,7 +55,8 @@ extension TemplateNames {
 
             static func registerHandlers(with scheduler: BGTaskScheduler) {
                 scheduler.register(forTaskWithIdentifier: refresh, using: nil) { task in
-                    task.expirationHandler = { print("told to stop") }
+                    // The host says when it must stop; what is long looks here, and completes with false.
+                    task.expirationHandler = { task.setTaskCompleted(success: false) }
                     print(summary(of: ["one", "two"]))
                     submitNext()
                     task.setTaskCompleted(success: true)
