@@ -71,8 +71,7 @@ final class TestChannel: TaskChannel {
         var reports: [(completed: Int64, total: Int64)] = []
         var checkpoint: Data?
         var titles: (title: String, subtitle: String)?
-        var handler: (@Sendable (Expiration) -> Void)?
-        var expiration: Expiration?
+        var slot = ExpirationSlot()
         var ending: TestLaunch.Ending?
         var listeners: [@Sendable () -> Void] = []
         var waiting: [@Sendable (TestLaunch.Ending) -> Void] = []
@@ -85,7 +84,7 @@ final class TestChannel: TaskChannel {
     var checkpoint: Data? { state.withLock { $0.checkpoint } }
     var titles: (title: String, subtitle: String)? { state.withLock { $0.titles } }
     var ending: TestLaunch.Ending? { state.withLock { $0.ending } }
-    var expiration: Expiration? { state.withLock { $0.expiration } }
+    var expiration: Expiration? { state.withLock { $0.slot.expiration } }
 
     func report(completed: Int64, total: Int64) { state.withLock { $0.reports.append((completed, total)) } }
     func setTitle(_ title: String, subtitle: String) { state.withLock { $0.titles = (title, subtitle) } }
@@ -98,38 +97,28 @@ final class TestChannel: TaskChannel {
     func complete(success: Bool, message: String?) { end(.completed(success: success)) }
 
     func setExpirationHandler(_ handler: (@Sendable (Expiration) -> Void)?) {
-        // As the runner: one that is set too late is called at once.
         let (late, listeners) = state.withLock { state -> (Expiration?, [@Sendable () -> Void]) in
-            guard state.ending == nil else { return (nil, []) }
-            guard let handler else {
-                state.handler = nil
-                return (nil, [])
-            }
+            let late = state.slot.set(handler)
+            guard state.slot.isSettled else { return (late, []) }
             defer { state.listeners = [] }
-            if let expiration = state.expiration { return (expiration, state.listeners) }
-            state.handler = handler
-            return (nil, state.listeners)
+            return (late, state.listeners)
         }
         for listener in listeners { listener() }
         if let late { handler?(late) }
     }
 
     func expire(_ expiration: Expiration) {
-        let (isFirst, handler) = state.withLock { state -> (Bool, (@Sendable (Expiration) -> Void)?) in
-            guard state.ending == nil, state.expiration == nil else { return (false, nil) }
-            state.expiration = expiration
-            defer { state.handler = nil }
-            return (true, state.handler)
+        switch state.withLock({ $0.slot.expire(expiration) }) {
+        case .call(let handler): handler(expiration)
+        case .end: end(.expiredUnheard)
+        case .nothing: break
         }
-        guard isFirst else { return }
-        if let handler { handler(expiration) } else { end(.expiredUnheard) }
     }
 
     func whenListening(_ listener: @escaping @Sendable () -> Void) {
         let isNow = state.withLock { state in
-            let isNow = state.handler != nil || state.expiration != nil || state.ending != nil
-            if !isNow { state.listeners.append(listener) }
-            return isNow
+            if !state.slot.isSettled { state.listeners.append(listener) }
+            return state.slot.isSettled
         }
         if isNow { listener() }
     }
@@ -145,7 +134,7 @@ final class TestChannel: TaskChannel {
     private func end(_ ending: TestLaunch.Ending) {
         let (waiting, listeners) = state.withLock {
             state -> ([@Sendable (TestLaunch.Ending) -> Void], [@Sendable () -> Void]) in
-            guard state.ending == nil else { return ([], []) }
+            guard state.slot.finish() else { return ([], []) }
             state.ending = ending
             defer { (state.waiting, state.listeners) = ([], []) }
             return (state.waiting, state.listeners)

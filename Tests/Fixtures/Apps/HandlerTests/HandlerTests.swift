@@ -8,8 +8,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct HandlerTests {
     private static let permitted: [String: TestApp.Kind] = {
         let names = [
-            "busy", "checkpoint", "deaf", "fail", "finish", "hold", "late", "leak", "obey", "stubborn",
-            "submitUnregistered", "succeed",
+            "busy", "checkpoint", "deaf", "fail", "finish", "first", "hold", "late", "lease", "leak",
+            "limits", "obey",
+            "second", "stubborn", "submitUnregistered", "succeed",
         ]
         var kinds = Dictionary(
             uniqueKeysWithValues: names.map { ("org.example.rules." + $0, TestApp.Kind.processing) })

@@ -15,9 +15,7 @@ final class ClientChannel: TaskChannel {
     private struct State {
         var news: Progress?
         var isScheduled = false
-        var handler: (@Sendable (Expiration) -> Void)?
-        var expiration: Expiration?
-        var isCompleted = false
+        var slot = ExpirationSlot()
     }
 
     private struct Progress: Encodable {
@@ -34,7 +32,7 @@ final class ClientChannel: TaskChannel {
         self.ended = ended
     }
 
-    var expiration: Expiration? { state.withLock { $0.expiration } }
+    var expiration: Expiration? { state.withLock { $0.slot.expiration } }
 
     func report(completed: Int64, total: Int64) {
         let isFirst = state.withLock { state in
@@ -65,12 +63,7 @@ final class ClientChannel: TaskChannel {
     }
 
     func complete(success: Bool, message: String?) {
-        let isFirst = state.withLock { state in
-            defer { state.isCompleted = true }
-            state.handler = nil
-            return !state.isCompleted
-        }
-        guard isFirst else { return }
+        guard state.withLock({ $0.slot.finish() }) else { return }
         // When this returns the host has been told: the process may end next.
         queue.sync {
             sendProgress()
@@ -85,27 +78,16 @@ final class ClientChannel: TaskChannel {
     }
 
     func setExpirationHandler(_ handler: (@Sendable (Expiration) -> Void)?) {
-        let late = state.withLock { state -> Expiration? in
-            guard !state.isCompleted else { return nil }
-            guard handler != nil, let expiration = state.expiration else {
-                state.handler = handler
-                return nil
-            }
-            return expiration
-        }
-        if let late { handler?(late) }
+        if let late = state.withLock({ $0.slot.set(handler) }) { handler?(late) }
     }
 
     /// The host says that the launch must end.
     func expire(_ expiration: Expiration) {
-        let (isFirst, handler) = state.withLock { state -> (Bool, (@Sendable (Expiration) -> Void)?) in
-            guard !state.isCompleted, state.expiration == nil else { return (false, nil) }
-            state.expiration = expiration
-            defer { state.handler = nil }
-            return (true, state.handler)
+        switch state.withLock({ $0.slot.expire(expiration) }) {
+        case .call(let handler): handler(expiration)
+        case .end: complete(success: false, message: nil)
+        case .nothing: break
         }
-        guard isFirst else { return }
-        if let handler { handler(expiration) } else { complete(success: false, message: nil) }
     }
 
     private func send(_ what: String, _ body: some Encodable) {
