@@ -28,7 +28,7 @@ extension ProcessInfo {
 }
 
 extension Notification.Name {
-    /// Posted when ``Foundation/ProcessInfo/isLowPowerModeEnabled`` has changed.
+    /// Posted when `ProcessInfo.isLowPowerModeEnabled` has changed.
     public static let NSProcessInfoPowerStateDidChange = Notification.Name(
         "NSProcessInfoPowerStateDidChangeNotification")
 }
