@@ -150,6 +150,8 @@ private final class Tree {
         let tar = Process()
         tar.executableURL = URL(fileURLWithPath: "/bin/tar")
         tar.arguments = ["-xf", destination.appendingPathComponent("photos.tar").path, "-C", folder.path]
+        // Not the process's working directory, which other tests change meanwhile.
+        tar.currentDirectoryURL = folder
         try tar.run()
         tar.waitUntilExit()
         #expect(tar.terminationStatus == 0)

@@ -82,6 +82,8 @@ private final class PythonProcess {
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
+        // Not the process's working directory, which other tests change meanwhile.
+        process.currentDirectoryURL = URL(fileURLWithPath: "/")
         try process.run()
         var line = Data()
         while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8),
