@@ -90,6 +90,8 @@ import Testing
             await slow.listening()
             slow.expire(.networkLost)
             #expect(await slow.ended() == .completed(success: false))
+            // By expiration, not by a time-out of the request's.
+            #expect(app.log.contains { $0.contains("cancelled") }, "\(app.log)")
         }
     }
 }
