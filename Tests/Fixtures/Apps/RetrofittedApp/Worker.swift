@@ -92,15 +92,19 @@ final class Worker {
 
     private func export(_ task: BGContinuedProcessingTask) {
         task.progress.totalUnitCount = 4
-        var wasExpired = false
-        task.expirationHandler = { wasExpired = true }
+        let work = Cancellation()
+        task.expirationHandler = { work.isCancelled = true }
         DispatchQueue.global().async {
-            for step in 1...4 where !wasExpired {
+            for step in 1...4 where !work.isCancelled {
                 task.progress.completedUnitCount = Int64(step)
                 task.updateTitle(task.title, subtitle: "\(step) of 4")
                 Thread.sleep(forTimeInterval: 0.05)
             }
-            task.setTaskCompleted(success: !wasExpired)
+            task.setTaskCompleted(success: !work.isCancelled)
         }
     }
+}
+
+private final class Cancellation: @unchecked Sendable {
+    var isCancelled = false
 }
