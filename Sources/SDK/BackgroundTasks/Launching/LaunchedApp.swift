@@ -5,6 +5,7 @@ package enum LaunchedApp {
     /// Runs the launch on the main thread; returns when the process may end.
     static func run(_ host: RunnerHost) {
         App.shared.adopt(host)
+        host.launch.dataDirectory.map(useAsHome)
         guard let main = AppImage.main(of: host) else {
             misuse(
                 "NSInternalInconsistencyException",
@@ -20,6 +21,17 @@ package enum LaunchedApp {
         MainActor.assumeIsolated {
             finishLaunching()
             MainLoop.runUntilEnded()
+        }
+    }
+
+    /// Makes a directory the app's home, as an app on iOS has one of its own: Documents, caches, support files and
+    /// `UserDefaults` are in it.
+    ///
+    /// Set before any code of the app runs, while nothing else reads the environment.
+    private static func useAsHome(_ directory: String) {
+        for name in ["HOME", "CFFIXED_USER_HOME"] { setenv(name, directory, 1) }
+        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
+            unsetenv(name)
         }
     }
 

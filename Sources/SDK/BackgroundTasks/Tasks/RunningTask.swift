@@ -82,12 +82,14 @@ package final class RunningTask: Sendable {
         // A queue that its own handler holds up would let the grace pass unused.
         let patience = max(0.05, expiration.grace / 4)
         Self.expirations.asyncAfter(deadline: .now() + patience) {
-            guard call.run() else { return }
+            guard let call = call.take() else { return }
+            // Told first: the handler most likely ends the process.
             App.shared.host.advise(
                 "expirationQueueBusy",
                 "the queue that the handler of \(self.facts.identifier) was registered with was busy when the launch "
                     + "expired, so the expiration handler ran on another one: leave that queue soon, and work elsewhere."
             )
+            call()
         }
     }
 
@@ -169,14 +171,14 @@ private final class Once: Sendable {
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }
 
-    /// Does it; false if it was done before.
-    @discardableResult
-    func run() -> Bool {
-        let body = body.withLock { body in
+    /// Does it, if nobody has done or taken it.
+    func run() { take()?() }
+
+    /// What is to be done, for who does it now; `nil` if somebody else does.
+    func take() -> (@Sendable () -> Void)? {
+        body.withLock { body in
             defer { body = nil }
             return body
         }
-        body?()
-        return body != nil
     }
 }

@@ -120,6 +120,14 @@ enum Features {
                 return UserDefaults.standard.integer(forKey: "three") == 3
             }
         ),
+        (
+            "a home of its own",
+            {
+                let home = FileManager.default.currentDirectoryPath
+                let places = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)
+                return NSHomeDirectory() == home && places.allSatisfy { $0.path.hasPrefix(home) }
+            }
+        ),
         ("JSON", { try JSONDecoder().decode([Int].self, from: JSONEncoder().encode([1, 2])) == [1, 2] }),
         (
             "Logger",
