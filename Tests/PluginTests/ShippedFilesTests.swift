@@ -24,7 +24,18 @@ import Testing
     {
         let files = try manifests(in: "manifests") + manifests(in: "Demo/manifests")
         #expect(files.count >= 3)
-        #expect(ManifestLinter.lint(files: files, pluginsDirectory: products) == [])
+        // The plugins of this package, and those of Plugins/Apps, which 'make test' builds before.
+        let folder = try ScratchFolder()
+        for products in [products, "\(Self.root)/Plugins/Apps/.build/debug"] {
+            let libraries = try FileManager.default.contentsOfDirectory(atPath: products)
+                .filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }
+            #expect(!libraries.isEmpty, "\(products) has no plugin: see 'make test'")
+            for library in libraries {
+                try FileManager.default.copyItem(
+                    atPath: "\(products)/\(library)", toPath: "\(folder.path)/\(library)")
+            }
+        }
+        #expect(ManifestLinter.lint(files: files, pluginsDirectory: folder.path) == [])
     }
 
     @Test func `the README's plugins compile, export what they should, and their manifests are taken`() throws
@@ -40,11 +51,16 @@ import Testing
         try folder.write("hello.yaml", Data(yaml[0].utf8))
         try folder.write("greeter.yaml", Data(yaml[1].utf8))
 
-        // The README's own command lines, with clang standing in for cc where a machine has no other compiler.
+        try FileManager.default.copyItem(
+            atPath: "\(Self.root)/Plugins/exports.map", toPath: folder.path + "/exports.map")
+
+        // The README's own command lines, with the header of this checkout in place of an installed one, and with clang standing in for cc where a machine has no other compiler.
         for command in blocks("sh", in: text).joined(separator: "\n").replacing("\\\n", with: " ").split(
             separator: "\n")
         {
             guard command.hasPrefix("cc ") else { continue }
+            let command = command.replacing(
+                "/usr/local/include", with: "\(Self.root)/Sources/SDK/CHandlerABI/include")
             let line = "BGTASK='\(Self.root)'; clang -Wall -Wextra -Werror \(command.dropFirst(3))"
             #expect(try shell(line, in: folder.path).status == 0, "\(command)")
         }
