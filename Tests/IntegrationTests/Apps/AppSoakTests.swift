@@ -6,20 +6,17 @@ import Testing
 
 /// A Swift plugin that uses tasks and actors, launched a thousand times in a row.
 @Suite struct AppSoakTests {
-    /// The host's own traces that could grow: descriptors of host and launcher, groups, directories, processes.
+    /// The host's own traces that could grow: descriptors of host and launcher, directories, processes; -1 for
+    /// what was not found.
     private func traces(of host: HostProcess) -> [String: Int] {
         func count(_ path: String) -> Int {
             (try? FileManager.default.contentsOfDirectory(atPath: path).count) ?? -1
         }
-        let children =
-            (try? String(
-                contentsOfFile: "/proc/\(host.processIdentifier)/task/\(host.processIdentifier)/children",
-                encoding: .utf8))
-            ?? ""
-        let launcher = children.split(separator: " ").first.map(String.init) ?? "none"
+        let launcher = host.leftovers().first { $0.contains("bgtask-runner launcher") }
+        let number = launcher?.split(separator: " ").first.map(String.init) ?? "none"
         return [
             "descriptors of the host": count("/proc/\(host.processIdentifier)/fd"),
-            "descriptors of the launcher": count("/proc/\(launcher)/fd"),
+            "descriptors of the launcher": count("/proc/\(number)/fd"),
             "temporary directories": count(host.state.appendingPathComponent("tmp").path),
             "processes": host.leftovers().count,
         ]
@@ -43,6 +40,7 @@ import Testing
         for _ in 0..<1000 { outcomes[try await launchOnce(), default: 0] += 1 }
         #expect(outcomes == [.succeeded: 1000])
         let after = traces(of: app.host)
+        #expect(before.values.allSatisfy { $0 >= 0 }, "each of them was found: \(before)")
         for (what, count) in before {
             // A connection or two may be closing; a leak would be a thousand.
             #expect(
