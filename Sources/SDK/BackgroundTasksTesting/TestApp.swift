@@ -104,12 +104,11 @@ public final class TestApp: Sendable {
             checkpoint: checkpoint, title: request?.title ?? "", subtitle: request?.subtitle ?? "",
             leaseEnd: kind.lease.map { host.now + $0 })
         let launch = TestLaunch(facts, host: host)
-        guard let running = App.shared.launch(facts, over: launch.channel) else {
+        guard App.shared.launch(facts, over: launch.channel) != nil else {
             throw Failure(
                 description:
                     "no launch handler is registered for \(identifier): register it before the launch")
         }
-        _ = running
         launches.withLock { $0.append(launch) }
         return launch
     }

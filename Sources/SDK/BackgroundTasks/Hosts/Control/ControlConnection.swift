@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Blocks its thread; a host that is silent for ``timeout`` counts as not there: a
 /// stream has a comment every 15 s. Written by hand because this
-/// module is linked into every plugin, which an HTTP library would make three times as large.
+/// module is linked into every plugin, and an HTTP library would be linked into each of them with it.
 struct ControlConnection {
     /// An answer of the host.
     struct Answer {
