@@ -103,8 +103,20 @@ import Testing
             what: "completed before ready", events: [.templateReady, .spawned, yes, killed], outcome: .killed,
             reason: .protocolError),
         Row(
-            what: "expired while it was spawned", events: [.templateReady, lease, .spawned, killed],
-            outcome: .expired, reason: .leaseEnded),
+            what: "expired while it was spawned, which it hears when it is there",
+            events: [.templateReady, lease, .spawned, .ready, no, exit], outcome: .expired,
+            reason: .leaseEnded),
+        Row(
+            what: "expired while it was spawned, and has no handler",
+            events: [.templateReady, lease, .spawned, nothing, exit], outcome: .expired, reason: .leaseEnded),
+        Row(
+            what: "expired while it was spawned, and never came to be",
+            events: [.templateReady, lease, .spawnFailed(finding: "no")], outcome: .expired,
+            reason: .leaseEnded),
+        Row(
+            what: "expired while it was spawned, and deaf",
+            events: [.templateReady, lease, .spawned, .graceEnded, killed], outcome: .killed,
+            reason: .leaseEnded),
     ]
 
     static let fault = Event.fault(LaunchFault(word: "0x8badf00d", text: "it leaked"))

@@ -45,6 +45,21 @@ import Testing
         await harness.end()
     }
 
+    @Test func `a launch is given all that it has, also where that is more than a pipe or a frame holds`()
+        async throws
+    {
+        let harness = try await LaunchHarness()
+        for size in [0, 100, 30_000, 49_000] {
+            var order = try harness.order("weighs")
+            order.payload = String(repeating: "x", count: size)
+            order.checkpoint = [UInt8](repeating: 7, count: size)
+            let end = try #require(try await harness.run(order).end)
+            #expect(end.outcome == .succeeded, "\(end)")
+            #expect(end.message == "payload \(size), checkpoint \(size)")
+        }
+        await harness.end()
+    }
+
     @Test func `the last title is told, those before it seldom`() async throws {
         let harness = try await LaunchHarness()
         let order = try harness.order("titles")

@@ -100,6 +100,11 @@ extension GoldenCase {
         GoldenCase(
             "spawn-fresh",
             SpawnMessage(launch: 43, template: 3, cgroup: nil, subprocesses: true, fresh: true, memory: nil)),
+        GoldenCase(
+            "spawn-start",
+            SpawnMessage(
+                launch: 42, template: 3, cgroup: nil, subprocesses: false, fresh: false, memory: nil,
+                start: [4, 0, 0, 0, 6, 0, 0, 0])),
         GoldenCase("kill", KillMessage(launch: 42)),
         GoldenCase("retire", RetireMessage(template: 3)),
         GoldenCase("kill-template", KillTemplateMessage(template: 3)),
@@ -108,6 +113,7 @@ extension GoldenCase {
     static let launcherToHost: [GoldenCase] = [
         GoldenCase("hello-v1", HelloMessage(protocolVersion: 1, pid: 4711)),
         GoldenCase("spawned", SpawnedMessage(launch: 42, pid: 4712)),
+        GoldenCase("spawned-given", SpawnedMessage(launch: 42, pid: 4712, given: 8)),
         GoldenCase(
             "exited-0",
             ExitedMessage(

@@ -9,9 +9,9 @@ struct LaunchLife: Equatable, Sendable {
     enum Stage: Equatable, Sendable, CaseIterable {
         /// Waits for its template to load.
         case waiting
-        /// Asked of the launcher.
+        /// Asked of the launcher, with what it is to read at its start.
         case spawning
-        /// Its process exists and loads; *start* was sent.
+        /// Its process exists and loads.
         case starting
         /// Its handler runs.
         case running
@@ -70,8 +70,8 @@ struct LaunchLife: Equatable, Sendable {
         case prepare
         /// Ask the launcher for its process.
         case spawn
-        /// Send *launch* through *start*, and hold it to the load deadline.
-        case sendStart
+        /// Hold it to the load deadline.
+        case awaitReady
         /// The handler runs: tell, and start the monitors.
         case beginRun
         /// Climb this ladder.
@@ -88,6 +88,7 @@ struct LaunchLife: Equatable, Sendable {
     static let deadlineCode: UInt32 = 0x8bad_f00d
     /// How long a library may take to load, constructors and entry together.
     static let loadDeadline = Duration.seconds(5)
+    private static let unstarted = "it had not started yet"
 
     private(set) var stage = Stage.waiting
     /// The reason of the expiration that was asked for.
@@ -132,7 +133,7 @@ struct LaunchLife: Equatable, Sendable {
         case .spawnFailed(let finding):
             return end(LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
         case .expire(let reason, _):
-            return end(.stopped(reason, message: "it had not started yet"))
+            return end(.stopped(reason, message: Self.unstarted))
         case .kill(let reason, let message):
             return end(LaunchEnd(outcome: .killed, reason: reason, message: message))
         case .launcherDied(let message):
@@ -146,9 +147,14 @@ struct LaunchLife: Equatable, Sendable {
     private mutating func handleSpawning(_ event: Event) -> [Action] {
         switch event {
         case .spawned:
-            stage = .starting
-            return [.sendStart]
+            guard let expiration else {
+                stage = .starting
+                return [.awaitReady]
+            }
+            stage = .expiring
+            return [.awaitReady, .climb(LadderStep.expiration(expiration, grace: grace))]
         case .spawnFailed(let finding):
+            if let expiration { return end(.stopped(expiration, message: Self.unstarted)) }
             // Its template may have been killed in the meantime: a new one gets one try.
             guard hasTriesLeft else {
                 return end(LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
@@ -156,9 +162,12 @@ struct LaunchLife: Equatable, Sendable {
             hasTriesLeft = false
             stage = .waiting
             return [.prepare]
-        case .expire(let reason, _):
-            // Nothing of the handler has run, so there is nobody to tell.
-            return kill(.stopped(reason, message: "it had not started yet"))
+        case .expire(let reason, let note):
+            // Its handler may run already, of which the launcher's answer tells: then it is told as any other.
+            guard expiration == nil else { return [] }
+            expiration = reason
+            expirationNote = note
+            return []
         case .kill(let reason, let message):
             return kill(LaunchEnd(outcome: .killed, reason: reason, message: message))
         case .exited(let status, let leftovers, let outOfMemory):

@@ -21,12 +21,18 @@ extension LauncherCore {
                 launch.clock = clock
                 launch.memoryBefore = group.memoryEvents
             }
+            // A second try is a new process with new pipes.
+            launch.encoder = FrameEncoder()
+            let control = ControlPipe(on: loop)
+            launch.control = control
+            control.send(try launch.startFrames(at: moments.now()))
             try send(
                 SpawnMessage(
                     launch: launch.number, template: id, cgroup: launch.group?.path,
                     subprocesses: launch.order.subprocesses,
                     fresh: launch.order.fresh || !template.isCloneable,
-                    memory: UInt64(launch.order.limits.memory.bytes)))
+                    memory: UInt64(launch.order.limits.memory.bytes),
+                    start: control.first(SpawnMessage.maximumStart)))
         } catch {
             handle(.spawnFailed(finding: "\(error)"), launch)
             return
@@ -73,19 +79,10 @@ extension LauncherCore {
         }
         launch.process = ProcessHandle(taking: OwnedDescriptor(taking: descriptors[0]))
         launch.pid = Int32(truncatingIfNeeded: message.pid)
-        launch.control = ControlPipe(descriptors[1], on: loop)
         open(launch, report: descriptors[2], stdout: descriptors[3], stderr: descriptors[4])
+        launch.control?.open(descriptors[1], given: Int(clamping: message.given))
         tell(.started(launch.id, pid: Int32(truncatingIfNeeded: message.pid)))
         handle(.spawned, launch)
-    }
-
-    func sendStart(_ launch: RunningLaunch) {
-        do {
-            launch.control?.send(try launch.startFrames(at: moments.now()))
-            setLifeTimer(LaunchLife.loadDeadline, launch) { .loadDeadlinePassed }
-        } catch {
-            handle(.violation(finding: "its launch can't be sent: \(error)", code: nil), launch)
-        }
     }
 
     func beginRun(_ launch: RunningLaunch) {

@@ -10,8 +10,9 @@ extension LauncherCore {
     func setConditions(_ id: LaunchID, _ conditions: HandlerConditions) {
         guard let launch = find(id), let before = launch.conditions, before != conditions else { return }
         launch.conditions = conditions
-        // One that has not started gets the newest with its start.
-        guard launch.listens, let control = launch.control, control.waitingBytes <= Self.maximumUnread,
+        // One that has not been asked for gets the newest with its start.
+        guard launch.listens || launch.life.stage == .spawning, let control = launch.control,
+            control.waitingBytes <= Self.maximumUnread,
             let frame = try? launch.encoder.encode(ConditionsMessage(conditions))
         else { return }
         control.send(frame)

@@ -93,7 +93,7 @@ final class LauncherCore: @unchecked Sendable {
         switch action {
         case .prepare: prepare(launch)
         case .spawn: spawn(launch)
-        case .sendStart: sendStart(launch)
+        case .awaitReady: setLifeTimer(LaunchLife.loadDeadline, launch) { .loadDeadlinePassed }
         case .beginRun: beginRun(launch)
         case .climb(let ladder): climb(ladder[...], launch)
         case .awaitExit:

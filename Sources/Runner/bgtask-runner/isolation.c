@@ -2,11 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -93,7 +97,20 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
 
 /* MARK: Task */
 
-static scmp_filter_ctx no_fork_filter;
+/* The no-fork filter as the kernel takes it: made once in a template, then inherited by every clone. */
+static struct sock_fprog no_fork_filter;
+
+/* What is in a file of memory, from its start; NULL where memory is short. */
+static void *read_all(int file, size_t *length) {
+    off_t end = lseek(file, 0, SEEK_END);
+    void *bytes = end > 0 ? malloc((size_t)end) : NULL;
+    if (bytes != NULL && pread(file, bytes, (size_t)end, 0) != end) {
+        free(bytes);
+        bytes = NULL;
+    }
+    *length = bytes != NULL ? (size_t)end : 0;
+    return bytes;
+}
 
 bool isolation_prepare_no_fork(void) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
@@ -105,11 +122,15 @@ bool isolation_prepare_no_fork(void) {
                 seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
                 seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0;
-    if (done)
-        no_fork_filter = filter;
-    else
-        seccomp_release(filter);
-    return done;
+    int file = done ? memfd_create("no-fork", MFD_CLOEXEC) : -1;
+    size_t length = 0;
+    if (file >= 0 && seccomp_export_bpf(filter, file) == 0)
+        no_fork_filter.filter = read_all(file, &length);
+    if (file >= 0)
+        close(file);
+    seccomp_release(filter);
+    no_fork_filter.len = (unsigned short)(length / sizeof(struct sock_filter));
+    return no_fork_filter.len > 0;
 }
 
 bool isolation_enter_task(bool subprocesses, char *finding, size_t size) {
@@ -119,13 +140,12 @@ bool isolation_enter_task(bool subprocesses, char *finding, size_t size) {
         return refused("prctl(PR_SET_PDEATHSIG)", finding, size);
     // 2. No processes.
     if (!subprocesses) {
-        if (no_fork_filter == NULL && !isolation_prepare_no_fork()) {
+        if (no_fork_filter.len == 0 && !isolation_prepare_no_fork()) {
             snprintf(finding, size, "the no-fork filter can't be built");
             return false;
         }
-        errno = -seccomp_load(no_fork_filter);
-        if (errno != 0)
-            return refused("seccomp_load", finding, size);
+        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &no_fork_filter) != 0)
+            return refused("prctl(PR_SET_SECCOMP)", finding, size);
     }
     // 3. Landlock of grants that name the payload. (None yet.)
     return true;

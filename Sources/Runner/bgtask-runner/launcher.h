@@ -43,6 +43,7 @@ struct launch {
     int group;         /**< The cgroup's directory; -1 without. */
     int status_pipe;   /**< Read end of a namespace's status; -1 without. */
     int host_ends[4];  /**< Ends of the pipes that go to the host; -1 once sent. */
+    uint64_t given;    /**< Bytes of its start that its control pipe has taken. */
     bool reaped, killed, told_unkillable;
     int64_t kill_time; /**< When it was killed first, CLOCK_MONOTONIC nanoseconds. */
     int wait_status;

@@ -44,6 +44,16 @@ static bool make_pipes(struct launch *launch, struct task_ends *ends, int *statu
     return true;
 }
 
+/* Puts the start of the control channel into its pipe, as much as fits: the task reads it without waiting for the host. */
+static void give_start(struct launch *launch, struct body body) {
+    struct value start;
+    int control = launch->host_ends[CLONE_CONTROL];
+    if (!body_find(body, 7, &start) || fcntl(control, F_SETFL, O_NONBLOCK) != 0)
+        return; // the host sends it
+    ssize_t count = write(control, start.bytes, start.length);
+    launch->given = count > 0 ? (uint64_t)count : 0;
+}
+
 /* Opens the group and sets its memory limit where the kernel lets us (the memory controller may not be delegated;
  * the host knows and says so). */
 static bool open_group(struct launch *launch, struct body body, char *finding, size_t size) {
@@ -167,9 +177,11 @@ void launches_spawn(struct launcher *launcher, struct body body) {
         done = false;
     else if (!make_pipes(launch, &ends, &status_end))
         snprintf(finding, sizeof(finding), "pipe2: %s (%d)", strerror(errno), errno);
-    else
+    else {
+        give_start(launch, body);
         done = make_task(launcher, launch, template, &ends, status_end, fresh, subprocesses, finding,
                          sizeof(finding));
+    }
     close_ends(&ends);
     close_descriptor(&status_end);
     if (!done) {
@@ -198,6 +210,8 @@ void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid
     frame_begin(&launcher->writer, MESSAGE_SPAWNED);
     frame_add_number(&launcher->writer, 1, launch->id);
     frame_add_number(&launcher->writer, 2, (uint64_t)pid);
+    if (launch->given > 0)
+        frame_add_number(&launcher->writer, 3, launch->given);
     outbox_send(&launcher->outbox, &launcher->writer, descriptors, OUTBOX_DESCRIPTORS);
     if (launch->killed)
         launches_kill(launch);

@@ -129,10 +129,18 @@ public struct SpawnMessage: WireMessage {
     public var fresh: Bool
     /// Memory limit in bytes.
     public var memory: UInt64?
+    /// The first bytes of its control channel, from *launch* on: they are in the pipe before the task is.
+    ///
+    /// ``SpawnedMessage/given`` says how many the pipe took; the host sends the rest, and all if these are absent.
+    public var start: [UInt8]?
+
+    /// The most bytes of ``start`` that leave room for the other fields in every frame.
+    public static let maximumStart = 32_768
 
     /// Makes a message.
     public init(
-        launch: UInt64, template: UInt64, cgroup: String?, subprocesses: Bool, fresh: Bool, memory: UInt64?
+        launch: UInt64, template: UInt64, cgroup: String?, subprocesses: Bool, fresh: Bool, memory: UInt64?,
+        start: [UInt8]? = nil
     ) {
         self.launch = launch
         self.template = template
@@ -140,13 +148,14 @@ public struct SpawnMessage: WireMessage {
         self.subprocesses = subprocesses
         self.fresh = fresh
         self.memory = memory
+        self.start = start
     }
 
     /// Reads a body.
     public init(fields: FieldReader) throws(WireError) {
         var fields = fields
         var launch: UInt64?, template: UInt64?, cgroup: String?, subprocesses: Bool?, fresh: Bool?,
-            memory: UInt64?
+            memory: UInt64?, start: [UInt8]?
         while let field = try fields.next() {
             switch field.tag {
             case 1: try field.read(into: &launch)
@@ -155,13 +164,15 @@ public struct SpawnMessage: WireMessage {
             case 4: try field.read(into: &subprocesses)
             case 5: try field.read(into: &fresh)
             case 6: try field.read(into: &memory)
+            case 7: try field.read(into: &start)
             default: continue
             }
         }
         self.init(
             launch: try required(launch, 1, of: Self.kind),
             template: try required(template, 2, of: Self.kind),
-            cgroup: cgroup, subprocesses: subprocesses ?? false, fresh: fresh ?? false, memory: memory)
+            cgroup: cgroup, subprocesses: subprocesses ?? false, fresh: fresh ?? false, memory: memory,
+            start: start)
     }
 
     /// Writes a body.
@@ -172,6 +183,7 @@ public struct SpawnMessage: WireMessage {
         fields.write(4, ifTrue: subprocesses)
         fields.write(5, ifTrue: fresh)
         fields.write(6, memory)
+        fields.write(7, start)
     }
 }
 

@@ -35,22 +35,38 @@ public struct SpawnedMessage: WireMessage {
     public var launch: UInt64
     /// The launcher's name for its process; for display only.
     public var pid: UInt64
+    /// How many bytes of ``SpawnMessage/start`` the task's control pipe has taken.
+    public var given: UInt64
 
     /// Makes a message.
-    public init(launch: UInt64, pid: UInt64) {
+    public init(launch: UInt64, pid: UInt64, given: UInt64 = 0) {
         self.launch = launch
         self.pid = pid
+        self.given = given
     }
 
     /// Reads a body.
     public init(fields: FieldReader) throws(WireError) {
-        (launch, pid) = try twoNumbers(fields, of: Self.kind)
+        var fields = fields
+        var launch: UInt64?, pid: UInt64?, given: UInt64?
+        while let field = try fields.next() {
+            switch field.tag {
+            case 1: try field.read(into: &launch)
+            case 2: try field.read(into: &pid)
+            case 3: try field.read(into: &given)
+            default: continue
+            }
+        }
+        self.init(
+            launch: try required(launch, 1, of: Self.kind), pid: try required(pid, 2, of: Self.kind),
+            given: given ?? 0)
     }
 
     /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, launch)
         fields.write(2, pid)
+        fields.write(3, given == 0 ? nil : given)
     }
 }
 

@@ -172,6 +172,12 @@ static void run(bgtask_task *task, const bgtask_host *host) {
             host->set_title(task, "one of many", NULL);
         host->set_title(task, "the last", "line\033two");
         host->complete(task, 1, NULL);
+    } else if (strcmp(what, "weighs") == 0) {
+        const bgtask_launch *launch = host->launch(task);
+        char said[64];
+        snprintf(said, sizeof said, "payload %zu, checkpoint %zu", launch->payload_length,
+                 launch->checkpoint_length);
+        host->complete(task, 1, said);
     } else if (strcmp(what, "fails") == 0) {
         host->complete(task, 0, "no luck");
     } else if (strcmp(what, "crashes") == 0) {
