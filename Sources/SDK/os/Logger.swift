@@ -5,7 +5,7 @@ import BackgroundTasks
 ///
 /// In a process without a host they go to the standard error. Callable from any thread.
 public struct Logger: Sendable {
-    private let log: OSLog
+    let log: OSLog
 
     /// Writes without subsystem and category.
     public init() { log = .default }
@@ -85,6 +85,8 @@ open class OSLog: NSObject, @unchecked Sendable {
         let rawValue: String
         /// Signposts of interest.
         public static let pointsOfInterest = Self(rawValue: "PointsOfInterest")
+        /// Signposts that only a tracing tool asks for; here they are written as all others.
+        public static let dynamicTracing = Self(rawValue: "DynamicTracing")
     }
 
     /// Whether a message of the type is written.
@@ -92,6 +94,9 @@ open class OSLog: NSObject, @unchecked Sendable {
     /// - Parameter type: The type.
     /// - Returns: `false` for ``disabled`` alone; the host filters by level.
     open func isEnabled(type: OSLogType) -> Bool { !isDisabled }
+
+    /// Whether signposts are written: by all but ``disabled``.
+    open var signpostsEnabled: Bool { !isDisabled }
 
     func write(_ level: LogLevel, _ text: String) {
         guard !isDisabled else { return }

@@ -30,83 +30,150 @@ public struct OSLogStringAlignment: Sendable {
 
 /// How a whole number is written.
 public struct OSLogIntegerFormatting: Sendable {
-    private let radix: Int
-    private let isUppercase: Bool
-    private let hasPrefix: Bool
-    private let digits: Int
+    private var radix = 10
+    private var hasSign = false
+    private var hasPrefix = false
+    private var isUppercase = false
+    private var digits = 0
+
+    private init() {}
 
     /// In tens.
-    public static var decimal: Self { Self(radix: 10, isUppercase: false, hasPrefix: false, digits: 0) }
+    public static var decimal: Self { Self() }
     /// In sixteens.
-    public static var hex: Self { Self(radix: 16, isUppercase: false, hasPrefix: false, digits: 0) }
+    public static var hex: Self { hex() }
     /// In eights.
-    public static var octal: Self { Self(radix: 8, isUppercase: false, hasPrefix: false, digits: 0) }
+    public static var octal: Self { octal() }
 
-    /// In tens, with leading zeros.
+    /// In tens.
     ///
-    /// - Parameter minDigits: The least count of digits.
+    /// - Parameters:
+    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
+    ///   - minDigits: The least count of digits; zeros lead.
     /// - Returns: The format.
-    public static func decimal(minDigits: Int) -> Self {
-        Self(radix: 10, isUppercase: false, hasPrefix: false, digits: minDigits)
+    public static func decimal(explicitPositiveSign: Bool = false, minDigits: Int = 0) -> Self {
+        var format = Self()
+        format.hasSign = explicitPositiveSign
+        format.digits = minDigits
+        return format
     }
 
     /// In sixteens.
     ///
     /// - Parameters:
-    ///   - explicitPositiveSign: Not used.
+    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
     ///   - includePrefix: Whether `0x` stands before it.
     ///   - uppercase: Whether its letters are capitals.
-    ///   - minDigits: The least count of digits.
+    ///   - minDigits: The least count of digits; zeros lead.
     /// - Returns: The format.
     public static func hex(
         explicitPositiveSign: Bool = false, includePrefix: Bool = false, uppercase: Bool = false,
         minDigits: Int = 0
     ) -> Self {
-        Self(radix: 16, isUppercase: uppercase, hasPrefix: includePrefix, digits: minDigits)
+        var format = decimal(explicitPositiveSign: explicitPositiveSign, minDigits: minDigits)
+        format.radix = 16
+        format.hasPrefix = includePrefix
+        format.isUppercase = uppercase
+        return format
+    }
+
+    /// In eights.
+    ///
+    /// - Parameters:
+    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
+    ///   - includePrefix: Whether `0o` stands before it.
+    ///   - uppercase: Has no effect: there are no letters.
+    ///   - minDigits: The least count of digits; zeros lead.
+    /// - Returns: The format.
+    public static func octal(
+        explicitPositiveSign: Bool = false, includePrefix: Bool = false, uppercase: Bool = false,
+        minDigits: Int = 0
+    ) -> Self {
+        var format = decimal(explicitPositiveSign: explicitPositiveSign, minDigits: minDigits)
+        format.radix = 8
+        format.hasPrefix = includePrefix
+        return format
     }
 
     func text(of value: some FixedWidthInteger) -> String {
         let digits = String(value.magnitude, radix: radix, uppercase: isUppercase)
         let zeros = String(repeating: "0", count: max(0, self.digits - digits.count))
-        return (value < 0 ? "-" : "") + (hasPrefix && radix == 16 ? "0x" : "") + zeros + digits
+        let sign = value < 0 ? "-" : hasSign ? "+" : ""
+        let prefix = hasPrefix ? radix == 16 ? "0x" : radix == 8 ? "0o" : "" : ""
+        return sign + prefix + zeros + digits
     }
 }
 
 /// How a number is written.
 public struct OSLogFloatFormatting: Sendable {
     private let conversion: String
-    private let precision: Int?
+
+    private init(
+        _ conversion: Character, precision: Int? = nil, hasSign: Bool = false, isUppercase: Bool = false
+    ) {
+        let letter = isUppercase ? conversion.uppercased() : "\(conversion)"
+        self.conversion = "%" + (hasSign ? "+" : "") + (precision.map { ".\(max(0, $0))" } ?? "") + letter
+    }
 
     /// With six digits behind the point.
-    public static var fixed: Self { Self(conversion: "f", precision: nil) }
+    public static var fixed: Self { Self("f") }
     /// As short as it can be.
-    public static var hybrid: Self { Self(conversion: "g", precision: nil) }
+    public static var hybrid: Self { Self("g") }
     /// With a power of ten.
-    public static var exponential: Self { Self(conversion: "e", precision: nil) }
+    public static var exponential: Self { Self("e") }
     /// In sixteens.
-    public static var hex: Self { Self(conversion: "a", precision: nil) }
+    public static var hex: Self { Self("a") }
 
     /// With so many digits behind the point.
     ///
-    /// - Parameter precision: The digits.
+    /// - Parameters:
+    ///   - precision: The digits.
+    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
+    ///   - uppercase: Whether its letters, as those of infinity, are capitals.
     /// - Returns: The format.
-    public static func fixed(precision: Int) -> Self { Self(conversion: "f", precision: precision) }
+    public static func fixed(
+        precision: Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
+    ) -> Self {
+        Self("f", precision: precision, hasSign: explicitPositiveSign, isUppercase: uppercase)
+    }
 
     /// As short as it can be with so many digits.
     ///
-    /// - Parameter precision: The digits.
+    /// - Parameters:
+    ///   - precision: The digits.
+    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
+    ///   - uppercase: Whether its letters are capitals.
     /// - Returns: The format.
-    public static func hybrid(precision: Int) -> Self { Self(conversion: "g", precision: precision) }
+    public static func hybrid(
+        precision: Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
+    ) -> Self {
+        Self("g", precision: precision, hasSign: explicitPositiveSign, isUppercase: uppercase)
+    }
 
     /// With a power of ten and so many digits.
     ///
-    /// - Parameter precision: The digits.
+    /// - Parameters:
+    ///   - precision: The digits.
+    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
+    ///   - uppercase: Whether its letters are capitals.
     /// - Returns: The format.
-    public static func exponential(precision: Int) -> Self { Self(conversion: "e", precision: precision) }
-
-    func text(of value: Double) -> String {
-        String(format: "%" + (precision.map { ".\(max(0, $0))" } ?? "") + conversion, value)
+    public static func exponential(
+        precision: Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
+    ) -> Self {
+        Self("e", precision: precision, hasSign: explicitPositiveSign, isUppercase: uppercase)
     }
+
+    /// In sixteens.
+    ///
+    /// - Parameters:
+    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
+    ///   - uppercase: Whether its letters are capitals.
+    /// - Returns: The format.
+    public static func hex(explicitPositiveSign: Bool = false, uppercase: Bool = false) -> Self {
+        Self("a", hasSign: explicitPositiveSign, isUppercase: uppercase)
+    }
+
+    func text(of value: Double) -> String { String(format: conversion, value) }
 }
 
 /// How a Boolean is written.

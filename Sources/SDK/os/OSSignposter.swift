@@ -53,7 +53,15 @@ public struct OSSignposter: Sendable {
     /// - Parameter logHandle: The log.
     public init(logHandle: OSLog) { log = logHandle }
 
-    /// Whether intervals are written: always, the host filters by level.
+    /// Writes under the names of a logger.
+    ///
+    /// - Parameter logger: The logger.
+    public init(logger: Logger) { log = logger.log }
+
+    /// Writes nothing.
+    public static let disabled = Self(logHandle: .disabled)
+
+    /// Whether intervals are written: all but those of ``disabled``, the host filters by level.
     public var isEnabled: Bool { log.isEnabled(type: .debug) }
 
     /// A new number.
@@ -139,52 +147,26 @@ public struct OSSignposter: Sendable {
         return try task()
     }
 
+    /// Runs a closure as an interval, with a message.
+    ///
+    /// - Parameters:
+    ///   - name: What it is called.
+    ///   - id: Tells it apart from others of the name.
+    ///   - message: Written when it begins.
+    ///   - task: The closure.
+    /// - Returns: What the closure returned.
+    public func withIntervalSignpost<Answer>(
+        _ name: StaticString, id: OSSignpostID = .exclusive, _ message: OSLogMessage,
+        around task: () throws -> Answer
+    ) rethrows -> Answer {
+        let state = beginInterval(name, id: id, message)
+        defer { endInterval(name, state) }
+        return try task()
+    }
+
     private func write(_ name: StaticString, _ state: OSSignpostIntervalState, _ tail: String) {
         let time = state.begun.duration(to: .now)
         let milliseconds = Double(time.components.seconds) * 1e3 + Double(time.components.attoseconds) / 1e15
         log.write(.debug, "interval \(name): \(String(format: "%.3f", milliseconds)) ms\(tail)")
     }
 }
-
-/// What a call of `os_signpost` says.
-public enum OSSignpostType: UInt8, Sendable {
-    /// Something has happened.
-    case event = 0
-    /// An interval begins.
-    case begin = 1
-    /// An interval ends.
-    case end = 2
-}
-
-/// Writes an interval or an event under the names of a log.
-///
-/// - Parameters:
-///   - type: What it says.
-///   - dso: Not used.
-///   - log: Its names.
-///   - name: What it is called.
-///   - signpostID: Tells intervals of one name apart.
-public func os_signpost(
-    _ type: OSSignpostType, dso: UnsafeRawPointer? = nil, log: OSLog, name: StaticString,
-    signpostID: OSSignpostID = .exclusive
-) {
-    let signposter = OSSignposter(logHandle: log)
-    let key = OpenInterval(log: ObjectIdentifier(log), name: name.description, id: signpostID)
-    switch type {
-    case .event: signposter.emitEvent(name, id: signpostID)
-    case .begin:
-        let state = signposter.beginInterval(name, id: signpostID)
-        openIntervals.withLock { $0[key] = state }
-    case .end:
-        guard let state = openIntervals.withLock({ $0.removeValue(forKey: key) }) else { return }
-        signposter.endInterval(name, state)
-    }
-}
-
-private struct OpenInterval: Hashable {
-    let log: ObjectIdentifier
-    let name: String
-    let id: OSSignpostID
-}
-
-private let openIntervals = Mutex<[OpenInterval: OSSignpostIntervalState]>([:])

@@ -23,11 +23,27 @@ public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMes
 ///   - dso: Not used.
 ///   - log: Its names.
 ///   - type: Its level.
-///   - arguments: The values, in order.
+///   - arguments: The values, in order; objects too, which are no `CVarArg` on Linux.
 @_disfavoredOverload
 public func os_log(
     _ message: StaticString, dso: UnsafeRawPointer? = nil, log: OSLog = .default, type: OSLogType = .default,
-    _ arguments: any CVarArg...
+    _ arguments: Any...
+) {
+    log.write(type.level, PrivacyFormat.text(message.description, arguments))
+}
+
+/// Writes a message in C's format, with its level first.
+///
+/// - Parameters:
+///   - type: Its level.
+///   - dso: Not used.
+///   - log: Its names.
+///   - message: The format; `%@` and `%s` are private where nothing else is said, numbers are public.
+///   - arguments: The values, in order.
+@_disfavoredOverload
+public func os_log(
+    _ type: OSLogType, dso: UnsafeRawPointer? = nil, log: OSLog = .default, _ message: StaticString,
+    _ arguments: Any...
 ) {
     log.write(type.level, PrivacyFormat.text(message.description, arguments))
 }
@@ -35,7 +51,7 @@ public func os_log(
 /// C's format with privacy.
 enum PrivacyFormat {
     /// Fills in the arguments, each by its own rule.
-    static func text(_ format: String, _ arguments: [any CVarArg]) -> String {
+    static func text(_ format: String, _ arguments: [Any]) -> String {
         var text = "", rest = Substring(format), next = arguments[...]
         while let percent = rest.firstIndex(of: "%") {
             text += rest[..<percent]
@@ -64,12 +80,13 @@ enum PrivacyFormat {
         return text + rest
     }
 
-    private static func value(_ argument: any CVarArg, _ conversion: String, isText: Bool) -> String {
-        // A C string is passed as a pointer; anything else describes itself, whatever it is.
-        if conversion.hasSuffix("s"), !(argument is NSObject) {
-            return String(format: "%" + conversion, argument)
-        }
-        if isText { return "\(argument)" }
+    private static func value(_ argument: Any, _ conversion: String, isText: Bool) -> String {
+        // A C string is passed as a pointer; any other text describes itself, whatever it is.
+        let isPointer =
+            argument is OpaquePointer || argument is UnsafePointer<CChar>
+            || argument is UnsafeMutablePointer<CChar>
+        guard !isText || (conversion.hasSuffix("s") && isPointer), let argument = argument as? any CVarArg
+        else { return "\(argument)" }
         return String(format: "%" + conversion, argument)
     }
 

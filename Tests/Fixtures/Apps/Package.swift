@@ -1,16 +1,28 @@
 // swift-tools-version: 6.2
 //
-// Handlers for the tests, written as for iOS, to Apple's documentation alone, and built as plugins in Swift 5 mode. A
-// package as a user would have it: `Tests/IntegrationTests` builds it, and runs what it made under a real host.
+// Handlers for the tests, written as for iOS, to Apple's documentation alone, and built as plugins in Swift 5 mode, the
+// modern ones in Swift 6 mode. A package as a user would have it: `Tests/IntegrationTests` runs what was built of it
+// under a real host.
 import PackageDescription
 
-let apps = ["RetrofittedApp", "SceneApp", "DelegateApp", "RulesApp", "FeaturesApp"]
+let apps = [
+    "RetrofittedApp", "SceneApp", "DelegateApp", "RulesApp", "FeaturesApp", "LogApp", "ConditionsApp",
+    "AdaptorApp", "ProcessActivitiesApp", "RequestsApp", "ModernApp", "ModernSceneApp",
+]
 let frameworks = ["BackgroundTasks", "UIKit", "SwiftUI", "OSLog"]
 
 /// A package with tests has a `main` already: the app's gets the other name that the runner looks for.
 let launchCodeBesideTests = SwiftSetting.unsafeFlags([
     "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "bgtask_app_main",
 ])
+
+/// Apps of today are in the Swift 6 language mode, and nothing that they import makes them warn.
+let swift6: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
+func settings(of app: String) -> [SwiftSetting] {
+    if app.hasPrefix("Modern") { return swift6 }
+    return app == "RulesApp" ? [launchCodeBesideTests] : []
+}
 
 let package = Package(
     name: "Apps",
@@ -19,15 +31,16 @@ let package = Package(
     targets: apps.map {
         .target(
             name: $0, dependencies: frameworks.map { .product(name: $0, package: "SDK") }, path: $0,
-            swiftSettings: $0 == "RulesApp" ? [launchCodeBesideTests] : [])
-    } + [
-        .executableTarget(
-            name: "DesktopApp", dependencies: [.product(name: "BackgroundTasks", package: "SDK")],
-            path: "DesktopApp"),
-        .testTarget(
-            name: "HandlerTests",
-            dependencies: ["RulesApp", .product(name: "BackgroundTasksTesting", package: "SDK")],
-            path: "HandlerTests"),
-    ],
+            swiftSettings: settings(of: $0))
+    }
+        + ["DesktopApp", "ClientApp"].map {
+            .executableTarget(
+                name: $0, dependencies: [.product(name: "BackgroundTasks", package: "SDK")], path: $0)
+        } + [
+            .testTarget(
+                name: "HandlerTests",
+                dependencies: ["RulesApp", .product(name: "BackgroundTasksTesting", package: "SDK")],
+                path: "HandlerTests")
+        ],
     swiftLanguageModes: [.v5]
 )

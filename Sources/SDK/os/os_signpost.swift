@@ -1,0 +1,83 @@
+import BackgroundTasks
+import Synchronization
+
+/// What a call of `os_signpost` says.
+public enum OSSignpostType: UInt8, Sendable {
+    /// Something has happened.
+    case event = 0
+    /// An interval begins.
+    case begin = 1
+    /// An interval ends.
+    case end = 2
+}
+
+/// Writes an interval or an event under the names of a log.
+///
+/// - Parameters:
+///   - type: What it says.
+///   - dso: Not used.
+///   - log: Its names.
+///   - name: What it is called.
+///   - signpostID: Tells intervals of one name apart.
+public func os_signpost(
+    _ type: OSSignpostType, dso: UnsafeRawPointer? = nil, log: OSLog, name: StaticString,
+    signpostID: OSSignpostID = .exclusive
+) {
+    Signposts.write(type, log, name, signpostID, nil)
+}
+
+/// Writes an interval or an event under the names of a log, with a message in C's format.
+///
+/// - Parameters:
+///   - type: What it says.
+///   - dso: Not used.
+///   - log: Its names.
+///   - name: What it is called.
+///   - signpostID: Tells intervals of one name apart.
+///   - format: The format; `%@` and `%s` are private where nothing else is said, numbers are public.
+///   - arguments: The values, in order.
+public func os_signpost(
+    _ type: OSSignpostType, dso: UnsafeRawPointer? = nil, log: OSLog, name: StaticString,
+    signpostID: OSSignpostID = .exclusive, _ format: StaticString, _ arguments: Any...
+) {
+    Signposts.write(type, log, name, signpostID, PrivacyFormat.text(format.description, arguments))
+}
+
+/// The intervals that calls of `os_signpost` have begun: a call that ends one has no state to hand over.
+private enum Signposts {
+    private struct Key: Hashable {
+        let log: ObjectIdentifier
+        let name: String
+        let id: OSSignpostID
+    }
+
+    private static let open = Mutex<[Key: OSSignpostIntervalState]>([:])
+
+    static func write(
+        _ type: OSSignpostType, _ log: OSLog, _ name: StaticString, _ id: OSSignpostID, _ text: String?
+    ) {
+        let signposter = OSSignposter(logHandle: log)
+        let message = text.map(OSLogMessage.init(stringLiteral:))
+        let key = Key(log: ObjectIdentifier(log), name: name.description, id: id)
+        switch type {
+        case .event:
+            if let message {
+                signposter.emitEvent(name, id: id, message)
+            } else {
+                signposter.emitEvent(name, id: id)
+            }
+        case .begin:
+            let state =
+                message.map { signposter.beginInterval(name, id: id, $0) }
+                ?? signposter.beginInterval(name, id: id)
+            open.withLock { $0[key] = state }
+        case .end:
+            guard let state = open.withLock({ $0.removeValue(forKey: key) }) else { return }
+            if let message {
+                signposter.endInterval(name, state, message)
+            } else {
+                signposter.endInterval(name, state)
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import BackgroundTasks
+
+// Requests beyond the plain ones: of iOS 27, and of health research.
+@main
+struct RequestsPlugin: BackgroundPlugin {
+    static func registerHandlers(with scheduler: BGTaskScheduler) {
+        register("later") { task in
+            Task {
+                let request = BGAppRefreshTaskRequest(identifier: "org.example.requests.refresh")
+                request.earliestBeginDate = Date(timeIntervalSinceNow: 3600)
+                do {
+                    try await scheduler.submitTaskRequest(request)
+                    print("submitted \(await scheduler.pendingTaskRequests().map(\.identifier))")
+                } catch {
+                    print("refused: \(error)")
+                }
+                do {
+                    try await scheduler.submitTaskRequest(
+                        BGProcessingTaskRequest(identifier: "org.example.elsewhere"))
+                } catch BGTaskScheduler.Error.notPermitted {
+                    print("elsewhere is not permitted")
+                }
+                scheduler.cancelAllTaskRequests()
+                scheduler.submitTaskRequest(request) { error in
+                    print("called back, error: \(error.map { "\($0)" } ?? "none")")
+                    task.setTaskCompleted(success: true)
+                }
+                request.earliestBeginDate = nil
+            }
+        }
+        register("refresh") { $0.setTaskCompleted(success: true) }
+        register("study") { task in
+            print("a \(type(of: task))")
+            let request = BGHealthResearchTaskRequest(identifier: task.identifier)
+            request.protectionTypeOfRequiredData = .complete
+            request.requiresExternalPower = true
+            request.earliestBeginDate = Date(timeIntervalSinceNow: 3600)
+            do {
+                try scheduler.submit(request)
+            } catch {
+                print("refused: \(error)")
+            }
+            scheduler.getPendingTaskRequests { requests in
+                for case let request as BGHealthResearchTaskRequest in requests {
+                    print("pending \(request.identifier), power \(request.requiresExternalPower)")
+                }
+                task.setTaskCompleted(success: true)
+            }
+        }
+    }
+
+    private static func register(_ name: String, _ handler: @escaping (BGTask) -> Void) {
+        BGTaskScheduler.shared.register(
+            forTaskWithIdentifier: "org.example.requests.\(name)", using: nil, launchHandler: handler)
+    }
+}
