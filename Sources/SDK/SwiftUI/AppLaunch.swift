@@ -33,13 +33,13 @@ enum AppLaunch {
             let delegateTakesEvents = callbacks.transferEvents
             callbacks.transferEvents = { identifier, completion in
                 guard let (_, task) = sessions.first(where: { $0.0(identifier) }) else {
-                    delegateTakesEvents?(identifier, completion)
-                    return
+                    return delegateTakesEvents?(identifier, completion)
                 }
-                Task {
+                let work = Task {
                     await task.action(identifier)
-                    completion()
+                    completion(!Task.isCancelled)
                 }
+                return { work.cancel() }
             }
         }
         LaunchedApp.finishLaunching(callbacks)

@@ -82,8 +82,10 @@ package enum Launching {
             }
         }
         callbacks.transferEvents = { identifier, completion in
-            held.delegate.application(
-                application, handleEventsForBackgroundURLSession: identifier, completionHandler: completion)
+            held.delegate.application(application, handleEventsForBackgroundURLSession: identifier) {
+                completion(true)
+            }
+            return nil
         }
         return callbacks
     }

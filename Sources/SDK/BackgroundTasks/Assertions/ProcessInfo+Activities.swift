@@ -64,15 +64,19 @@ extension ProcessInfo {
     /// - Parameters:
     ///   - reason: What reports call it.
     ///   - block: Called with `false` on a queue in the background; once more, beside the first call, with `true` when
-    ///     the time is nearly up; alone with `true` where no time is left to begin with.
+    ///     the time is nearly up, to make the first one return; alone with `true` where no time is left to begin with.
     public func performExpiringActivity(
         withReason reason: String, using block: @escaping @Sendable (Bool) -> Void
     ) {
         let queue = DispatchQueue.global(qos: .utility)
         let token = ActivityToken(0)
+        let work = DispatchGroup()
+        work.enter()
         let number = AssertionBook.shared.begin(reason) {
             queue.async {
                 block(true)
+                // The call that works on has been told to return, and has something to put down first.
+                _ = work.wait(timeout: .now() + Self.timeToReturn)
                 token.end()
             }
         }
@@ -83,7 +87,12 @@ extension ProcessInfo {
         token.set(number)
         queue.async {
             block(false)
+            work.leave()
             token.end()
         }
     }
+
+    /// Seconds that the first call of an expiring activity has to return in, once it was told: part of the 5 s that all
+    /// expiration handlers have together.
+    private static let timeToReturn: TimeInterval = 2
 }

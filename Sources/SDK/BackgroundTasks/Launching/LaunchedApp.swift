@@ -90,7 +90,8 @@ package enum LaunchedApp {
         }
         if launch.kind == .transferEvents, let transferEvents = callbacks.transferEvents {
             running.expirationHandler = { running.complete(success: false) }
-            transferEvents(launch.identifier) { running.complete(success: true) }
+            let cancel = transferEvents(launch.identifier) { running.complete(success: $0) }
+            if let cancel { running.expirationHandler = cancel }
             return running
         }
         return nil
