@@ -49,13 +49,16 @@ extension TaskHost {
                     + "path: host->complete, or task.setTaskCompleted(success:)")
         }
         let isRepeating = record.kind == .appRefresh || record.kind == .processing
-        guard end.outcome == .succeeded, isRepeating, task.schedule == nil, putBack == nil,
+        // What a client submitted, or somebody launched by hand, may well be meant to run once; a request that the plugin's own
+        // code made is a link of a chain.
+        guard launch.request.submission.origin == .handler, end.outcome == .succeeded, isRepeating,
+            task.schedule == nil, putBack == nil,
             !pending.values.contains(where: { $0.identifier == record.identifier })
         else { return }
         advise(
             record, "chainEnds",
-            "\(record.identifier) has nothing to follow: its launch succeeded, nothing of it is pending and its "
-                + "manifest has no schedule. If it should run again, submit the next request before completing, or "
+            "\(record.identifier) has nothing to follow: the plugin submitted it itself, its launch succeeded, nothing of it "
+                + "is pending and its manifest has no schedule. If it should run again, submit the next request before completing, or "
                 + "write 'schedule: {every: 15m}' in the manifest"
         )
     }
