@@ -46,7 +46,7 @@ extension GoldenCase {
                 HandlerConditions(
                     isLowPowerMode: true, thermal: .serious, power: .battery, batteryPercent: 15,
                     refresh: .denied,
-                    shouldDefer: true))),
+                    shouldDefer: true, hasGPU: true))),
         GoldenCase(
             "conditions-mains",
             ConditionsMessage(

@@ -101,6 +101,15 @@ import Testing
         #expect(Self.refusal(rig, "export.d") { $0.requiresGPU = true } == nil)
     }
 
+    @Test func `a GPU that the manifest does not grant is refused, and told what to add`() {
+        let rig = SchedulerRig([.make("com.example.a") { $0.sandbox.gpu = nil }])
+        rig.change { $0.gpu = .known(true) }
+        let error = Self.refusal(rig, "export.d") { $0.requiresGPU = true }
+        #expect(error?.code == .notPermitted)
+        #expect(error?.remedy == "Add to the manifest: sandbox: {gpu: true}")
+        #expect(Self.refusal(rig, "export.d") == nil)
+    }
+
     @Test func `a stopping host takes nothing`() {
         let rig = SchedulerRig()
         rig.send(.shutdown)

@@ -155,7 +155,7 @@ extension Manifest {
         networked.requiresNetworkConnectivity = true
         var manifest = Manifest(
             bundle: try! BundleIdentifier(bundle), library: "libSample.so", modes: [.fetch, .processing],
-            tasks: tasks + [powered, networked], sandbox: SandboxDeclaration())
+            tasks: tasks + [powered, networked], sandbox: SandboxDeclaration(gpu: true))
         change(&manifest)
         return manifest
     }

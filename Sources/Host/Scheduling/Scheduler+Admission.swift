@@ -52,6 +52,11 @@ extension Scheduler {
                 "it is the launch of an app, and this came from a \(submission.origin.rawValue)",
                 "Submit a task of the bundle; the app is launched by 'bgtask open \(bundle)'")
         }
+        if submission.requiresGPU, manifest.sandbox.gpu != true {
+            throw refuse(
+                .notPermitted, "it asks for the GPU, and the manifest of \(bundle) does not",
+                "Add to the manifest: sandbox: {gpu: true}")
+        }
         if submission.requiresGPU, situation.conditions.gpu != .known(true) {
             throw refuse(
                 .notPermitted, "it asks for the GPU, and this machine offers none",

@@ -24,11 +24,13 @@ public struct HandlerConditions: Equatable, Sendable {
     public var refresh: RefreshPermission
     /// Activities: whether the host would rather have it stop here and go on another time.
     public var shouldDefer: Bool
+    /// Whether a GPU is offered to tasks; no while it is unknown.
+    public var hasGPU: Bool
 
     /// Makes it of its parts.
     public init(
         isLowPowerMode: Bool, thermal: ThermalCondition, power: Power, batteryPercent: Int?,
-        refresh: RefreshPermission, shouldDefer: Bool
+        refresh: RefreshPermission, shouldDefer: Bool, hasGPU: Bool = false
     ) {
         self.isLowPowerMode = isLowPowerMode
         self.thermal = thermal
@@ -36,6 +38,7 @@ public struct HandlerConditions: Equatable, Sendable {
         self.batteryPercent = batteryPercent
         self.refresh = refresh
         self.shouldDefer = shouldDefer
+        self.hasGPU = hasGPU
     }
 
     /// Takes from a snapshot what handlers may know.
@@ -50,6 +53,7 @@ public struct HandlerConditions: Equatable, Sendable {
         self.init(
             isLowPowerMode: conditions.lowPowerMode.value ?? false,
             thermal: conditions.thermal.value ?? .nominal, power: power,
-            batteryPercent: supply?.batteryPercent, refresh: refresh, shouldDefer: shouldDefer)
+            batteryPercent: supply?.batteryPercent, refresh: refresh, shouldDefer: shouldDefer,
+            hasGPU: conditions.gpu.value ?? false)
     }
 }

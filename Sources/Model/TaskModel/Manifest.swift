@@ -146,14 +146,18 @@ public struct SandboxDeclaration: Equatable, Sendable, Codable {
     public var write: [WriteGrant]
     /// May start processes.
     public var subprocesses: Bool
+    /// Its requests may ask for the GPU; `nil` is no.
+    public var gpu: Bool?
 
     /// Makes a declaration; the default grants nothing.
     public init(
-        network: Bool? = nil, read: [String] = [], write: [WriteGrant] = [], subprocesses: Bool = false
+        network: Bool? = nil, read: [String] = [], write: [WriteGrant] = [], subprocesses: Bool = false,
+        gpu: Bool? = nil
     ) {
         self.network = network
         self.read = read
         self.write = write
         self.subprocesses = subprocesses
+        self.gpu = gpu
     }
 }

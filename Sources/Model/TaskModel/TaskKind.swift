@@ -61,4 +61,6 @@ public enum BackgroundMode: String, Sendable, Codable, CaseIterable, Hashable {
     case processing
     /// Silent pushes.
     case remoteNotification = "remote-notification"
+    /// Processing tasks of a health research study: what is an entitlement on Apple's systems.
+    case healthResearch = "health-research"
 }

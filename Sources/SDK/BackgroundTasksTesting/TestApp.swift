@@ -99,10 +99,11 @@ public final class TestApp: Sendable {
             )
         }
         let request = host.take(identifier)
-        let facts = LaunchFacts(
+        var facts = LaunchFacts(
             identifier: identifier, kind: kind.kind, attempt: attempt, payload: payload ?? request?.payload,
             checkpoint: checkpoint, title: request?.title ?? "", subtitle: request?.subtitle ?? "",
             leaseEnd: kind.lease.map { host.now + $0 })
+        facts.isHealthResearch = request?.isHealthResearch ?? false
         let launch = TestLaunch(facts, host: host)
         guard App.shared.launch(facts, over: launch.channel) != nil else {
             throw Failure(

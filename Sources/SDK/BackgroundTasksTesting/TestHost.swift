@@ -5,7 +5,6 @@ import Synchronization
 /// The played host.
 final class TestHost: AppHost {
     let permits: AppPermits?
-    let supportsGPU = false
     /// A test's process lives on its own, but submits as a launch does.
     let launchedFor: LaunchFacts? = nil
     let assertionAllowance: TimeInterval = 30

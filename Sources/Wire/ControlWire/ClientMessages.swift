@@ -132,12 +132,15 @@ public struct ClientConditionsMessage: Codable, Equatable, Sendable {
     public var power: String
     /// 0 through 100.
     @Explicit public var batteryPercent: Int?
+    /// Whether a GPU is offered.
+    public var gpu: Bool
 
     init(_ conditions: HandlerConditions) {
         lowPowerMode = conditions.isLowPowerMode
         thermal = conditions.thermal
         power = "\(conditions.power)"
         batteryPercent = conditions.batteryPercent
+        gpu = conditions.hasGPU
     }
 }
 

@@ -18,7 +18,7 @@ public struct ConditionsMessage: WireMessage {
     public init(fields: FieldReader) throws(WireError) {
         var fields = fields
         var lowPower: Bool?, thermal: UInt64?, power: UInt64?, battery: UInt64?, refresh: UInt64?
-        var shouldDefer: Bool?
+        var shouldDefer: Bool?, hasGPU: Bool?
         while let field = try fields.next() {
             switch field.tag {
             case 1: try field.read(into: &lowPower)
@@ -27,6 +27,7 @@ public struct ConditionsMessage: WireMessage {
             case 4: try field.read(into: &battery)
             case 5: try field.read(into: &refresh)
             case 6: try field.read(into: &shouldDefer)
+            case 7: try field.read(into: &hasGPU)
             default: continue
             }
         }
@@ -37,7 +38,7 @@ public struct ConditionsMessage: WireMessage {
             power: try Self.word(Self.powers, try required(power, 3, of: Self.kind), "kind of power"),
             batteryPercent: battery.map(Int.init),
             refresh: try Self.word(Self.refreshes, try required(refresh, 5, of: Self.kind), "refresh status"),
-            shouldDefer: shouldDefer ?? false)
+            shouldDefer: shouldDefer ?? false, hasGPU: hasGPU ?? false)
     }
 
     private static func word<Word>(_ words: [Word], _ number: UInt64, _ what: String) throws(WireError)
@@ -55,6 +56,7 @@ public struct ConditionsMessage: WireMessage {
         fields.write(4, conditions.batteryPercent.map { UInt64(clamping: min(100, $0)) })
         fields.write(5, Self.number(of: conditions.refresh, in: Self.refreshes))
         fields.write(6, ifTrue: conditions.shouldDefer)
+        fields.write(7, ifTrue: conditions.hasGPU)
     }
 
     private static func number<Word: Equatable>(of word: Word, in words: [Word]) -> UInt64 {

@@ -9,9 +9,9 @@
 static sem_t over;
 
 static void print(const char *when, const bgtask_conditions *conditions) {
-    printf("%s: low %d, thermal %d, power %d, battery %d, refresh %d, defer %d\n", when,
+    printf("%s: low %d, thermal %d, power %d, battery %d, refresh %d, defer %d, gpu %d\n", when,
            conditions->low_power_mode, conditions->thermal, conditions->power, conditions->battery,
-           conditions->refresh, conditions->should_defer);
+           conditions->refresh, conditions->should_defer, conditions->gpu);
 }
 
 static void changed(bgtask_task *task, const bgtask_conditions *conditions, void *context) {

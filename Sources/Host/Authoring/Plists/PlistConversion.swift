@@ -93,7 +93,7 @@ public struct PlistConversion {
             notes.append(
                 "The mode '\(mode.rawValue)' was not in UIBackgroundModes; '\(task.pattern)' needs it.")
         }
-        let order: [BackgroundMode] = [.fetch, .processing, .remoteNotification]
+        let order: [BackgroundMode] = [.fetch, .processing, .remoteNotification, .healthResearch]
         return ManifestDraft(
             bundle: bundle, library: library ?? guessedLibrary, isLibraryGuessed: library == nil,
             modes: order.filter(modes.contains), tasks: tasks, notes: notes)

@@ -11,10 +11,11 @@ struct SandboxReader {
         var sandbox = SandboxDeclaration()
         guard let node,
             let fields = Fields(
-                node, "sandbox", keys: ["network", "read", "write", "subprocesses"], problems)
+                node, "sandbox", keys: ["network", "read", "write", "subprocesses", "gpu"], problems)
         else { return sandbox }
         sandbox.network = fields["network"]?.bool("network", problems)
         sandbox.subprocesses = fields["subprocesses"]?.bool("subprocesses", problems) ?? false
+        sandbox.gpu = fields["gpu"]?.bool("gpu", problems)
         sandbox.read = (fields["read"]?.items("read", problems) ?? []).compactMap {
             path($0, "a path of read")
         }

@@ -51,6 +51,8 @@ public class BGAppRefreshTask: BGTask, @unchecked Sendable {}
 public class BGProcessingTask: BGTask, @unchecked Sendable {}
 
 /// A processing launch of a study that the user takes part in.
+///
+/// Every processing task of a bundle is one whose manifest has the mode `health-research`.
 public class BGHealthResearchTask: BGProcessingTask, @unchecked Sendable {}
 
 /// A launch that the user has asked for, sees, and can cancel.

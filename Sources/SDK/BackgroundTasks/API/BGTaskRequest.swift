@@ -111,6 +111,8 @@ public class BGProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {
 }
 
 /// Asks for a processing launch of a study that the user takes part in.
+///
+/// The manifest needs the mode `health-research` besides `processing`: it stands for Apple's entitlement.
 public class BGHealthResearchTaskRequest: BGProcessingTaskRequest, @unchecked Sendable {
     /// How well protected the data is that the launch reads.
     ///

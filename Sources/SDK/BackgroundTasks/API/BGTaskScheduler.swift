@@ -23,9 +23,11 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
     /// The process's scheduler.
     public class var shared: BGTaskScheduler { App.shared.scheduler }
 
-    /// What continued tasks may ask for on this machine.
+    /// What continued tasks may ask for on this machine now.
+    ///
+    /// The GPU, while the host offers one (`bgtask conditions`). The manifest must grant it besides.
     public class var supportedResources: BGContinuedProcessingTaskRequest.Resources {
-        App.shared.host.supportsGPU ? .gpu : []
+        App.shared.host.conditions.hasGPU ? .gpu : []
     }
 
     /// The domain of ``Error``.

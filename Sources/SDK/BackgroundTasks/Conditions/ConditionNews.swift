@@ -15,7 +15,7 @@ package final class ConditionNews: Sendable {
 
     /// Begins to listen to a host.
     func follow(_ host: any AppHost) {
-        state.withLock { $0.last = host.conditions }
+        state.withLock { $0.last = host.toldConditions }
         host.observeConditions { [self] in post($0) }
     }
 

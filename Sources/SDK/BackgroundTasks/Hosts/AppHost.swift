@@ -6,8 +6,6 @@ import Foundation
 package protocol AppHost: AnyObject, Sendable {
     /// What the manifest permits; `nil` where only the host knows.
     var permits: AppPermits? { get }
-    /// Whether continued tasks may ask for the GPU.
-    var supportsGPU: Bool { get }
     /// The date, as this host has it.
     var now: Date { get }
     /// The one launch that this process was started for; `nil` where it lives on its own.
@@ -34,8 +32,10 @@ package protocol AppHost: AnyObject, Sendable {
     /// How many seconds assertions may keep the process alive.
     var assertionAllowance: TimeInterval { get }
 
-    /// What the machine is like.
+    /// What the machine is like; may ask the host, and wait for its answer.
     var conditions: MachineConditions { get }
+    /// What the host has told of the machine, without asking it: what changes are told against.
+    var toldConditions: MachineConditions { get }
     /// Calls `handler` on every change of the conditions, on a thread of the host's.
     func observeConditions(_ handler: @escaping @Sendable (MachineConditions) -> Void)
 }
@@ -43,6 +43,9 @@ package protocol AppHost: AnyObject, Sendable {
 extension AppHost {
     /// The machine's date.
     package var now: Date { Date() }
+
+    /// As good as asked.
+    package var toldConditions: MachineConditions { conditions }
 
     /// Whether this process was started by the host, for one launch.
     package var isLaunch: Bool { launchedFor != nil }
@@ -72,8 +75,11 @@ package struct AppPermits: Sendable {
     package var identifiers: [String]
     /// The kinds of ``identifiers``, where they are known.
     package var kinds: [String: BackgroundTaskKind]
-    /// `fetch`, `processing`, `remote-notification`.
+    /// `fetch`, `processing`, `remote-notification`, `health-research`.
     package var modes: [String]
+
+    /// The mode of those whose processing tasks may be of a health research study.
+    package static let healthResearch = "health-research"
 
     package init(
         bundle: String, identifiers: [String], kinds: [String: BackgroundTaskKind] = [:], modes: [String]
@@ -158,6 +164,8 @@ package struct LaunchFacts: Sendable {
     package var leaseEnd: Date?
     /// The bundle's own directory; `nil` outside the runner.
     package var dataDirectory: String?
+    /// Whether a processing task is one of a health research study.
+    package var isHealthResearch = false
 
     package init(
         identifier: String, kind: BackgroundTaskKind, attempt: Int = 1, payload: Data? = nil,
@@ -231,6 +239,8 @@ package struct MachineConditions: Equatable, Sendable {
     package var refresh = Refresh.available
     /// Activities: whether the host would rather have it stop.
     package var shouldDefer = false
+    /// Whether continued tasks may ask for the GPU.
+    package var hasGPU = false
 
     package init() {}
 }

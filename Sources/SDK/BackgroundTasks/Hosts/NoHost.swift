@@ -3,7 +3,6 @@ import Foundation
 /// Stands where no host is: everything that needs one is refused with what to do.
 final class NoHost: AppHost {
     let permits: AppPermits? = nil
-    let supportsGPU = false
     let launchedFor: LaunchFacts? = nil
     let conditions = MachineConditions()
 

@@ -12,6 +12,8 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
     private let conditionsHandler = Mutex<(@Sendable (MachineConditions) -> Void)?>(nil)
 
     let launch: LaunchFacts
+    /// Whether the manifest is that of a study.
+    private let isStudy: Bool
     let permits: AppPermits?
     var launchedFor: LaunchFacts? { launch }
 
@@ -21,7 +23,11 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
         guard let launch = table.launch(task)?.pointee else {
             preconditionFailure("bgtask.h promises that the launch is never NULL")
         }
-        self.launch = LaunchFacts(launch)
+        let modes = Self.strings(launch.modes)
+        isStudy = modes.contains(AppPermits.healthResearch)
+        var facts = LaunchFacts(launch)
+        facts.isHealthResearch = isStudy && facts.kind == .processing
+        self.launch = facts
         assertionAllowance = Double(launch.assertion_allowance_milliseconds) / 1000
         let identifiers = Self.strings(launch.permitted_identifiers)
         var kinds: [String: BackgroundTaskKind] = [:]
@@ -30,7 +36,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
         }
         permits = AppPermits(
             bundle: String(cString: launch.bundle), identifiers: identifiers, kinds: kinds,
-            modes: Self.strings(launch.modes))
+            modes: modes)
     }
 
     /// The address of a symbol of the plugin's library; `nil` if it exports none of that name.
@@ -47,8 +53,6 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
     }
 
     // MARK: Requests
-
-    var supportsGPU: Bool { false }
 
     func submit(_ facts: RequestFacts) throws(Refusal) {
         var why = [CChar](repeating: 0, count: 1024)
@@ -73,7 +77,11 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
                 guard let request, let context else { return }
                 Unmanaged<Found>.fromOpaque(context).takeUnretainedValue().take(request.pointee)
             }, Unmanaged.passUnretained(found).toOpaque())
-        return found.requests
+        return found.requests.map { request in
+            var request = request
+            request.isHealthResearch = isStudy && request.kind == .processing
+            return request
+        }
     }
 
     /// What a list of pending requests is gathered in.
@@ -130,7 +138,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
             { _, conditions, context in
                 guard let conditions, let context else { return }
                 let host = Unmanaged<RunnerHost>.fromOpaque(context).takeUnretainedValue()
-                host.conditionsHandler.withLock { $0 }?(MachineConditions(conditions.pointee))
+                host.conditionsHandler.withLock { $0 }?(MachineConditions(copying: conditions))
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
@@ -196,6 +204,13 @@ extension Expiration {
 }
 
 extension MachineConditions {
+    /// Takes what the runner handed over: its struct may be an older, shorter one.
+    init(copying told: UnsafePointer<bgtask_conditions>) {
+        var conditions = bgtask_conditions()
+        memcpy(&conditions, told, min(told.pointee.struct_size, MemoryLayout<bgtask_conditions>.size))
+        self.init(conditions)
+    }
+
     init(_ conditions: bgtask_conditions) {
         self.init()
         isLowPower = conditions.low_power_mode != 0
@@ -204,6 +219,7 @@ extension MachineConditions {
         battery = conditions.battery < 0 ? nil : Int(conditions.battery)
         refresh = Refresh(rawValue: Int(conditions.refresh.rawValue)) ?? .available
         shouldDefer = conditions.should_defer != 0
+        hasGPU = conditions.gpu != 0
     }
 }
 

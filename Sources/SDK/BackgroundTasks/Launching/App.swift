@@ -174,6 +174,17 @@ package final class App: Sendable {
         {
             misuse("NSInternalInconsistencyException", Self.noHandler(facts.identifier))
         }
+        if host.isLaunch, facts.isHealthResearch, let permits = host.permits,
+            !permits.modes.contains(AppPermits.healthResearch)
+        {
+            throw BGTaskScheduler.Error(
+                .notPermitted,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "\(facts.identifier): it is a request of health research, and the manifest of "
+                        + "\(permits.bundle) is not for that. Add to its modes: \(AppPermits.healthResearch)"
+                ])
+        }
         if let payload = facts.payload, payload.count > Self.largestBlob {
             throw BGTaskScheduler.Error(
                 .notPermitted,
@@ -210,7 +221,7 @@ package final class App: Sendable {
         guard let registration = registration(for: facts.identifier) else { return nil }
         let running = RunningTask(
             facts, channel, expiresOn: registration.isOwnQueue ? nil : registration.queue)
-        let task = BGTask.task(of: facts.kind, running)
+        let task = BGTask.task(for: facts, running)
         keep(running)
         running.begin()
         let call = Unchecked((task, registration.handler))
@@ -248,10 +259,11 @@ package final class App: Sendable {
 }
 
 extension BGTask {
-    /// The object that a handler gets for a launch of that kind.
-    static func task(of kind: BackgroundTaskKind, _ running: RunningTask) -> BGTask {
-        switch kind {
+    /// The object that a handler gets for a launch.
+    static func task(for facts: LaunchFacts, _ running: RunningTask) -> BGTask {
+        switch facts.kind {
         case .appRefresh, .push, .transferEvents, .appLaunch: BGAppRefreshTask(running)
+        case .processing where facts.isHealthResearch: BGHealthResearchTask(running)
         case .processing, .activity: BGProcessingTask(running)
         case .continuedProcessing: BGContinuedProcessingTask(running)
         }

@@ -152,6 +152,8 @@ typedef struct bgtask_conditions {
     bgtask_refresh refresh; /**< Since 1. */
     int32_t should_defer;   /**< Activities: 1 once the host would rather have it stop here and go on another
                              *   time; expiration follows when it does not. Since 1. */
+    int32_t gpu; /**< 0 or 1: whether a GPU is offered, for continued tasks to ask for. Newer than the
+                             *   others: in a struct of the runner's test it with BGTASK_HAS. Since 1. */
 } bgtask_conditions;
 
 /** A call to stop: delivered once. Since 1. */

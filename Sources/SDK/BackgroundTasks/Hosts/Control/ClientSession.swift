@@ -13,12 +13,13 @@ final class ClientSession: Sendable {
     ///
     /// - Parameters:
     ///   - identifier: As it was registered, wildcards included.
+    ///   - submission: What is to be submitted next: the subject of refusals.
     ///   - connection: The host.
     ///   - conditions: Called with what the machine is like.
     ///   - ended: Called when the host is gone.
     /// - Throws: The host's refusal.
     init(
-        _ identifier: String, _ connection: ControlConnection,
+        _ identifier: String, for submission: String, _ connection: ControlConnection,
         conditions: @escaping @Sendable (MachineConditions) -> Void, ended: @escaping @Sendable () -> Void
     ) throws(Refusal) {
         self.connection = connection
@@ -39,12 +40,12 @@ final class ClientSession: Sendable {
                 }
                 if !isRegistered {
                     refusal.withLock {
-                        $0 = Refusal(.unavailable, "\(identifier): the host closed the stream")
+                        $0 = Refusal(.unavailable, "\(submission): the host closed the stream")
                     }
                     opened.signal()
                 }
             } catch {
-                refusal.withLock { $0 = ControlHost.refusal(error, of: identifier) }
+                refusal.withLock { $0 = ControlHost.refusal(error, of: submission) }
                 opened.signal()
             }
             hostIsGone()
@@ -79,6 +80,8 @@ final class ClientSession: Sendable {
         var thermal: String
         var power: String
         var batteryPercent: Int?
+        /// Hosts of the first day don't say it.
+        var gpu: Bool?
     }
 
     private func take(_ event: ControlStream.Event) {
@@ -96,12 +99,10 @@ final class ClientSession: Sendable {
             guard let told = try? decoder.decode(Conditions.self, from: event.data) else { return }
             var new = MachineConditions()
             new.isLowPower = told.lowPowerMode
-            new.thermal = ["nominal", "fair", "serious", "critical"].firstIndex(of: told.thermal) ?? 0
+            new.thermal = MachineConditions.thermalWords.firstIndex(of: told.thermal) ?? 0
             new.battery = told.batteryPercent
-            let powers: [String: MachineConditions.Power] = [
-                "battery": .battery, "charging": .charging, "external": .external,
-            ]
-            new.power = powers[told.power] ?? .unknown
+            new.power = MachineConditions.powerWords[told.power] ?? .unknown
+            new.hasGPU = told.gpu ?? false
             conditions(new)
         default: break
         }

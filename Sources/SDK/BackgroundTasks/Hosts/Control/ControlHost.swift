@@ -4,7 +4,6 @@ import Synchronization
 /// A host across its control socket: what an ordinary process submits to, lists and cancels with.
 final class ControlHost: AppHost {
     let permits: AppPermits? = nil
-    let supportsGPU = false
     let launchedFor: LaunchFacts? = nil
     let assertionAllowance: TimeInterval = 30
     private let connection: ControlConnection
@@ -14,8 +13,12 @@ final class ControlHost: AppHost {
     private let submitted = Mutex<Set<String>>([])
     /// By registered identifier: what this process runs itself.
     private let sessions = Mutex<[String: ClientSession]>([:])
-    private let machine = Mutex<(now: MachineConditions, follower: (@Sendable (MachineConditions) -> Void)?)>(
-        (MachineConditions(), nil))
+    private let machine = Mutex(Machine())
+    private struct Machine {
+        var told = MachineConditions()
+        var follower: (@Sendable (MachineConditions) -> Void)?
+    }
+
     /// Registers with the host one after the other.
     private let registering = DispatchQueue(label: "BackgroundTasks.client.registering")
 
@@ -37,7 +40,7 @@ final class ControlHost: AppHost {
 
     func submit(_ request: RequestFacts) throws(Refusal) {
         if let handled = App.shared.registeredIdentifier(for: request.identifier) {
-            try register(handled)
+            try register(handled, for: request.identifier)
         }
         do {
             let body = try JSONEncoder().encode(ControlMessages.Submission(request))
@@ -56,12 +59,12 @@ final class ControlHost: AppHost {
     }
 
     /// Tells the host that this process has a handler for it, before the first submission.
-    private func register(_ identifier: String) throws(Refusal) {
+    private func register(_ identifier: String, for submission: String) throws(Refusal) {
         let result: Result<Void, Refusal> = registering.sync {
             guard sessions.withLock({ $0[identifier] }) == nil else { return .success(()) }
             do throws(Refusal) {
                 let session = try ClientSession(
-                    identifier, connection, conditions: { [weak self] in self?.changed($0) },
+                    identifier, for: submission, connection, conditions: { [weak self] in self?.changed($0) },
                     ended: { [weak self] in self?.sessions.withLock { $0[identifier] = nil } })
                 sessions.withLock { $0[identifier] = session }
                 return .success(())
@@ -74,14 +77,24 @@ final class ControlHost: AppHost {
 
     private func changed(_ conditions: MachineConditions) {
         let follower = machine.withLock { machine in
-            machine.now = conditions
+            machine.told = conditions
             return machine.follower
         }
         follower?(conditions)
     }
 
-    /// What the machine is like: told by the host once something was submitted that this process runs itself.
-    var conditions: MachineConditions { machine.withLock { $0.now } }
+    /// What the machine is like.
+    ///
+    /// Asked for, until the host tells it: which it does once something was submitted that this process runs itself.
+    var conditions: MachineConditions {
+        let isTold = sessions.withLock { !$0.isEmpty }
+        guard !isTold, let answer = try? connection.send("GET", "/v1/conditions"),
+            let rows = try? JSONDecoder().decode([ControlMessages.Condition].self, from: answer.body)
+        else { return toldConditions }
+        return MachineConditions(rows)
+    }
+
+    var toldConditions: MachineConditions { machine.withLock { $0.told } }
 
     func observeConditions(_ handler: @escaping @Sendable (MachineConditions) -> Void) {
         machine.withLock { $0.follower = handler }

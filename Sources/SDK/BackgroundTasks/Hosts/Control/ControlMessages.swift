@@ -64,6 +64,12 @@ enum ControlMessages {
         }
     }
 
+    /// A row of `GET /v1/conditions`.
+    struct Condition: Decodable {
+        var key: String
+        var value: String
+    }
+
     /// What a refusal says.
     struct Problem: Decodable {
         var code: String
@@ -92,4 +98,30 @@ enum ControlMessages {
     static func date(of text: String) -> Date? {
         try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text)
     }
+}
+
+extension MachineConditions {
+    /// Takes what a host answered: each value as `bgtask conditions set` takes it; what it does not know stays as it is.
+    init(_ rows: [ControlMessages.Condition]) {
+        self.init()
+        for row in rows {
+            switch row.key {
+            case "lowPower": isLowPower = row.value == "on"
+            case "gpu": hasGPU = row.value == "on"
+            case "thermal": thermal = Self.thermalWords.firstIndex(of: row.value) ?? 0
+            case "power":
+                let words = row.value.split(separator: ":")
+                power = Self.powerWords[String(words[0])] ?? .unknown
+                battery = words.count > 1 ? Int(words[1].dropLast()) : nil
+            default: break
+            }
+        }
+    }
+
+    /// In the order of their numbers.
+    static let thermalWords = ["nominal", "fair", "serious", "critical"]
+    /// As the control API calls them.
+    static let powerWords: [String: Power] = [
+        "battery": .battery, "charging": .charging, "external": .external,
+    ]
 }

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// Requests beyond the plain ones.
+@Suite struct AppRequestTests {
+    private func start(modes: String = "fetch, processing") throws -> AppHost {
+        try AppHost(
+            "RequestsApp", modes: modes,
+            tasks: ["later": "processing", "refresh": "appRefresh", "study": "processing"])
+    }
+
+    @Test func `a request is submitted without holding up the caller, awaited or with a call back`() throws {
+        let app = try start()
+        let later = try app.launch("later")
+        #expect(later.outcome == "succeeded", "\(later)")
+        for line in [
+            #"submitted ["org.example.requests.refresh"]"#, "elsewhere is not permitted",
+            "called back, error: none",
+        ] {
+            #expect(later.says(line), "\(line): \(later.lines)")
+        }
+        let row = try #require((try app.host.json("pending") as? [[String: Any]])?.first)
+        let request = try #require(row["request"] as? [String: Any])
+        #expect(request["earliestBeginDate"] is String, "it was copied before the call returned: \(request)")
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `a study's tasks and requests are of their own class where the manifest has its mode`() throws
+    {
+        let app = try start(modes: "fetch, processing, health-research")
+        let study = try app.launch("study")
+        #expect(study.outcome == "succeeded", "\(study)")
+        #expect(study.says("pending org.example.requests.study, power true"), "\(study.lines)")
+        #expect(app.host.stop() == 0)
+
+        let other = try start()
+        let refused = try other.launch("study")
+        #expect(refused.says("a BGProcessingTask"), "\(refused.lines)")
+        #expect(refused.says("the manifest of org.example.requests is not for that"), "\(refused.lines)")
+        #expect(refused.says("Add to its modes: health-research"), "\(refused.lines)")
+        #expect(try other.pending() == [])
+        #expect(other.host.stop() == 0)
+    }
+
+    @Test func `only what the app's own code has submitted is told to be a chain that ends`() throws {
+        let app = try start()
+        #expect(try app.launch("later").outcome == "succeeded")
+        #expect(app.host.run("submit", "org.example.requests.later", "--wait").status == 0)
+        #expect(!app.host.run("plugins").output.contains("chainEnds"), "both were asked for by hand")
+        #expect(try app.launch("refresh").outcome == "succeeded")
+        let told = app.host.run("plugins").output
+        #expect(told.contains("refresh has nothing to follow: the plugin submitted it itself"), "\(told)")
+        #expect(app.host.stop() == 0)
+    }
+}
