@@ -10,6 +10,8 @@ public final class TestLaunch: Sendable {
         case completed(success: Bool)
         /// It was told to stop and had no expiration handler.
         case expiredUnheard
+        /// It was told to stop and ended without completing: a host puts its request back.
+        case unfinished
     }
 
     let facts: LaunchFacts
@@ -95,6 +97,8 @@ final class TestChannel: TaskChannel {
     }
 
     func complete(success: Bool, message: String?) { end(.completed(success: success)) }
+
+    func endUnfinished() { end(.unfinished) }
 
     func setExpirationHandler(_ handler: (@Sendable (Expiration) -> Void)?) {
         let (late, listeners) = state.withLock { state -> (Expiration?, [@Sendable () -> Void]) in

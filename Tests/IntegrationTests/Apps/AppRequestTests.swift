@@ -6,7 +6,10 @@ import Testing
     private func start(modes: String = "fetch, processing") throws -> AppHost {
         try AppHost(
             "RequestsApp", modes: modes,
-            tasks: ["later": "processing", "refresh": "appRefresh", "study": "processing"])
+            tasks: [
+                "later": "processing", "refresh": "appRefresh", "study": "processing",
+                "resumes": "processing",
+            ])
     }
 
     @Test func `a request is submitted without holding up the caller, awaited or with a call back`() throws {
@@ -22,6 +25,22 @@ import Testing
         let row = try #require((try app.host.json("pending") as? [[String: Any]])?.first)
         let request = try #require(row["request"] as? [String: Any])
         #expect(request["earliestBeginDate"] is String, "it was copied before the call returned: \(request)")
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test func `an expiring launch that ends unfinished is put back with its checkpoint`() throws {
+        let app = try start()
+        let first = try app.expire("resumes", after: "attempt 1 from the start")
+        #expect(first.outcome == "expired" && first.reason == "simulated", "\(first)")
+        #expect(first.says("does not expire, so it can't end unfinished"), "asked too early: \(first.lines)")
+        try app.host.wait("the second attempt has ended") {
+            try app.host.launches(of: "org.example.requests.resumes").filter { $0["outcome"] is String }.count
+                == 2
+        }
+        let second = try #require(try app.host.launches(of: "org.example.requests.resumes").first)
+        #expect(second["outcome"] as? String == "succeeded" && second["attempt"] as? Int == 2, "\(second)")
+        let lines = app.lines(of: try #require(second["launch"] as? String))
+        #expect(lines.contains { $0.contains("attempt 2 from the middle") }, "\(lines)")
         #expect(app.host.stop() == 0)
     }
 

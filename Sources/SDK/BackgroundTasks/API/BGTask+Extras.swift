@@ -64,6 +64,14 @@ extension BGTask {
     /// The JSON object that the request was submitted with; `nil` if none.
     public var payload: Data? { running.facts.payload }
 
+    /// Ends an expiring launch without completing it: the host puts the same request back, and its next attempt finds the last
+    /// ``checkpoint``.
+    ///
+    /// Call it once the expiration handler has put everything down: the process ends soon after. Before the launch expires it
+    /// does nothing but write a line into the log; after the task has completed it does nothing. The host does not put back what the user has
+    /// cancelled. In an app that is a client it completes the task without success.
+    public func endUnfinished() { running.endUnfinished() }
+
     /// 1 for the first launch of a request, and one more each time that the host has put it back.
     public var attempt: Int { running.facts.attempt }
 }

@@ -61,6 +61,8 @@ package protocol TaskChannel: AnyObject, Sendable {
     func save(checkpoint: Data?) -> Bool
     /// Ends the launch; the first call counts.
     func complete(success: Bool, message: String?)
+    /// The process, or the handler, is about to end without completing, while the launch expires.
+    func endUnfinished()
     /// What is called once when the launch expires, on a thread of the host's; at once if it expires already.
     func setExpirationHandler(_ handler: (@Sendable (Expiration) -> Void)?)
     /// The expiration; `nil` while the launch does not expire.

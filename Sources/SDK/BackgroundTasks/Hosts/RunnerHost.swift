@@ -157,6 +157,9 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
 
     func complete(success: Bool, message: String?) { table.complete(task, success ? 1 : 0, message) }
 
+    /// Says nothing: an expiring process that ends without completing is put back.
+    func endUnfinished() {}
+
     func setExpirationHandler(_ handler: (@Sendable (Expiration) -> Void)?) {
         expirationHandler.withLock { $0 = handler }
         guard handler != nil else {

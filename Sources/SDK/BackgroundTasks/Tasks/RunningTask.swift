@@ -107,6 +107,23 @@ package final class RunningTask: Sendable {
     // MARK: Completing
 
     func complete(success: Bool, message: String? = nil) {
+        finish(success: success) { channel.complete(success: success, message: message) }
+    }
+
+    /// Ends an expiring launch so that its request is put back.
+    func endUnfinished() {
+        guard expiration != nil else {
+            App.shared.host.log(
+                .error, subsystem: nil, category: nil,
+                "\(facts.identifier) does not expire, so it can't end unfinished: complete it with "
+                    + "setTaskCompleted(success:).")
+            return
+        }
+        finish(success: false) { channel.endUnfinished() }
+    }
+
+    /// Ends the launch inside the app, and tells the host by `tell`; the first call counts.
+    private func finish(success: Bool, tell: () -> Void) {
         let ending = state.withLock { state -> (ProgressWatch?, [@Sendable (Bool) -> Void])? in
             guard !state.isCompleted else { return nil }
             state.isCompleted = true
@@ -117,7 +134,7 @@ package final class RunningTask: Sendable {
         }
         guard let (watch, completions) = ending else { return }
         watch?.stop()
-        channel.complete(success: success, message: message)
+        tell()
         for completion in completions { completion(success) }
     }
 

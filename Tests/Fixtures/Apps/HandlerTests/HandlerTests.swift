@@ -50,6 +50,27 @@ import Testing
         }
     }
 
+    @Test func `an expiring task may end unfinished, and only then`() async throws {
+        try await withTestApp(permitting: ["org.example.test.half": .processing]) { app in
+            app.finishLaunching {
+                BGTaskScheduler.shared.register(forTaskWithIdentifier: "org.example.test.half", using: nil) {
+                    task in
+                    task.endUnfinished()
+                    task.expirationHandler = {
+                        task.endUnfinished()
+                        task.setTaskCompleted(success: true)
+                    }
+                }
+            }
+            let launch = try app.launch("org.example.test.half")
+            await launch.listening()
+            #expect(!launch.hasEnded)
+            launch.expire()
+            #expect(await launch.ended() == .unfinished)
+            #expect(app.log.contains { $0.contains("can't end unfinished") }, "\(app.log)")
+        }
+    }
+
     @Test func `a task that its handler lets go of still expires`() async throws {
         try await withTestApp(permitting: ["org.example.test.go": .appRefresh]) { app in
             let (heard, hearing) = AsyncStream.makeStream(of: Void.self)

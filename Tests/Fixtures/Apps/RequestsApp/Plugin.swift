@@ -29,6 +29,17 @@ struct RequestsPlugin: BackgroundPlugin {
             }
         }
         register("refresh") { $0.setTaskCompleted(success: true) }
+        register("resumes") { task in
+            task.endUnfinished()
+            let place = task.checkpoint.map { String(decoding: $0, as: UTF8.self) } ?? "the start"
+            task.expirationHandler = {
+                task.checkpoint = Data("the middle".utf8)
+                task.endUnfinished()
+                task.setTaskCompleted(success: true)
+            }
+            print("attempt \(task.attempt) from \(place)")
+            if task.attempt > 1 { task.setTaskCompleted(success: true) }
+        }
         register("study") { task in
             print("a \(type(of: task))")
             let request = BGHealthResearchTaskRequest(identifier: task.identifier)
