@@ -42,7 +42,12 @@ import Testing
         harness.launcher.launch(order)
         try await harness.wait(for: "ready") { harness.isReady(order.id) }
         let task = try #require(harness.pid(order.id))
-        #expect(ProcessUsage.processes(below: try Self.parent(of: task)).count == 3)
+        let launcher = try Self.parent(of: task)
+        // The launcher, the template, the task, and the one that stands by where tasks have groups.
+        let standbys = harness.launcher.isolation.groupKill == .cgroup ? 1 : 0
+        try await harness.wait(for: "all four") {
+            ProcessUsage.processes(below: launcher).count == 3 + standbys
+        }
         await harness.end()
     }
 }

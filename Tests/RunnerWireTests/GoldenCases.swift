@@ -108,6 +108,7 @@ extension GoldenCase {
         GoldenCase("kill", KillMessage(launch: 42)),
         GoldenCase("retire", RetireMessage(template: 3)),
         GoldenCase("kill-template", KillTemplateMessage(template: 3)),
+        GoldenCase("prepare", PrepareMessage(template: 3, cgroup: "/groups1", subprocesses: true)),
     ]
 
     static let launcherToHost: [GoldenCase] = [
@@ -138,6 +139,8 @@ extension GoldenCase {
         GoldenCase(
             "spawn-failed",
             SpawnFailedMessage(launch: 42, finding: "clone3: Resource temporarily unavailable (11)")),
+        GoldenCase("prepared", PreparedMessage(template: 3)),
+        GoldenCase("prepared-refused", PreparedMessage(template: 3, finding: "no")),
         GoldenCase("unkillable", UnkillableMessage(launch: 42)),
     ]
 

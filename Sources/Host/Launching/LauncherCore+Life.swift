@@ -28,6 +28,8 @@ extension LauncherCore {
         idleTimers = [:]
         templateUses = [:]
         templateGroups = [:]
+        standbys = [:]
+        templatesWithoutStandby = []
         let base = groups?.base
         let running = launches.values.filter {
             $0.life.stage != .waiting || isShuttingDown || $0.template != nil

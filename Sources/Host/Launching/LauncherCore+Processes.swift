@@ -10,16 +10,12 @@ extension LauncherCore {
             handle(.spawnFailed(finding: "its template is gone"), launch)
             return
         }
+        if launch.group == nil, awaitsStandby(launch, of: id) { return }
         do {
             if launch.group == nil, var pool = groups {
-                launch.group = try pool.acquire()
+                let group = try pool.acquire()
                 groups = pool
-            }
-            if let group = launch.group {
-                let clock = try ControlGroupClock(of: group)
-                launch.usageBefore = clock.usage() ?? .zero
-                launch.clock = clock
-                launch.memoryBefore = group.memoryEvents
+                launch.enter(group, counted: try GroupCount(of: group))
             }
             // A second try is a new process with new pipes.
             launch.encoder = FrameEncoder()
@@ -68,6 +64,8 @@ extension LauncherCore {
             guard let launch = launches[message.launch] else { return }
             handle(.unkillable, launch)
             tell(.unkillable(launch.id))
+        case .prepared(let message):
+            prepared(message)
         }
     }
 
@@ -95,6 +93,7 @@ extension LauncherCore {
             tell(.started(launch.id, pid: handler))
         }
         tell(.ready(launch.id, at: now))
+        makeStandby(after: launch)
         beginHold(launch)
         launch.monitor = CPUMonitor(
             limit: launch.hold?.isHeld == true ? nil : launch.cpuLimit, cores: cores, at: now.monotonic,

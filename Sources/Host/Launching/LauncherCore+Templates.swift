@@ -65,7 +65,9 @@ extension LauncherCore {
         templateUses[id] = nil
         idleTimers.removeValue(forKey: id)?.cancel()
         if let group = templateGroups.removeValue(forKey: id) { groups?.discard(group) }
-        return waiting(book.remove(id))
+        let left = waiting(book.remove(id))
+        removeStandby(of: id)
+        return left
     }
 
     /// Ends the templates of a bundle, or all; their running tasks go on.

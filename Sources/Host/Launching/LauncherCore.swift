@@ -29,6 +29,10 @@ final class LauncherCore: @unchecked Sendable {
     /// How long a template stays that nobody uses.
     let templateIdleTime: Duration
     var templateGroups: [UInt64: ControlGroup] = [:]
+    /// Tasks that wait for a launch, by their template.
+    var standbys: [UInt64: Standby] = [:]
+    /// Templates of which no standby could be made: not asked again.
+    var templatesWithoutStandby: Set<UInt64> = []
     private var isRetryingSend = false
     var isShuttingDown = false
 

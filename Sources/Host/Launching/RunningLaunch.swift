@@ -108,6 +108,14 @@ final class RunningLaunch: @unchecked Sendable {
         return (lastUsage, true)
     }
 
+    /// It lives in a group from now on, of which so much was counted before.
+    func enter(_ group: ControlGroup, counted count: GroupCount) {
+        self.group = group
+        clock = count.clock
+        usageBefore = count.usage
+        memoryBefore = count.memory
+    }
+
     /// All its processes that can be found; numbers for reading /proc only.
     var processes: [Int32] { group?.processes ?? pid.map(ProcessUsage.processes(below:)) ?? [] }
 

@@ -141,6 +141,8 @@ static void obey_all(bgtask_task *task) {
 
 static void *control_thread(void *context) {
     bgtask_task *task = context;
+    while (sem_wait(&task->may_hear) != 0)
+        continue;
     report_set_control_thread(pthread_self());
     obey_all(task); // what came behind *start*
     struct pollfd sources[2] = {{.fd = TASK_CONTROL, .events = POLLIN}, {.fd = task->wake, .events = POLLIN}};
@@ -179,7 +181,8 @@ static void *control_thread(void *context) {
     return NULL;
 }
 
-bool control_start(bgtask_task *task) {
+bool control_prepare(bgtask_task *task) {
+    sem_init(&task->may_hear, 0, 0);
     task->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (task->wake < 0)
         return false;
@@ -191,4 +194,8 @@ bool control_start(bgtask_task *task) {
     errno = pthread_create(&thread, NULL, control_thread, task);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return errno == 0;
+}
+
+void control_start(bgtask_task *task) {
+    sem_post(&task->may_hear);
 }

@@ -50,6 +50,7 @@ enum message_kind {
     MESSAGE_KILL = 0x42,
     MESSAGE_RETIRE = 0x43,
     MESSAGE_KILL_TEMPLATE = 0x44,
+    MESSAGE_PREPARE = 0x45,
     MESSAGE_HELLO = 0x50,
     MESSAGE_SPAWNED = 0x51,
     MESSAGE_EXITED = 0x52,
@@ -57,6 +58,7 @@ enum message_kind {
     MESSAGE_TEMPLATE_FAILED = 0x54,
     MESSAGE_SPAWN_FAILED = 0x55,
     MESSAGE_UNKILLABLE = 0x56,
+    MESSAGE_PREPARED = 0x57,
 };
 
 /** Types of a field's value. */

@@ -55,6 +55,9 @@ static void obey(struct launcher *launcher, const struct frame *frame) {
             launches_kill(launch);
         break;
     }
+    case MESSAGE_PREPARE:
+        standbys_prepare(launcher, frame->body);
+        break;
     case MESSAGE_RETIRE:
     case MESSAGE_KILL_TEMPLATE: {
         struct template *template = templates_find(launcher, id);

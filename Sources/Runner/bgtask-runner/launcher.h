@@ -5,6 +5,7 @@
 #include "frames.h"
 #include "isolation.h"
 #include "outbox.h"
+#include "template.h"
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -13,6 +14,15 @@
 #define UNKILLABLE_AFTER_NANOSECONDS 5000000000
 /** How long tasks may end themselves when the host is gone. */
 #define DRAIN_NANOSECONDS 2000000000
+
+/** A task of a template that is made before its launch is known; at most one of each. */
+struct standby {
+    enum { STANDBY_NONE, STANDBY_ASKED, STANDBY_WAITS } state;
+    char *cgroup; /**< The group it is in; a spawn that names it takes it. */
+    bool subprocesses;
+    pid_t pid;
+    int pidfd, socket; /**< Of one that there is, or that was asked for. */
+};
 
 /** A template as the launcher sees it: what it is started with, its process, its socket. */
 struct template {
@@ -29,6 +39,7 @@ struct template {
     int socket; /**< Packets of template.h; -1 once closed. */
     bool answered, cloneable, retired;
     unsigned awaited; /**< Clones asked for and not answered. */
+    struct standby standby;
 };
 
 /** A launch from its spawn frame to its exited frame. */
@@ -76,13 +87,28 @@ struct template *templates_find(struct launcher *launcher, uint64_t id);
 /** Reads the answers that a template's socket holds. */
 void templates_read(struct launcher *launcher, struct template *template);
 /** Asks a template for a clone. The descriptors stay the caller's. */
-bool templates_ask(struct template *template, uint64_t launch, bool subprocesses, const int *descriptors,
+bool templates_ask(struct template *template, const struct clone_request *request, const int *descriptors,
                    int count);
 /** Obeys *retire*: no more spawns; it ends when it has answered what it was asked. */
 void templates_retire(struct launcher *launcher, struct template *template);
 void templates_kill(struct template *template);
 /** Reaps templates that have ended, tells of it, and forgets those that nobody needs. */
 void templates_reap(struct launcher *launcher);
+
+/* launcher_standbys.c */
+
+/** Obeys *prepare*: asks the template for a standby, and answers when there is one, or why there is none. */
+void standbys_prepare(struct launcher *launcher, struct body body);
+/** Takes the template's answer: the standby's pid and pidfd, or 0 and why not. */
+void standbys_cloned(struct launcher *launcher, struct template *template, pid_t pid, int pidfd,
+                     const char *finding);
+/** Gives a launch the template's standby, if it waits in this group; the pipes stay the caller's. False: there is none. */
+bool standbys_take(struct launcher *launcher, struct launch *launch, struct template *template,
+                   const char *cgroup, bool subprocesses, const int *pipes);
+/** Ends a template's standby; it is reaped as an orphan. */
+void standbys_end(struct template *template);
+/** Forgets a standby that has ended by itself. */
+void standbys_reap(struct template *template);
 
 /* launcher_spawning.c */
 

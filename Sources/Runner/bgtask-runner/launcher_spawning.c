@@ -133,7 +133,13 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
         descriptors[count++] = launch->group;
     if (status_end >= 0)
         descriptors[count++] = status_end;
-    if (!templates_ask(template, launch->id, subprocesses, descriptors, count)) {
+    struct clone_request request = {
+        .launch = launch->id,
+        .subprocesses = subprocesses,
+        .has_group = launch->group >= 0,
+        .has_namespace = status_end >= 0,
+    };
+    if (!templates_ask(template, &request, descriptors, count)) {
         snprintf(finding, size, "the template does not take the request: %s (%d)", strerror(errno), errno);
         return false;
     }
@@ -179,8 +185,12 @@ void launches_spawn(struct launcher *launcher, struct body body) {
         snprintf(finding, sizeof(finding), "pipe2: %s (%d)", strerror(errno), errno);
     else {
         give_start(launch, body);
-        done = make_task(launcher, launch, template, &ends, status_end, fresh, subprocesses, finding,
+        char *cgroup = body_text(body, 3);
+        done = (!fresh && cgroup != NULL &&
+                standbys_take(launcher, launch, template, cgroup, subprocesses, ends.descriptors)) ||
+               make_task(launcher, launch, template, &ends, status_end, fresh, subprocesses, finding,
                          sizeof(finding));
+        free(cgroup);
     }
     close_ends(&ends);
     close_descriptor(&status_end);

@@ -22,6 +22,7 @@ struct template *templates_find(struct launcher *launcher, uint64_t id) {
 }
 
 static void destroy(struct template *template) {
+    standbys_end(template);
     if (template->socket >= 0)
         close(template->socket);
     for (char **entry = template->environment; entry != NULL && *entry != NULL; entry++)
@@ -82,6 +83,7 @@ static struct template *parse(struct body body) {
     if (template->executable == NULL)
         template->executable = strdup("/proc/self/exe");
     template->socket = template->pidfd = -1;
+    template->standby.pidfd = template->standby.socket = -1;
     char *word = body_text(body, 6);
     bool done = template->settings.directory != NULL && template->executable != NULL && word != NULL &&
                 isolation_parse(word, &template->isolation) && copy_lists(template, body);
@@ -169,16 +171,9 @@ void templates_add(struct launcher *launcher, struct body body) {
 
 /* MARK: Talking to it */
 
-bool templates_ask(struct template *template, uint64_t launch, bool subprocesses, const int *descriptors,
+bool templates_ask(struct template *template, const struct clone_request *request, const int *descriptors,
                    int count) {
-    bool has_namespace = template->isolation == ISOLATION_PID_NAMESPACE;
-    struct clone_request request = {
-        .launch = launch,
-        .subprocesses = subprocesses,
-        .has_group = count - (has_namespace ? 1 : 0) > CLONE_OTHERS,
-        .has_namespace = has_namespace,
-    };
-    if (!packet_send(template->socket, &request, sizeof(request), descriptors, count, MSG_DONTWAIT))
+    if (!packet_send(template->socket, request, sizeof(*request), descriptors, count, MSG_DONTWAIT))
         return false;
     template->awaited++;
     return true;
@@ -205,6 +200,11 @@ static void take(struct launcher *launcher, struct template *template, struct te
     default: {
         if (template->awaited > 0)
             template->awaited--;
+        if (answer->is_standby) {
+            bool cloned = answer->what == TEMPLATE_CLONED && pidfd >= 0;
+            standbys_cloned(launcher, template, cloned ? answer->pid : 0, pidfd, answer->finding);
+            return;
+        }
         struct launch *launch = launches_find(launcher, answer->launch);
         if (launch != NULL && launch->awaits_clone) {
             bool cloned = answer->what == TEMPLATE_CLONED && pidfd >= 0;
@@ -243,11 +243,13 @@ void templates_read(struct launcher *launcher, struct template *template) {
 void templates_retire(struct launcher *launcher, struct template *template) {
     (void)launcher;
     template->retired = true;
+    standbys_end(template);
     if (template->socket >= 0)
         shutdown(template->socket, SHUT_WR);
 }
 
 void templates_kill(struct template *template) {
+    standbys_end(template);
     if (template->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, template->pidfd, SIGKILL, NULL, 0);
 }
@@ -287,6 +289,7 @@ static void ended(struct launcher *launcher, struct template *template, int wait
         frame_add_number(&launcher->writer, 3, (uint64_t)(uint32_t)wait_status);
         outbox_send(&launcher->outbox, &launcher->writer, NULL, 0);
     }
+    standbys_end(template);
     bool lost = template->awaited > 0;
     template->awaited = 0;
     for (struct launch *launch = launcher->launches, *next; lost && launch != NULL; launch = next) {
@@ -304,6 +307,7 @@ void templates_reap(struct launcher *launcher) {
     for (struct template **link = &launcher->templates; *link != NULL;) {
         struct template *template = *link;
         int wait_status;
+        standbys_reap(template);
         if (template->pid > 0 && waitpid(template->pid, &wait_status, WNOHANG) == template->pid) {
             templates_read(launcher, template); // its last words
             template->pid = 0;

@@ -54,6 +54,7 @@ static const struct message_rule rules[] = {
     {MESSAGE_KILL, {U64_REQUIRED(1)}},
     {MESSAGE_RETIRE, {U64_REQUIRED(1)}},
     {MESSAGE_KILL_TEMPLATE, {U64_REQUIRED(1)}},
+    {MESSAGE_PREPARE, {U64_REQUIRED(1), TEXT_REQUIRED(2, 0), FLAG(3)}},
     // Launcher to host
     {MESSAGE_HELLO, {U64_REQUIRED(1), U64_REQUIRED(2)}},
     {MESSAGE_SPAWNED, {U64_REQUIRED(1), U64_REQUIRED(2), U64(3)}},
@@ -63,6 +64,7 @@ static const struct message_rule rules[] = {
     {MESSAGE_TEMPLATE_FAILED, {U64_REQUIRED(1), TEXT_REQUIRED(2, 0), U64(3)}},
     {MESSAGE_SPAWN_FAILED, {U64_REQUIRED(1), TEXT_REQUIRED(2, 0)}},
     {MESSAGE_UNKILLABLE, {U64_REQUIRED(1)}},
+    {MESSAGE_PREPARED, {U64_REQUIRED(1), TEXT(2, 0)}},
 };
 
 const struct message_rule pending_request_rule = {

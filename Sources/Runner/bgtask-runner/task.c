@@ -234,15 +234,20 @@ static _Noreturn void finish(bgtask_task *task) {
     _exit(0);
 }
 
-void task_run(void *library, int64_t since) {
+bool task_prepare(void) {
     bgtask_task *task = &the_task;
-    task->library = library;
-    report_start(TASK_REPORT);
     setvbuf(stdout, NULL, _IOLBF, 0); // a pipe would be buffered fully, and lost with a crash
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&task->changed, &monotonic);
+    return control_prepare(task);
+}
+
+void task_run(void *library, int64_t since) {
+    bgtask_task *task = &the_task;
+    task->library = library;
+    report_start(TASK_REPORT);
     read_launch(task);
     const bgtask_plugin *plugin = task->program == NULL ? find_plugin(library) : NULL;
     if (task->program != NULL) {
@@ -250,8 +255,7 @@ void task_run(void *library, int64_t since) {
         if (finding != NULL)
             refuse(finding);
     }
-    if (!control_start(task))
-        refuse("the control thread can't be started");
+    control_start(task);
 
     struct frame_writer *writer = report_begin(MESSAGE_READY);
     frame_add_number(writer, 1, PROTOCOL_VERSION);
@@ -280,5 +284,7 @@ int task_main(int count, char **arguments) {
     void *library = count > 2 ? dlopen(arguments[2], RTLD_LAZY | RTLD_LOCAL) : NULL;
     if (count > 2 && library == NULL)
         task_refuse(TASK_REPORT, dlerror());
+    if (!task_prepare())
+        task_refuse(TASK_REPORT, "the control thread can't be started");
     task_run(library, strtoll(arguments[0], NULL, 10));
 }

@@ -14,6 +14,9 @@ enum { EXIT_LOAD_FAILED = 69, EXIT_PROTOCOL_ERROR = 70 };
 /** Sends *load failed* on a report pipe and ends the process with EXIT_LOAD_FAILED. */
 _Noreturn void task_refuse(int report, const char *finding);
 
+/** Does what a task can do before its launch is known; the isolation is in force. False with errno. */
+bool task_prepare(void);
+
 /** Runs the launch that comes on TASK_CONTROL.
  *
  *  `library` is the plugin's handle from dlopen, or NULL for a call program. `since` is when the process was asked

@@ -6,6 +6,7 @@
 #include "frames.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 
 /** A call of the host table that waits for its reply; lives on the caller's stack. */
 struct waiting_call {
@@ -26,6 +27,7 @@ struct bgtask_task {
     size_t program_length;
     void *library;              /**< The loader's handle of the plugin; NULL for a call program. */
     struct frame_reader reader; /**< The control pipe: the main thread's until the control thread starts. */
+    sem_t may_hear;             /**< Posted once, when the control pipe becomes the control thread's. */
     int wake;                   /**< An eventfd that makes the control thread look around. */
 
     /** Guards all below. Never held while the plugin or the report pipe is waited for. */
@@ -53,8 +55,10 @@ extern struct bgtask_task the_task;
 /** The functions that a plugin gets. */
 extern const bgtask_host host_table;
 
-/** Starts the control thread: expire, replies, the host's end. False with errno. */
-bool control_start(bgtask_task *task);
+/** Makes the control thread, which waits for control_start. False with errno. */
+bool control_prepare(bgtask_task *task);
+/** Lets the control thread hear the host: expire, replies, the host's end. */
+void control_start(bgtask_task *task);
 /** Makes the control thread look at the expiration handler and the progress that is due. */
 void control_wake(bgtask_task *task);
 

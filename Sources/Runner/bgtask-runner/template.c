@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #define SOCKET 3
+/* Where a standby waits for its launch: behind the places of a task's own descriptors. */
+#define STANDBY_SOCKET (TASK_REPORT + 1)
 
 /* Entries of a /proc directory; 0 if it can't be read. */
 static int count_entries(const char *path) {
@@ -78,20 +80,57 @@ static _Noreturn void become_task(const struct clone_request *request, const int
     }
     if (!isolation_enter_task(request->subprocesses, finding, sizeof(finding)))
         task_refuse(TASK_REPORT, finding);
+    if (!task_prepare())
+        task_refuse(TASK_REPORT, "the control thread can't be started");
     task_run(library, since);
+}
+
+/* The clone, on its way to waiting for a launch: all that needs none is done before. */
+static _Noreturn void become_standby(const struct clone_request *request, const int *descriptors,
+                                     void *library) {
+    char finding[512];
+    // The places of a task's pipes are taken until they come, so that nothing that comes stands where one must go.
+    int places[] = {STDIN_FILENO, STDIN_FILENO, STDIN_FILENO,
+                    STDIN_FILENO, STDIN_FILENO, descriptors[STANDBY_ASKS]};
+    // One that can't stand by ends: its launch gets a task of its own.
+    if (!isolation_arrange_descriptors(places, STANDBY_SOCKET + 1) ||
+        !isolation_enter_task(request->subprocesses, finding, sizeof(finding)) || !task_prepare())
+        _exit(71);
+    struct standby_request launch;
+    int pipes[CLONE_DESCRIPTORS_MAX], count;
+    if (packet_receive(STANDBY_SOCKET, &launch, sizeof(launch), pipes, &count, 0) <= 0 ||
+        count != CLONE_OTHERS)
+        _exit(0);
+    bool done = dup3(pipes[CLONE_STDOUT], STDOUT_FILENO, 0) >= 0 &&
+                dup3(pipes[CLONE_STDERR], STDERR_FILENO, 0) >= 0 &&
+                dup3(pipes[CLONE_CONTROL], TASK_CONTROL, O_CLOEXEC) >= 0 &&
+                dup3(pipes[CLONE_REPORT], TASK_REPORT, O_CLOEXEC) >= 0;
+    if (!done)
+        task_refuse(pipes[CLONE_REPORT], "the task's descriptors can't be put in their places");
+    for (int i = 0; i < count; i++)
+        close(pipes[i]);
+    close(STANDBY_SOCKET);
+    task_run(library, launch.since);
 }
 
 static void clone_task(const struct clone_request *request, const int *descriptors, int count,
                        void *library) {
     int wanted = CLONE_OTHERS + (request->has_group ? 1 : 0) + (request->has_namespace ? 1 : 0);
-    struct template_answer answer = {.what = TEMPLATE_CLONE_FAILED, .launch = request->launch};
+    if (request->is_standby)
+        wanted = STANDBY_DESCRIPTORS;
+    struct template_answer answer = {
+        .what = TEMPLATE_CLONE_FAILED, .launch = request->launch, .is_standby = request->is_standby};
     int pidfd = -1;
     if (count == wanted) {
         int group = request->has_group ? descriptors[CLONE_OTHERS] : -1;
+        if (request->is_standby)
+            group = descriptors[STANDBY_GROUP];
         int status = request->has_namespace ? descriptors[wanted - 1] : -1;
         int64_t since = now_nanoseconds();
         uint64_t flags = CLONE_PARENT | (status >= 0 ? process_namespace_flags() : 0);
         pid_t pid = process_clone(flags, group, &pidfd);
+        if (pid == 0 && request->is_standby)
+            become_standby(request, descriptors, library);
         if (pid == 0)
             become_task(request, descriptors, status, library, since);
         if (pid > 0)

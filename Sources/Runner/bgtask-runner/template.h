@@ -9,18 +9,28 @@
 /** Descriptors of a clone request, in this order; the last two stand only where they apply. */
 enum { CLONE_CONTROL, CLONE_REPORT, CLONE_STDOUT, CLONE_STDERR, CLONE_OTHERS, CLONE_DESCRIPTORS_MAX = 6 };
 
+/** Descriptors of a request for a standby: its own socket, and the cgroup's directory. */
+enum { STANDBY_ASKS, STANDBY_GROUP, STANDBY_DESCRIPTORS };
+
 /** Launcher to template: make a task. */
 struct clone_request {
     uint64_t launch;
+    bool is_standby; /**< Its launch is not known yet; it waits for a standby_request. */
     bool subprocesses;
     bool has_group;     /**< A cgroup's directory follows the four pipes. */
     bool has_namespace; /**< Then the status pipe of a PID namespace. */
+};
+
+/** Launcher to standby, with the four pipes of a task: be this launch. */
+struct standby_request {
+    int64_t since; /**< When the launch was asked for, CLOCK_MONOTONIC nanoseconds. */
 };
 
 /** Template to launcher. */
 struct template_answer {
     enum { TEMPLATE_LOADED, TEMPLATE_LOAD_FAILED, TEMPLATE_CLONED, TEMPLATE_CLONE_FAILED } what;
     bool cloneable;
+    bool is_standby; /**< What was cloned is one. */
     uint64_t launch;
     int32_t pid; /**< Its pidfd comes with the packet. */
     char finding[512];

@@ -74,6 +74,8 @@ public enum LauncherReport: Sendable, Equatable {
     case spawnFailed(SpawnFailedMessage)
     /// A group does not die.
     case unkillable(UnkillableMessage)
+    /// A standby waits, or there is none.
+    case prepared(PreparedMessage)
 
     /// Reads one frame of the host socket; `nil` for a kind that is skipped.
     ///
@@ -87,6 +89,7 @@ public enum LauncherReport: Sendable, Equatable {
         case TemplateFailedMessage.kind: self = .templateFailed(try TemplateFailedMessage(fields: body))
         case SpawnFailedMessage.kind: self = .spawnFailed(try SpawnFailedMessage(fields: body))
         case UnkillableMessage.kind: self = .unkillable(try UnkillableMessage(fields: body))
+        case PreparedMessage.kind: self = .prepared(try PreparedMessage(fields: body))
         default:
             try refuseUnknown(kind, from: "launcher")
             return nil

@@ -237,3 +237,48 @@ public struct KillTemplateMessage: WireMessage {
     /// Writes a body.
     public func write(to fields: inout FieldWriter) { fields.write(1, template) }
 }
+
+/// The host asks for a task before its launch is known: a standby of a template, one at most.
+///
+/// ``PreparedMessage`` answers, unless the template ends.
+public struct PrepareMessage: WireMessage {
+    /// 0x45.
+    public static let kind: UInt8 = 0x45
+    /// What it is cloned from.
+    public var template: UInt64
+    /// The group it starts in, which exists and is empty; a spawn that names it takes the standby.
+    public var cgroup: String
+    /// Whether it may start processes.
+    public var subprocesses: Bool
+
+    /// Makes a message.
+    public init(template: UInt64, cgroup: String, subprocesses: Bool) {
+        self.template = template
+        self.cgroup = cgroup
+        self.subprocesses = subprocesses
+    }
+
+    /// Reads a body.
+    public init(fields: FieldReader) throws(WireError) {
+        var fields = fields
+        var template: UInt64?, cgroup: String?, subprocesses: Bool?
+        while let field = try fields.next() {
+            switch field.tag {
+            case 1: try field.read(into: &template)
+            case 2: try field.read(into: &cgroup)
+            case 3: try field.read(into: &subprocesses)
+            default: continue
+            }
+        }
+        self.init(
+            template: try required(template, 1, of: Self.kind), cgroup: try required(cgroup, 2, of: Self.kind),
+            subprocesses: subprocesses ?? false)
+    }
+
+    /// Writes a body.
+    public func write(to fields: inout FieldWriter) {
+        fields.write(1, template)
+        fields.write(2, cgroup)
+        fields.write(3, ifTrue: subprocesses)
+    }
+}

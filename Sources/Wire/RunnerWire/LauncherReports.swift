@@ -277,6 +277,42 @@ public struct UnkillableMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, launch) }
 }
 
+/// A standby waits, or there is none.
+public struct PreparedMessage: WireMessage {
+    /// 0x57.
+    public static let kind: UInt8 = 0x57
+    /// The template.
+    public var template: UInt64
+    /// Why there is none; `nil` if there is one.
+    public var finding: String?
+
+    /// Makes a message.
+    public init(template: UInt64, finding: String? = nil) {
+        self.template = template
+        self.finding = finding
+    }
+
+    /// Reads a body.
+    public init(fields: FieldReader) throws(WireError) {
+        var fields = fields
+        var template: UInt64?, finding: String?
+        while let field = try fields.next() {
+            switch field.tag {
+            case 1: try field.read(into: &template)
+            case 2: try field.read(into: &finding)
+            default: continue
+            }
+        }
+        self.init(template: try required(template, 1, of: Self.kind), finding: finding)
+    }
+
+    /// Writes a body.
+    public func write(to fields: inout FieldWriter) {
+        fields.write(1, template)
+        fields.write(2, finding)
+    }
+}
+
 /// The u64 fields, tags 1 and 2, of a body.
 func twoNumbers(_ fields: FieldReader, of kind: UInt8) throws(WireError) -> (UInt64, UInt64) {
     var fields = fields

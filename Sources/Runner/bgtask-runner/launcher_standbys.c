@@ -1,0 +1,133 @@
+/* The launcher's side of standbys: tasks that are made, isolated and waiting before their launch is known. */
+#include "launcher.h"
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Closes and forgets it, whatever it was. */
+static void forget(struct standby *standby) {
+    close_descriptor(&standby->pidfd);
+    close_descriptor(&standby->socket);
+    free(standby->cgroup);
+    *standby = (struct standby){.state = STANDBY_NONE, .pidfd = -1, .socket = -1};
+}
+
+static void answer(struct launcher *launcher, uint64_t template, const char *finding) {
+    frame_begin(&launcher->writer, MESSAGE_PREPARED);
+    frame_add_number(&launcher->writer, 1, template);
+    if (finding != NULL)
+        frame_add_text(&launcher->writer, 2, finding, 4096);
+    outbox_send(&launcher->outbox, &launcher->writer, NULL, 0);
+}
+
+/* MARK: Making one */
+
+/* Asks the template; false with a sentence. */
+static bool ask(struct template *template, char *finding, size_t size) {
+    struct standby *standby = &template->standby;
+    int sockets[2];
+    int group = open(standby->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (group < 0) {
+        snprintf(finding, size, "open(%.300s): %s (%d)", standby->cgroup, strerror(errno), errno);
+        return false;
+    }
+    bool done = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0;
+    if (done) {
+        int descriptors[STANDBY_DESCRIPTORS] = {[STANDBY_ASKS] = sockets[1], [STANDBY_GROUP] = group};
+        struct clone_request request = {.is_standby = true, .subprocesses = standby->subprocesses};
+        standby->socket = sockets[0];
+        done = templates_ask(template, &request, descriptors, STANDBY_DESCRIPTORS);
+        close(sockets[1]);
+    }
+    if (!done)
+        snprintf(finding, size, "a standby's socket: %s (%d)", strerror(errno), errno);
+    close(group);
+    return done;
+}
+
+void standbys_prepare(struct launcher *launcher, struct body body) {
+    uint64_t id = body_number(body, 1, 0);
+    struct template *template = templates_find(launcher, id);
+    if (template == NULL || template->retired || !template->cloneable) {
+        answer(launcher, id, "there is no such template, or no task can be cloned from it");
+        return;
+    }
+    struct standby *standby = &template->standby;
+    if (standby->state != STANDBY_NONE || template->isolation != ISOLATION_CGROUP) {
+        answer(launcher, id, "it has a standby, or its tasks have no cgroup for one to wait in");
+        return;
+    }
+    char finding[512] = "no memory";
+    standby->cgroup = body_text(body, 2);
+    standby->subprocesses = body_number(body, 3, 0) != 0;
+    if (standby->cgroup != NULL && ask(template, finding, sizeof(finding))) {
+        standby->state = STANDBY_ASKED;
+    } else {
+        forget(standby);
+        answer(launcher, id, finding);
+    }
+}
+
+void standbys_cloned(struct launcher *launcher, struct template *template, pid_t pid, int pidfd,
+                     const char *finding) {
+    struct standby *standby = &template->standby;
+    if (standby->state != STANDBY_ASKED) {
+        // It was given up while it was made; its socket's end tells it to go.
+        close_descriptor(&pidfd);
+        return;
+    }
+    if (pid == 0) {
+        forget(standby);
+    } else {
+        standby->state = STANDBY_WAITS;
+        standby->pid = pid;
+        standby->pidfd = pidfd;
+    }
+    answer(launcher, template->id, pid == 0 ? finding : NULL);
+}
+
+/* MARK: Using it */
+
+bool standbys_take(struct launcher *launcher, struct launch *launch, struct template *template,
+                   const char *cgroup, bool subprocesses, const int *pipes) {
+    struct standby *standby = &template->standby;
+    if (standby->state != STANDBY_WAITS || standby->subprocesses != subprocesses ||
+        strcmp(standby->cgroup, cgroup) != 0)
+        return false;
+    struct standby_request request = {.since = now_nanoseconds()};
+    bool taken =
+        packet_send(standby->socket, &request, sizeof(request), pipes, CLONE_OTHERS, MSG_DONTWAIT);
+    if (taken) {
+        int pidfd = standby->pidfd;
+        standby->pidfd = -1;
+        launches_cloned(launcher, launch, standby->pid, pidfd, NULL);
+        forget(standby);
+    } else {
+        standbys_end(template); // it has died: its launch gets a task of its own, in the same group
+    }
+    return taken;
+}
+
+/* MARK: Ending it */
+
+void standbys_end(struct template *template) {
+    struct standby *standby = &template->standby;
+    if (standby->pidfd >= 0)
+        syscall(SYS_pidfd_send_signal, standby->pidfd, SIGKILL, NULL, 0);
+    forget(standby);
+}
+
+void standbys_reap(struct template *template) {
+    struct standby *standby = &template->standby;
+    if (standby->state == STANDBY_WAITS && waitpid(standby->pid, NULL, WNOHANG) == standby->pid)
+        forget(standby);
+}

@@ -1,0 +1,119 @@
+import Foundation
+import LinuxSystem
+import TaskModel
+import Testing
+
+@testable import Launching
+
+/// The task that is made before its launch is known, by real processes; only where launches have cgroups.
+@Suite(.serialized, .enabled(if: Processes.haveGroups, "launches have no cgroup here"))
+struct StandbyTests {
+    /// A launch that runs until it is told to stop, its process, and the one that stands by for the next.
+    private static func running(
+        _ harness: LaunchHarness, change: (inout LaunchOrder) -> Void = { _ in }
+    ) async throws -> (order: LaunchOrder, launcher: Int32, standby: Int32) {
+        var changed = try harness.order("expires")
+        change(&changed)
+        let order = changed
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        let launcher = try Processes.parent(of: task)
+        // Launcher, template, the launch, and the one that stands by.
+        try await harness.wait(for: "a standby") { ProcessUsage.processes(below: launcher).count == 4 }
+        // The template's group has the template; the fourth is in a launch's group and is not the launch.
+        let standby = try #require(
+            ProcessUsage.processes(below: launcher).first {
+                $0 != launcher && $0 != task && Processes.group(of: $0).contains("/launch-")
+            })
+        return (order, launcher, standby)
+    }
+
+    @Test func `the next launch is the process that stood by, and counts from there`() async throws {
+        let harness = try await LaunchHarness()
+        let (first, launcher, standby) = try await Self.running(harness)
+        let sight = try await harness.run(harness.order("succeeds"))
+        #expect(sight.end?.outcome == .succeeded)
+        for case .started(_, let pid) in sight.events { #expect(pid == standby) }
+        // And there is a new one.
+        try await harness.wait(for: "the next standby") {
+            let processes = ProcessUsage.processes(below: launcher)
+            return processes.count == 4 && !processes.contains(standby)
+        }
+        harness.launcher.expire(first.id, reason: .simulated)
+        try await harness.wait(for: "its end") { harness.sight(first.id).end != nil }
+        #expect(harness.sight(first.id).end?.outcome == .expired)
+        await harness.end()
+        #expect(ProcessUsage.processes(below: launcher).filter { $0 != launcher } == [])
+    }
+
+    @Test func `a standby that dies leaves its launch to be cloned when it comes`() async throws {
+        let harness = try await LaunchHarness()
+        let (_, launcher, standby) = try await Self.running(harness)
+        kill(standby, SIGKILL)
+        try await harness.wait(for: "its end") { !ProcessUsage.processes(below: launcher).contains(standby) }
+        let sight = try await harness.run(harness.order("succeeds"))
+        #expect(sight.end?.outcome == .succeeded && sight.end?.leftovers == 0)
+        for case .started(_, let pid) in sight.events { #expect(pid != standby) }
+        await harness.end()
+    }
+
+    @Test func `a standby is killed with all that its launch started, and with the bundle's plugin`()
+        async throws
+    {
+        let harness = try await LaunchHarness()
+        let (_, launcher, standby) = try await Self.running(harness) { $0.subprocesses = true }
+        var forking = try harness.order("daemonises")
+        forking.subprocesses = true
+        let sight = try await harness.run(forking)
+        for case .started(_, let pid) in sight.events { #expect(pid == standby) }
+        #expect(sight.end?.outcome == .succeeded && sight.end?.leftovers == 1)
+        harness.launcher.retire(bundle: try BundleIdentifier("com.example"))
+        // The launcher and the launch that goes on.
+        try await harness.wait(for: "the end of template and standby") {
+            ProcessUsage.processes(below: launcher).count == 2
+        }
+        await harness.end()
+    }
+
+    @Test func `a launch that may do other things than the standby leaves it alone`() async throws {
+        let harness = try await LaunchHarness()
+        let (_, launcher, standby) = try await Self.running(harness)
+        var forking = try harness.order("daemonises")
+        forking.subprocesses = true
+        let sight = try await harness.run(forking)
+        #expect(sight.end?.outcome == .succeeded && sight.end?.leftovers == 1)
+        for case .started(_, let pid) in sight.events { #expect(pid != standby) }
+        #expect(ProcessUsage.processes(below: launcher).contains(standby))
+        await harness.end()
+    }
+
+    @Test func `launches that come all at once all run, one of them as the standby`() async throws {
+        let harness = try await LaunchHarness()
+        let (_, _, standby) = try await Self.running(harness)
+        let orders = try (1...20).map { _ in try harness.order("succeeds") }
+        for order in orders { harness.launcher.launch(order) }
+        try await harness.wait(for: "their ends") { orders.allSatisfy { harness.sight($0.id).end != nil } }
+        #expect(orders.allSatisfy { harness.sight($0.id).end?.outcome == .succeeded })
+        let pids = orders.compactMap { harness.pid($0.id) }
+        #expect(pids.filter { $0 == standby }.count == 1)
+        await harness.end()
+    }
+}
+
+private enum Processes {
+    static var haveGroups: Bool {
+        let probe = try? IsolationProbe(
+            stateDirectory: FileManager.default.temporaryDirectory.path, wanted: .cgroup)
+        return probe?.report.groupKill == .cgroup
+    }
+
+
+    static func parent(of pid: Int32) throws -> Int32 {
+        let status = try SmallFile.read("/proc/\(pid)/status")
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("PPid:") })
+        return try #require(Int32(line.dropFirst(5).drop { $0 == "\t" }))
+    }
+
+    static func group(of pid: Int32) -> String { (try? SmallFile.read("/proc/\(pid)/cgroup")) ?? "" }
+}
