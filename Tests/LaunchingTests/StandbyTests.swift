@@ -108,7 +108,6 @@ private enum Processes {
         return probe?.report.groupKill == .cgroup
     }
 
-
     static func parent(of pid: Int32) throws -> Int32 {
         let status = try SmallFile.read("/proc/\(pid)/status")
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("PPid:") })

@@ -93,7 +93,8 @@ extension LauncherCore {
             tell(.started(launch.id, pid: handler))
         }
         tell(.ready(launch.id, at: now))
-        makeStandby(after: launch)
+        openOutput(launch)
+        launch.standbyTimer = after(Self.standbyDelay) { [self] in makeStandby(after: launch) }
         beginHold(launch)
         launch.monitor = CPUMonitor(
             limit: launch.hold?.isHeld == true ? nil : launch.cpuLimit, cores: cores, at: now.monotonic,
@@ -105,6 +106,7 @@ extension LauncherCore {
 
     func exited(_ launch: RunningLaunch, _ message: ExitedMessage) {
         launch.exit = message
+        openOutput(launch)
         if launch.openPipes == 0 {
             concludeExit(launch)
             return

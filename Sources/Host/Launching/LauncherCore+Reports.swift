@@ -19,22 +19,37 @@ extension LauncherCore {
     /// How long a process may go on after it closed its report pipe without completing.
     static let closedReportTime = Duration.seconds(1)
 
-    /// Starts to read a task's pipes.
+    /// How long what a task prints may wait for its *ready*: a library's constructor may fill a pipe before.
+    static let outputDelay = Duration.milliseconds(20)
+
+    /// Starts to read a task's pipes: its reports now, what it prints when it is ready.
+    ///
+    /// A channel takes as long to make as the task needs to get ready, and *ready* is what the launch waits for.
     func open(_ launch: RunningLaunch, report: CInt, stdout: CInt, stderr: CInt) {
         launch.openPipes = 3
         launch.isReportOpen = true
-        let channels = [
-            PipeReader.read(
-                report, on: loop, receive: { [self] in reported($0, launch) },
-                ended: { [self] in reportEnded(launch) }),
-            PipeReader.read(
-                stdout, on: loop, receive: { [self] in printed($0, .stdout, launch) },
-                ended: { [self] in pipeEnded(launch) }),
-            PipeReader.read(
-                stderr, on: loop, receive: { [self] in printed($0, .stderr, launch) },
-                ended: { [self] in pipeEnded(launch) }),
+        launch.unreadOutput = [
+            (.stdout, OwnedPipe(taking: stdout)), (.stderr, OwnedPipe(taking: stderr)),
         ]
-        for opened in channels { opened.whenSuccess { launch.channels.append($0) } }
+        PipeReader.read(
+            report, on: loop, receive: { [self] in reported($0, launch) },
+            ended: { [self] in reportEnded(launch) }
+        ).whenSuccess { launch.channels.append($0) }
+        launch.outputTimer = after(Self.outputDelay) { [self] in openOutput(launch) }
+    }
+
+    /// Starts to read what a task prints, unless that is done.
+    func openOutput(_ launch: RunningLaunch) {
+        launch.outputTimer?.cancel()
+        launch.outputTimer = nil
+        let unread = launch.unreadOutput
+        launch.unreadOutput = []
+        for (stream, pipe) in unread {
+            PipeReader.read(
+                pipe.release(), on: loop, receive: { [self] in printed($0, stream, launch) },
+                ended: { [self] in pipeEnded(launch) }
+            ).whenSuccess { launch.channels.append($0) }
+        }
     }
 
     private func printed(_ bytes: UnsafeRawBufferPointer, _ stream: OutputStream, _ launch: RunningLaunch) {
@@ -133,6 +148,7 @@ extension LauncherCore {
             guard !isComplete else { return }
             tellNews(launch)
             if message.isDeaf { tell(.neverListened(launch.id)) }
+            makeStandby(after: launch)
             handle(
                 .done(
                     success: message.success, message: message.message.map(OutputLines.harmless(_:)),

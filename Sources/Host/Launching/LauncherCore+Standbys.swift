@@ -1,4 +1,5 @@
 import LinuxSystem
+import NIOCore
 import RunnerWire
 import TaskModel
 
@@ -35,6 +36,9 @@ struct Standby {
 ///
 /// Documentation/Decisions/0005-a-task-stands-by.md.
 extension LauncherCore {
+    /// How long a handler runs before the next one's task is made, unless it completes sooner: cloning takes a core from it.
+    static let standbyDelay = Duration.milliseconds(2)
+
     /// Finds a launch the standby of its template.
     ///
     /// - Returns: Whether the launch must wait for one that is being made: sooner there than another clone, for which
@@ -53,8 +57,10 @@ extension LauncherCore {
         return true
     }
 
-    /// Asks for the next launch's task now that this one's handler runs.
+    /// Asks for the next launch's task, once for each launch at most.
     func makeStandby(after launch: RunningLaunch) {
+        launch.standbyTimer?.cancel()
+        launch.standbyTimer = nil
         guard isolation == .cgroup, let id = launch.template, let template = book.templates[id],
             template.isCloneable, !launch.order.fresh, standbys[id] == nil,
             !templatesWithoutStandby.contains(id), !isShuttingDown, var pool = groups

@@ -26,6 +26,8 @@ final class RunningLaunch: @unchecked Sendable {
     var decoder = FrameDecoder()
     var output: [OutputStream: OutputLines] = [.stdout: OutputLines(), .stderr: OutputLines()]
     var channels: [any Channel] = []
+    /// The pipes of what it prints, until somebody reads them.
+    var unreadOutput: [(OutputStream, OwnedPipe)] = []
     var openPipes = 0
     var isReportOpen = false
 
@@ -74,6 +76,8 @@ final class RunningLaunch: @unchecked Sendable {
     /// The load deadline, then the grace, then the time to tidy up; one at a time.
     var lifeTimer = LifeTimer()
     var closingTimer: Scheduled<Void>?
+    var outputTimer: Scheduled<Void>?
+    var standbyTimer: Scheduled<Void>?
 
     init(_ order: LaunchOrder) {
         self.order = order
@@ -147,12 +151,17 @@ final class RunningLaunch: @unchecked Sendable {
     }
 
     func cancelTimers() {
-        for timer in [newsTimer, monitorTimer, debugTimer, closingTimer] { timer?.cancel() }
+        for timer in [newsTimer, monitorTimer, debugTimer, closingTimer, outputTimer, standbyTimer] {
+            timer?.cancel()
+        }
         newsTimer = nil
         monitorTimer = nil
         debugTimer = nil
         lifeTimer.cancel()
         closingTimer = nil
+        outputTimer = nil
+        standbyTimer = nil
+        unreadOutput = []
     }
 
     /// The frames before *start*, and it.

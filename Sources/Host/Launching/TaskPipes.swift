@@ -2,6 +2,19 @@ import LinuxSystem
 import NIOCore
 import NIOPosix
 
+/// A pipe's read end that nobody reads yet; closed when nobody ever does.
+final class OwnedPipe {
+    private var descriptor: CInt?
+
+    /// Takes it over.
+    init(taking descriptor: CInt) { self.descriptor = descriptor }
+
+    deinit { if let descriptor { _ = OwnedDescriptor(taking: descriptor) } }
+
+    /// Gives it away.
+    func release() -> CInt { descriptor.take() ?? -1 }
+}
+
 /// Reads one pipe of a task on the event loop.
 final class PipeReader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer

@@ -11,7 +11,8 @@ static bool is_ours(const struct launcher *launcher, pid_t pid) {
         if (launch->pid == pid && !launch->reaped)
             return true;
     for (const struct template *template = launcher->templates; template != NULL; template = template->next)
-        if (template->pid == pid || (template->standby.state == STANDBY_WAITS && template->standby.pid == pid))
+        if (template->pid == pid ||
+            (template->standby.state == STANDBY_WAITS && template->standby.pid == pid))
             return true;
     return false;
 }

@@ -104,8 +104,7 @@ bool standbys_take(struct launcher *launcher, struct launch *launch, struct temp
         strcmp(standby->cgroup, cgroup) != 0)
         return false;
     struct standby_request request = {.since = now_nanoseconds()};
-    bool taken =
-        packet_send(standby->socket, &request, sizeof(request), pipes, CLONE_OTHERS, MSG_DONTWAIT);
+    bool taken = packet_send(standby->socket, &request, sizeof(request), pipes, CLONE_OTHERS, MSG_DONTWAIT);
     if (taken) {
         int pidfd = standby->pidfd;
         standby->pidfd = -1;

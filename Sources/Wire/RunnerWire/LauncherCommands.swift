@@ -271,7 +271,8 @@ public struct PrepareMessage: WireMessage {
             }
         }
         self.init(
-            template: try required(template, 1, of: Self.kind), cgroup: try required(cgroup, 2, of: Self.kind),
+            template: try required(template, 1, of: Self.kind),
+            cgroup: try required(cgroup, 2, of: Self.kind),
             subprocesses: subprocesses ?? false)
     }
 
