@@ -4,7 +4,7 @@ import TaskModel
 /// The cgroups of one host: one for each template, and pooled ones that launches use in turn.
 ///
 /// Making and removing a group costs 88 µs a launch, taking one from the pool nothing
-/// (Documentation/Performance.md). A group in which something was killed is never used again: Linux 6.18 kills what
+/// (both measured on Linux 6.18). A group in which something was killed is never used again: that kernel kills what
 /// is cloned into one (Documentation/RunnerProtocol.md, *Groups*).
 struct GroupPool: Sendable {
     /// Holds everything of this host.
