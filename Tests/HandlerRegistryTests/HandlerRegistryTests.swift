@@ -140,6 +140,21 @@ import Testing
         #expect(snapshot.problems.last?.description.contains("a.yaml:6") == true)
     }
 
+    @Test func `two manifests of one bundle are both refused and both named`() throws {
+        let folder = try TemporaryFolder()
+        try folder.compile("libA.so", "int a(void) { return 1; }")
+        try folder.write("manifests/a.yaml", Self.manifest("com.example.a"))
+        try folder.write("manifests/b.yaml", Self.manifest("com.example.a", task: "other"))
+        try folder.write("manifests/c.yaml", Self.manifest("com.example.c"))
+        let snapshot = folder.registry.scan()
+        #expect(snapshot.handlers.map(\.manifest.bundle.rawValue) == ["com.example.c"])
+        #expect(snapshot.problems.count == 2)
+        let sentences = snapshot.problems.map(\.description).sorted()
+        #expect(
+            sentences.first?.contains("a.yaml:2") == true && sentences.first?.contains("b.yaml too") == true)
+        #expect(sentences.last?.contains("b.yaml:2") == true)
+    }
+
     @Test func `a missing library is told at the manifest's line`() throws {
         let folder = try TemporaryFolder()
         try folder.write("manifests/a.yaml", Self.manifest("com.example.a"))

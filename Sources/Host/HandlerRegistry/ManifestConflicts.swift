@@ -1,7 +1,7 @@
 import StrictFiles
 import TaskModel
 
-/// Finds identifiers that two manifests claim.
+/// Finds bundles and identifiers that two manifests claim.
 enum ManifestConflicts {
     /// A manifest with the file that it is in.
     typealias Entry = (file: String, read: ReadManifest)
@@ -11,6 +11,10 @@ enum ManifestConflicts {
         var problems: [String: [ManifestProblem]] = [:]
         for (index, left) in entries.enumerated() {
             for right in entries[(index + 1)...] {
+                if left.read.manifest.bundle == right.read.manifest.bundle {
+                    problems[left.file, default: []].append(sameBundle(left, right))
+                    problems[right.file, default: []].append(sameBundle(right, left))
+                }
                 for (task, place) in zip(left.read.manifest.tasks, left.read.taskPlaces) {
                     for (other, otherPlace) in zip(right.read.manifest.tasks, right.read.taskPlaces)
                     where overlap(task.pattern, other.pattern) {
@@ -23,6 +27,14 @@ enum ManifestConflicts {
             }
         }
         return problems
+    }
+
+    private static func sameBundle(_ one: Entry, _ other: Entry) -> ManifestProblem {
+        ManifestProblem(
+            file: one.file, line: one.read.bundlePlace?.line, column: one.read.bundlePlace?.column,
+            finding:
+                "the bundle '\(one.read.manifest.bundle)' has a manifest in \(other.file) too; neither is used",
+            remedy: "Put the tasks of a bundle into one file")
     }
 
     /// Whether there is an identifier that both permit in the same way.

@@ -4,6 +4,8 @@ import TaskModel
 /// A manifest with the places that later checks point at.
 struct ReadManifest {
     var manifest: Manifest
+    /// Where `bundle:` is.
+    var bundlePlace: Place?
     /// Where `library:` is; `nil` if there is none.
     var libraryPlace: Place?
     /// Where each task's identifier is, in the order of the manifest's tasks.
@@ -57,7 +59,8 @@ struct ManifestReader {
             manifest: Manifest(
                 bundle: bundle, library: library, modes: modes ?? [], tasks: tasks.map(\.declaration),
                 sandbox: sandbox),
-            libraryPlace: fields["library"]?.place, taskPlaces: tasks.map(\.place),
+            bundlePlace: fields["bundle"]?.place, libraryPlace: fields["library"]?.place,
+            taskPlaces: tasks.map(\.place),
             callPlaces: tasks.map(\.callPlaces), conditionPlaces: tasks.map(\.conditionPlaces))
     }
 
