@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 bool isolation_parse(const char *word, enum isolation *isolation) {
@@ -60,6 +62,24 @@ static bool raise_oom_score(void) {
     return done;
 }
 
+/* Gives up the right to a better nice value than the host sets, for the exec that follows too.
+ * With it libdispatch would undo the host's: it gives each worker thread the value of its quality of service. */
+static bool give_up_priority(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
+    if (syscall(SYS_capget, &header, sets) != 0)
+        return false;
+    struct __user_cap_data_struct *set = &sets[CAP_TO_INDEX(CAP_SYS_NICE)];
+    if (!(set->permitted & CAP_TO_MASK(CAP_SYS_NICE)))
+        return true;
+    // Refused without CAP_SETPCAP; then the process is no root's, and an exec gives it nothing.
+    prctl(PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0);
+    set->effective &= ~CAP_TO_MASK(CAP_SYS_NICE);
+    set->permitted &= ~CAP_TO_MASK(CAP_SYS_NICE);
+    set->inheritable &= ~CAP_TO_MASK(CAP_SYS_NICE);
+    return syscall(SYS_capset, &header, sets) == 0;
+}
+
 /* Signals as a new program expects them, but SIGPIPE ignored: a write to the host's closed pipe is an error value. */
 static void reset_signals(void) {
     for (int number = 1; number < NSIG; number++)
@@ -88,6 +108,8 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
     if (getpriority(PRIO_PROCESS, 0) < settings->niceness &&
         setpriority(PRIO_PROCESS, 0, settings->niceness) != 0)
         return refused("setpriority", finding, size);
+    if (!give_up_priority())
+        return refused("capset", finding, size);
     // 4. A user of its own. (None yet.)
     // 5. No new privileges, then Landlock and the large filter. (Neither yet.)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
