@@ -70,7 +70,10 @@ package final class RunningTask: Sendable {
 
     private func expire(_ expiration: Expiration) {
         // The app's other promises end with the launch: everything is killed at the same deadline.
-        if App.shared.host.isLaunch { AssertionBook.shared.expire(within: expiration.grace) }
+        // A little before it, so that what leaked is told.
+        if App.shared.host.isLaunch {
+            AssertionBook.shared.expire(within: expiration.grace - min(0.25, expiration.grace / 8))
+        }
         guard let handler = takeHandler() else { return }
         if expiration.reason == BGTaskExpirationReason.cancelledByUser.rawValue {
             state.withLock { $0.watch }?.progress.cancel()
