@@ -99,14 +99,19 @@ extension TaskHost {
 
     func notPermitted(_ identifier: TaskIdentifier) -> SubmissionError {
         let errors = registered.problems.filter { $0.severity == .error }
-        let files = Set(errors.map(\.file)).sorted()
+        // The mistake is most likely one of the first; 'bgtask plugins' has them all.
+        var told = errors.prefix(2).map { error in
+            ([error.file] + [error.line].compactMap { $0.map(String.init) }).joined(separator: ":")
+                + ": " + error.finding
+        }
+        if errors.count > told.count { told.append("and \(errors.count - told.count) more") }
         let finding =
-            files.isEmpty
+            errors.isEmpty
             ? "no manifest in \(configuration.manifestsDirectory) permits it"
-            : "no manifest permits it, and these have errors: \(files.joined(separator: ", "))"
+            : "no manifest permits it, and there are errors in manifests: \(told.joined(separator: "; "))"
         return SubmissionError(
             code: .notPermitted, subject: "\(identifier)", finding: finding,
-            remedy: files.isEmpty
+            remedy: errors.isEmpty
                 ? "Add the identifier to a manifest's tasks, or see 'bgtask plugins' for those that are permitted"
                 : "See 'bgtask plugins' for the lines to mend")
     }

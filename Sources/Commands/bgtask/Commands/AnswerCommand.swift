@@ -12,7 +12,7 @@ struct AnswerCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "answer", abstract: "Answers whether a launch that stands still should keep going.",
         discussion: """
-            No answer means yes. No expires the launch with noProgress.
+            No answer means yes. No expires the launch with cancelledByUser.
 
             Examples:
               bgtask answer L42 yes
