@@ -60,6 +60,10 @@ extension SettingTable {
             "scheduling.slowShare", \.scheduler.slowShare, 0...1,
             "Below this share of its own median rate a launch counts as slow. Ours"),
         .duration(
+            "scheduling.ratePeriod", \.scheduler.ratePeriod, .milliseconds(100) ... .seconds(600),
+            "Rates of progress are taken over such periods: the last three against the median of six before them at least. Ours: one report in 10 s is no rate"
+        ),
+        .duration(
             "scheduling.renewalLimit", \.scheduler.renewalLimit, .zero ... .seconds(7 * 86_400),
             "How long renewals may keep a processing launch going. Ours: a night on the charger"),
         .duration(
@@ -72,10 +76,12 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.pendingRefreshLimit", \.scheduler.pendingRefreshLimit, 1...1000,
-            "Pending refresh requests of one bundle, its schedules' not counted; Apple's number"),
+            "Pending refresh requests of one bundle, its schedules' not counted; Apple's number. A manifest's pending: stands above it"
+        ),
         .integer(
             "scheduling.pendingProcessingLimit", \.scheduler.pendingProcessingLimit, 1...100_000,
-            "Pending processing requests of one bundle, its schedules' not counted; Apple's number"),
+            "Pending processing requests of one bundle, its schedules' not counted; Apple's number. A manifest's pending: stands above it"
+        ),
         .duration(
             "scheduling.deadlineDelay", \.scheduler.deadlineDelay, .seconds(60) ... .seconds(366 * 86_400),
             "From the earliest begin date to the deadline, where no schedule sets one. Apple's log shows deadlines of days"

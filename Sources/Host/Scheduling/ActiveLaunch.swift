@@ -68,7 +68,7 @@ struct ActiveLaunch: Sendable {
     }
 
     mutating func progressed(_ report: TaskProgress, at now: Moment, _ settings: SchedulerSettings) {
-        if progress.report(report, at: now.monotonic, slowShare: settings.slowShare) { wasActive = true }
+        if progress.report(report, at: now.monotonic, settings) { wasActive = true }
     }
 
     mutating func becameActive() { wasActive = true }

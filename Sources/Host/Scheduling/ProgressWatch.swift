@@ -4,11 +4,9 @@ import TaskModel
 ///
 /// All times are on CLOCK_MONOTONIC: a machine that sleeps makes no progress and is not to blame.
 struct ProgressWatch: Sendable {
-    /// Rates are taken over periods of 10 s: one report in 10 s is no rate, and 30 s are three of them.
-    private static let period = Duration.seconds(10)
-    /// Periods that make "now", and those before them that make "usually": half a minute against a minute at least.
+    /// Periods that make "now", and those before them that make "usually": by standard half a minute against a minute.
     private static let recentPeriods = 3, usualPeriods = 6
-    /// More are not remembered: 10 min.
+    /// More are not remembered: by standard 10 min.
     private static let mostPeriods = 60
 
     private(set) var newest: TaskProgress?
@@ -29,15 +27,15 @@ struct ProgressWatch: Sendable {
     }
 
     /// Takes in a report; false if it changes nothing.
-    mutating func report(_ report: TaskProgress, at time: Duration, slowShare: Double) -> Bool {
+    mutating func report(_ report: TaskProgress, at time: Duration, _ settings: SchedulerSettings) -> Bool {
         guard report.completed != newest?.completed || report.total != newest?.total else { return false }
-        rollPeriods(to: time)
+        rollPeriods(of: settings.ratePeriod, to: time)
         unitsInPeriod += max(0, report.completed - (newest?.completed ?? 0))
         newest = report
         lastChange = time
         isStallAsked = false
         let (recent, usual) = rates()
-        isSlow = recent.map { $0 < slowShare * usual } ?? false
+        isSlow = recent.map { $0 < settings.slowShare * usual } ?? false
         if !isSlow { isSlowAsked = false }
         return true
     }
@@ -71,7 +69,7 @@ struct ProgressWatch: Sendable {
         return Rationale(
             quantity: "progressRate",
             required: "\(Int(settings.slowShare * 100)) % of its usual rate or more",
-            observed: "\((recent ?? 0).text) units a period of 10 s, usually \(usual.text)",
+            observed: "\((recent ?? 0).text) units in \(settings.ratePeriod.text), usually \(usual.text)",
             remedy: "Answer whether it should keep going")
     }
 
@@ -80,11 +78,11 @@ struct ProgressWatch: Sendable {
         isStallAsked ? nil : lastChange.map { $0 + settings.stallQuestion }
     }
 
-    private mutating func rollPeriods(to time: Duration) {
-        while time >= periodStart + Self.period {
+    private mutating func rollPeriods(of period: Duration, to time: Duration) {
+        while time >= periodStart + period {
             units.append(unitsInPeriod)
             unitsInPeriod = 0
-            periodStart += Self.period
+            periodStart += period
             if units.count > Self.mostPeriods { units.removeFirst() }
         }
     }

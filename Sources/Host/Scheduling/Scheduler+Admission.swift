@@ -62,7 +62,9 @@ extension Scheduler {
                 .notPermitted, "it asks for the GPU, and this machine offers none",
                 "Submit it without the GPU")
         }
-        let limit = submission.origin == .schedule ? nil : settings.pendingLimit(for: kind)
+        let limit =
+            submission.origin == .schedule
+            ? nil : manifest.pendingLimits[kind] ?? settings.pendingLimit(for: kind)
         if let limit {
             let replaced =
                 pending.request(of: identifier).map { $0.submission.origin != .schedule ? 1 : 0 } ?? 0
@@ -70,7 +72,8 @@ extension Scheduler {
                 throw refuse(
                     .tooManyPendingTaskRequests,
                     "\(limit) of \(limit) pending \(kind.rawValue) requests of \(bundle) are taken",
-                    "Cancel one, or wait for a launch")
+                    "Cancel one, wait for a launch, or raise pending: {\(kind.rawValue): \(limit)} in the manifest"
+                )
             }
         }
         let admission = Admission(

@@ -84,6 +84,10 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var stallQuestion = Duration.seconds(30)
     /// Below this share of its own median rate a launch counts as slow: a quarter.
     public var slowShare = 0.25
+    /// Over what periods the rate of progress is taken: 10 s.
+    ///
+    /// Three of them are "of late", and six at least "usually". Ours: one report in 10 s is no rate, and 30 s are three of them.
+    public var ratePeriod = Duration.seconds(10)
     /// How long renewals may keep a processing launch going: 8 h from its *ready*.
     ///
     /// Ours: a night on the charger.

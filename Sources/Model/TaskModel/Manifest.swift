@@ -10,6 +10,8 @@ public struct Manifest: Equatable, Sendable {
     public var tasks: [TaskDeclaration]
     /// What its tasks may reach.
     public var sandbox: SandboxDeclaration
+    /// How many requests may be pending, where it says so itself: `pending:`.
+    public var pendingLimits = PendingLimits()
     /// The identifier of its app launches; `nil` where its library is no app.
     ///
     /// No file says it: the host finds out when it copies the library.
@@ -35,6 +37,29 @@ public struct Manifest: Equatable, Sendable {
         return tasks.filter { $0.pattern.matches(identifier) }.max { left, right in
             if left.pattern.isWildcard != right.pattern.isWildcard { return left.pattern.isWildcard }
             return left.pattern.base.rawValue.utf8.count < right.pattern.base.rawValue.utf8.count
+        }
+    }
+}
+
+/// `pending: {appRefresh, processing}`: how many requests of a kind a bundle may have pending.
+public struct PendingLimits: Equatable, Sendable, Codable {
+    /// Refresh requests, 1 through 1000; `nil` leaves it to the host.
+    public var appRefresh: Int?
+    /// Processing requests, 1 through 1000; `nil` leaves it to the host.
+    public var processing: Int?
+
+    /// Makes limits from checked numbers; the default leaves both to the host.
+    public init(appRefresh: Int? = nil, processing: Int? = nil) {
+        self.appRefresh = appRefresh
+        self.processing = processing
+    }
+
+    /// The limit of a kind; `nil` leaves it to the host, which limits no other kind.
+    public subscript(kind: TaskKind) -> Int? {
+        switch kind {
+        case .appRefresh: appRefresh
+        case .processing: processing
+        case .continuedProcessing, .push, .transferEvents, .activity, .appLaunch: nil
         }
     }
 }

@@ -1,7 +1,7 @@
 /// Manifests in recorded logs: the modes are in order, so that the same manifest gives the same bytes in every process.
 extension Manifest: Codable {
     private enum CodingKeys: String, CodingKey {
-        case bundle, library, modes, tasks, sandbox, appLaunch
+        case bundle, library, modes, tasks, sandbox, pendingLimits, appLaunch
     }
 
     /// Decodes what ``encode(to:)`` made; nothing is checked again.
@@ -13,6 +13,8 @@ extension Manifest: Codable {
             modes: values.decode(Set<BackgroundMode>.self, forKey: .modes),
             tasks: values.decode([TaskDeclaration].self, forKey: .tasks),
             sandbox: values.decode(SandboxDeclaration.self, forKey: .sandbox))
+        pendingLimits =
+            try values.decodeIfPresent(PendingLimits.self, forKey: .pendingLimits) ?? PendingLimits()
         appLaunch = try values.decodeIfPresent(TaskIdentifier.self, forKey: .appLaunch)
     }
 
@@ -24,6 +26,7 @@ extension Manifest: Codable {
         try values.encode(modes.sorted { $0.rawValue < $1.rawValue }, forKey: .modes)
         try values.encode(tasks, forKey: .tasks)
         try values.encode(sandbox, forKey: .sandbox)
+        if pendingLimits != PendingLimits() { try values.encode(pendingLimits, forKey: .pendingLimits) }
         try values.encodeIfPresent(appLaunch, forKey: .appLaunch)
     }
 }

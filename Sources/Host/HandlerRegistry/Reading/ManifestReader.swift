@@ -36,7 +36,7 @@ struct ManifestReader {
     }
 
     private func manifest(_ root: YAMLNode) -> ReadManifest? {
-        let keys = ["apiVersion", "bundle", "library", "client", "modes", "tasks", "sandbox"]
+        let keys = ["apiVersion", "bundle", "library", "client", "modes", "pending", "tasks", "sandbox"]
         guard let fields = Fields(root, "the manifest", keys: keys, problems) else { return nil }
         fields.checkVersion("the manifest", problems)
         let bundle = bundle(fields)
@@ -54,12 +54,14 @@ struct ManifestReader {
         var payloadKeys: [String: PayloadType] = [:]
         for task in tasks { payloadKeys.merge(task.declaration.payload) { left, _ in left } }
         let sandbox = SandboxReader(payload: payloadKeys, problems: problems).sandbox(fields["sandbox"])
+        let pendingLimits = pendingLimits(fields["pending"])
         guard let bundle else { return nil }
+        var manifest = Manifest(
+            bundle: bundle, library: library, modes: modes ?? [], tasks: tasks.map(\.declaration),
+            sandbox: sandbox)
+        manifest.pendingLimits = pendingLimits
         return ReadManifest(
-            manifest: Manifest(
-                bundle: bundle, library: library, modes: modes ?? [], tasks: tasks.map(\.declaration),
-                sandbox: sandbox),
-            bundlePlace: fields["bundle"]?.place, libraryPlace: fields["library"]?.place,
+            manifest: manifest, bundlePlace: fields["bundle"]?.place, libraryPlace: fields["library"]?.place,
             taskPlaces: tasks.map(\.place),
             callPlaces: tasks.map(\.callPlaces), conditionPlaces: tasks.map(\.conditionPlaces))
     }
@@ -94,6 +96,14 @@ struct ManifestReader {
         guard let items = node.items("modes", problems) else { return nil }
         let modes = items.map { $0.word("mode", as: BackgroundMode.self, problems) }
         return modes.contains(nil) ? nil : Set(modes.compactMap(\.self))
+    }
+
+    private func pendingLimits(_ node: YAMLNode?) -> PendingLimits {
+        guard let node, let fields = Fields(node, "pending", keys: ["appRefresh", "processing"], problems)
+        else { return PendingLimits() }
+        return PendingLimits(
+            appRefresh: fields["appRefresh"]?.integer("appRefresh", in: 1...1000, problems),
+            processing: fields["processing"]?.integer("processing", in: 1...1000, problems))
     }
 
     private func checkIdentifiers(_ tasks: [ReadTask]) {
