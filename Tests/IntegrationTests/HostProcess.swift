@@ -105,6 +105,7 @@ final class HostProcess {
     @discardableResult
     func run(_ arguments: String...) -> Answer { run(arguments) }
 
+    @discardableResult
     func run(_ arguments: [String]) -> Answer {
         let command = Process()
         command.executableURL = Self.products.appendingPathComponent("bgtask")

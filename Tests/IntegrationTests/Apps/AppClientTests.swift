@@ -10,6 +10,7 @@ import Testing
         modes: [fetch]
         tasks:
           - {identifier: org.example.desktop.export.*, kind: continuedProcessing}
+          - {identifier: org.example.desktop.pair.*, kind: continuedProcessing}
           - {identifier: org.example.desktop.refresh, kind: appRefresh}
 
         """
@@ -74,6 +75,37 @@ import Testing
             try host.launches(of: "org.example.desktop.export.endless").first?["outcome"] as? String
                 == "cancelled"
         }
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `without a queue, the launches of one registration come one after the other`() throws {
+        let host = try HostProcess()
+        try Self.manifest.write(
+            to: host.manifests.appendingPathComponent("desktop.yaml"), atomically: true, encoding: .utf8)
+        try host.start()
+        let app = try start("pair", under: host)
+        defer { if app.process.isRunning { kill(app.process.processIdentifier, SIGKILL) } }
+        try host.wait("both have ended") {
+            try host.launches().filter { $0["outcome"] as? String == "succeeded" }.count == 2
+        }
+        for name in ["one", "two"] {
+            #expect(app.output().contains("org.example.desktop.pair.\(name) alone: true"), "\(app.output())")
+        }
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `one that must begin at once is refused where it can't`() throws {
+        let host = try HostProcess()
+        host.environment["BGTASK_SCHEDULING_CONTINUED_SLOTS"] = "1"
+        try Self.manifest.write(
+            to: host.manifests.appendingPathComponent("desktop.yaml"), atomically: true, encoding: .utf8)
+        try host.start()
+        let first = try start("endless", under: host)
+        defer { if first.process.isRunning { kill(first.process.processIdentifier, SIGKILL) } }
+        try host.wait("the first runs") { first.output().contains("launched") }
+        let second = try start("impatient", under: host)
+        second.process.waitUntilExit()
+        #expect(second.output().contains("it can't start at once"), "\(second.output())")
         #expect(host.stop() == 0)
     }
 

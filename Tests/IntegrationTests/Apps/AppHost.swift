@@ -16,11 +16,16 @@ final class AppHost {
     ///
     /// - Parameters:
     ///   - app: The fixture; `SceneApp` has the bundle `org.example.scene`.
+    ///   - modes: The manifest's modes.
     ///   - tasks: Each task's last label and kind, with whatever else its manifest says.
-    init(_ app: String, modes: String = "fetch, processing", tasks: [String: String], extra: String = "")
-        throws
-    {
-        host = try HostProcess()
+    ///   - extra: More keys of the manifest.
+    ///   - settings: The host's configuration; see ``configure(_:)``.
+    init(
+        _ app: String, modes: String = "fetch, processing", tasks: [String: String], extra: String = "",
+        settings: String = ""
+    ) throws {
+        host = try HostProcess("--config-root", configuration.path)
+        try Self.write(settings, for: configuration)
         self.app = app
         let library = "lib\(app).so"
         let built = Self.products.appendingPathComponent(library)
@@ -55,6 +60,68 @@ final class AppHost {
     }
 
     let bundle: String
+
+    /// Where the host looks for the administrator's files.
+    private let configuration = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "configuration-\(UUID().uuidString)")
+
+    deinit { try? FileManager.default.removeItem(at: configuration) }
+
+    /// Replaces the host's configuration, which takes force while it runs.
+    func configure(_ settings: String) throws { try Self.write(settings, for: configuration) }
+
+    private static func write(_ settings: String, for root: URL) throws {
+        let folder = root.appendingPathComponent("etc/bgtask")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        let new = folder.appendingPathComponent("new")
+        try Data((settings + "\n").utf8).write(to: new)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: new.path)
+        // Renamed into place: the host never sees half of it.
+        if rename(new.path, folder.appendingPathComponent("bgtaskd.yaml").path) != 0 {
+            throw HostFailure("rename to \(folder.path)/bgtaskd.yaml")
+        }
+    }
+
+    /// Waits until a launch, or the host about it, has said something.
+    func hear(_ text: String, from id: String) throws {
+        try host.wait("\(id) says '\(text)'") { lines(of: id).contains { $0.contains(text) } }
+    }
+
+    /// The newest launch of a task, once there is one.
+    func newestLaunch(of name: String) throws -> String {
+        var id: String?
+        try host.wait("\(name) is launched") {
+            id = try host.launches(of: "\(bundle).\(name)").first?["launch"] as? String
+            return id != nil
+        }
+        return id ?? ""
+    }
+
+    /// Submits a continued task, as its user would.
+    @discardableResult
+    func request(_ name: String, _ options: String...) -> HostProcess.Answer {
+        host.run(["submit", "\(bundle).\(name)", "--title", "Title", "--subtitle", "Subtitle"] + options)
+    }
+
+    /// The pending requests by identifier's last labels, as `bgtask pending --json` has them.
+    func pendingRequests() throws -> [String: [String: Any]] {
+        let rows = try host.json("pending") as? [[String: Any]] ?? []
+        return Dictionary(
+            uniqueKeysWithValues: rows.compactMap { row in
+                guard let request = row["request"] as? [String: Any],
+                    let identifier = request["identifier"] as? String
+                else { return nil }
+                return (String(identifier.dropFirst(bundle.count + 1)), request)
+            })
+    }
+
+    /// What keeps a task from starting, as `bgtask explain` says it.
+    func vetoes(of name: String) -> [String] {
+        host.run("explain", "\(bundle).\(name)").output.split(separator: "\n").map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }.filter { $0.hasPrefix("no ") }
+    }
 
     /// Launches a task whatever the conditions, and waits until its launch has ended.
     ///

@@ -33,7 +33,11 @@ class AppDelegate: UIResponder, UIApplicationDelegate {
         print(
             "push: \(userInfo["word"] as? String ?? "none"), state background: \(application.applicationState == .background)"
         )
-        completionHandler(.newData)
+        switch userInfo["word"] as? String {
+        case "nothing": completionHandler(.noData)
+        case "broken": completionHandler(.failed)
+        default: completionHandler(.newData)
+        }
     }
 
     func scheduleAppRefresh() {

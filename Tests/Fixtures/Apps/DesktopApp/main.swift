@@ -1,6 +1,8 @@
 import BackgroundTasks
 
 // A desktop app, no plugin: submits a continued task on its user's act, and runs it itself.
+// What it prints is read while it runs.
+setvbuf(stdout, nil, _IOLBF, 0)
 let scheduler = BGTaskScheduler.shared
 scheduler.register(forTaskWithIdentifier: "org.example.desktop.export.*", using: nil) { task in
     guard let task = task as? BGContinuedProcessingTask else { exit(2) }
@@ -25,9 +27,39 @@ scheduler.register(forTaskWithIdentifier: "org.example.desktop.refresh", using: 
     task.setTaskCompleted(success: true)
 }
 
+// Two launches of one registration: its queue takes them one after the other.
+let inside = NSLock()
+var left = 2
+scheduler.register(forTaskWithIdentifier: "org.example.desktop.pair.*", using: nil) { task in
+    print("\(task.identifier) alone: \(inside.try())")
+    Thread.sleep(forTimeInterval: 0.5)
+    inside.unlock()
+    task.setTaskCompleted(success: true)
+    left -= 1
+    if left == 0 { exit(0) }
+}
+
 let name = CommandLine.arguments.dropFirst().first ?? "album"
 let request = BGContinuedProcessingTaskRequest(
     identifier: "org.example.desktop.export.\(name)", title: "Export", subtitle: "begins")
+if name == "pair" {
+    for label in ["one", "two"] {
+        try scheduler.submit(
+            BGContinuedProcessingTaskRequest(
+                identifier: "org.example.desktop.pair.\(label)", title: label, subtitle: "of two"))
+    }
+    RunLoop.main.run()
+}
+if name == "impatient" {
+    request.strategy = .fail
+    do {
+        try scheduler.submit(request)
+    } catch BGTaskScheduler.Error.immediateRunIneligible {
+        print("it can't start at once")
+        exit(0)
+    }
+    RunLoop.main.run()
+}
 Task {
     do {
         try scheduler.submit(BGAppRefreshTaskRequest(identifier: "org.example.desktop.refresh"))
