@@ -38,6 +38,24 @@ import Testing
         )
     }
 
+    @Test func `a simulated launch is admitted past the refresh switch and the limits, not past permissions`()
+    {
+        let rig = SchedulerRig([
+            .make("com.example.a") {
+                $0.tasks.append(
+                    TaskDeclaration(pattern: try! IdentifierPattern("com.example.a.other"), kind: .appRefresh)
+                )
+            }
+        ])
+        rig.submit("other") { $0.earliestBeginDate = rig.now.wall + .seconds(60) }
+        #expect(Self.refusal(rig, "refresh")?.code == .tooManyPendingTaskRequests)
+        #expect(Self.refusal(rig, "refresh", .simulated) == nil)
+        rig.send(.refreshSwitched(.sample, .denied))
+        #expect(Self.refusal(rig, "other")?.code == .unavailable)
+        #expect(Self.refusal(rig, "other", .simulated) == nil)
+        #expect(Self.refusal(rig, "nobody", .simulated)?.code == .notPermitted)
+    }
+
     @Test func `a kind whose mode is missing is refused, one that needs none is not`() {
         let rig = SchedulerRig([.make("com.example.a") { $0.modes = [.fetch] }])
         #expect(Self.refusal(rig, "p1")?.code == .notPermitted)

@@ -35,7 +35,9 @@ extension Scheduler {
             throw refuse(
                 .notPermitted, "\(refusal.observed), and it needs \(refusal.required)", refusal.remedy)
         }
-        if RefreshAllowed.binds(kind),
+        // A simulated launch asks for permissions, not for policies; it waits for nothing, so it takes nobody's place.
+        let isSimulated = submission.origin == .simulated
+        if !isSimulated, RefreshAllowed.binds(kind),
             let refusal = RefreshAllowed.refusal(bundle, bundleState(bundle), settings)
         {
             throw refuse(.unavailable, "background refresh is \(refusal.observed)", refusal.remedy)
@@ -63,7 +65,7 @@ extension Scheduler {
                 "Submit it without the GPU")
         }
         let limit =
-            submission.origin == .schedule
+            submission.origin == .schedule || isSimulated
             ? nil : manifest.pendingLimits[kind] ?? settings.pendingLimit(for: kind)
         if let limit {
             let replaced =
