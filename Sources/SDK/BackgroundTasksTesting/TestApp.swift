@@ -157,13 +157,16 @@ public final class TestApp: Sendable {
     ///   - lowPowerMode: Whether low-power mode is on; `nil` leaves it.
     ///   - thermalState: How hot it is; `nil` leaves it.
     ///   - shouldDefer: Whether activities should stop; `nil` leaves it.
+    ///   - offersGPU: Whether ``BackgroundTasks/BGTaskScheduler/supportedResources`` has the GPU; `nil` leaves it.
     public func setConditions(
-        lowPowerMode: Bool? = nil, thermalState: ProcessInfo.ThermalState? = nil, shouldDefer: Bool? = nil
+        lowPowerMode: Bool? = nil, thermalState: ProcessInfo.ThermalState? = nil, shouldDefer: Bool? = nil,
+        offersGPU: Bool? = nil
     ) {
         host.changeConditions { conditions in
             if let lowPowerMode { conditions.isLowPower = lowPowerMode }
             if let thermalState { conditions.thermal = thermalState.rawValue }
             if let shouldDefer { conditions.shouldDefer = shouldDefer }
+            if let offersGPU { conditions.hasGPU = offersGPU }
         }
     }
 

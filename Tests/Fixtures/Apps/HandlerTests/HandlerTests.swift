@@ -247,6 +247,9 @@ import Testing
             }
             #expect(ProcessInfo.processInfo.isLowPowerModeEnabled)
             #expect(ProcessInfo.processInfo.thermalState == .serious)
+            #expect(BGTaskScheduler.supportedResources == [])
+            app.setConditions(offersGPU: true)
+            #expect(BGTaskScheduler.supportedResources == .gpu)
         }
     }
 
