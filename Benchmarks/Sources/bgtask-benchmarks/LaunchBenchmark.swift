@@ -20,10 +20,17 @@ struct LaunchBenchmark {
         let hash: String
         var ready = Samples()
         var ended = Samples()
+        /// Of launches that came in a burst.
+        var readyInBurst = Samples()
+        /// From the orders of a burst to its last end.
+        var bursts = Samples()
     }
 
     private static let rounds = 5
     private static let perRound = 40
+    /// How many orders come at once in a burst, and how many bursts there are in a round.
+    private static let burst = 8
+    private static let burstsPerRound = 5
 
     func run() async throws {
         let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
@@ -52,6 +59,16 @@ struct LaunchBenchmark {
                     guard round > 0 else { continue }
                     variants[index].ready.add(ready)
                     variants[index].ended.add(ended)
+                }
+                guard !variants[index].isFresh, round > 0 else { continue }
+                for _ in 0..<Self.burstsPerRound {
+                    let orders = try (1...Self.burst).map {
+                        try self.order(number + Int64($0), variants[index], products)
+                    }
+                    number += Int64(Self.burst)
+                    let (ready, ended) = try await measureBurst(orders, launcher, &events)
+                    for time in ready { variants[index].readyInBurst.add(time) }
+                    variants[index].bursts.add(ended)
                 }
             }
         }
@@ -102,6 +119,32 @@ struct LaunchBenchmark {
         throw BenchmarkError("the launcher's events ended")
     }
 
+    /// Launches all at once; the times of each *ready* and of the last end, from the orders on.
+    private func measureBurst(
+        _ orders: [LaunchOrder], _ launcher: TaskLauncher, _ events: inout AsyncStream<LaunchEvent>.Iterator
+    ) async throws -> (ready: [Duration], ended: Duration) {
+        let clock = SystemClocks()
+        let start = clock.now().monotonic
+        var ready: [Duration] = []
+        var left = Set(orders.map(\.id))
+        for order in orders { launcher.launch(order) }
+        while let event = await events.next() {
+            switch event {
+            case .ready(let id, _) where left.contains(id):
+                ready.append(clock.now().monotonic - start)
+            case .ended(let id, let end, _, _, _, _) where left.contains(id):
+                guard end.outcome == .succeeded else {
+                    throw BenchmarkError("a launch ended \(end.outcome): \(end.message ?? "no message")")
+                }
+                left.remove(id)
+                if left.isEmpty { return (ready, clock.now().monotonic - start) }
+            default:
+                continue
+            }
+        }
+        throw BenchmarkError("the launcher's events ended")
+    }
+
     private func show(_ variants: [Variant], _ floor: Floor, isolation: String) {
         print(
             "\nLaunches, one at a time, groups ended by \(isolation) (microseconds; x is times the bare fork)"
@@ -113,6 +156,10 @@ struct LaunchBenchmark {
         for variant in variants {
             print(row("\(variant.name): order to ready seen", variant.ready, floor: base))
             print(row("\(variant.name): order to end seen", variant.ended, floor: base))
+        }
+        for variant in variants where !variant.isFresh {
+            print(row("\(variant.name), \(Self.burst) at once: ready", variant.readyInBurst, floor: base))
+            print(row("\(variant.name), \(Self.burst) at once: last end", variant.bursts, floor: base))
         }
     }
 }
