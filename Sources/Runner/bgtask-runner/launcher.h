@@ -139,10 +139,12 @@ void launches_reap_orphans(struct launcher *launcher);
 /** Kills children that belong to no launch and no template. */
 void launches_kill_orphans(struct launcher *launcher);
 
-/* launcher_groups.c: all answer for a launch without a group as for one whose group is empty. */
+/* launcher_groups.c: those of a launch answer for one without a group as for one whose group is empty. */
 
 /** Writes one of the group's files; false with errno. */
 bool group_write(const struct launch *launch, const char *name, const char *text);
+/** Kills everything in a group, by its path. */
+void group_kill(const char *path);
 bool group_is_empty(const struct launch *launch);
 /** Processes in the group now; "many" where there are too many to count. */
 uint64_t group_count(const struct launch *launch);

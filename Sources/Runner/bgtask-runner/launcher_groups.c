@@ -1,8 +1,9 @@
-/* The cgroup of a launch, through its directory's descriptor. */
+/* Cgroups: a launch's, through its directory's descriptor, and others by their path. */
 #include "launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,6 +26,18 @@ bool group_write(const struct launch *launch, const char *name, const char *text
     close(file);
     errno = code;
     return done;
+}
+
+void group_kill(const char *path) {
+    char file_path[4096];
+    snprintf(file_path, sizeof(file_path), "%s/cgroup.kill", path);
+    int file = open(file_path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    // Refused only if the group is gone, and then nothing is in it.
+    ssize_t ignored = write(file, "1", 1);
+    (void)ignored;
+    close(file);
 }
 
 /* A group that is gone counts as empty: it can't be removed while a process is in it. */

@@ -122,6 +122,8 @@ void standbys_end(struct template *template) {
     struct standby *standby = &template->standby;
     if (standby->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, standby->pidfd, SIGKILL, NULL, 0);
+    if (standby->state == STANDBY_ASKED)
+        group_kill(standby->cgroup); // it may have been made without our hearing of it
     forget(standby);
 }
 

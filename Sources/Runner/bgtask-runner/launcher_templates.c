@@ -262,15 +262,7 @@ static void kill_group(struct launcher *launcher, const struct template *ended) 
         if (other != ended && other->pid > 0 && other->cgroup != NULL &&
             strcmp(other->cgroup, ended->cgroup) == 0)
             return;
-    char path[4096];
-    snprintf(path, sizeof(path), "%s/cgroup.kill", ended->cgroup);
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    // Refused only if the group is gone, and then nothing is in it.
-    ssize_t ignored = write(file, "1", 1);
-    (void)ignored;
-    close(file);
+    group_kill(ended->cgroup);
 }
 
 /* Tells the host and the waiting launches that a template's process has ended. */
@@ -297,8 +289,9 @@ static void ended(struct launcher *launcher, struct template *template, int wait
         if (launch->awaits_clone && launch->template_id == template->id)
             launches_cloned(launcher, launch, 0, -1, finding);
     }
-    // It may have cloned without living to say so; such a task is a child of ours that no launch knows.
-    if (lost)
+    // It may have cloned without living to say so; such a task is a child of ours that no launch knows. One in a group was
+    // killed with it, and there children whom no launch knows may be another launch's.
+    if (lost && template->isolation != ISOLATION_CGROUP)
         launches_kill_orphans(launcher);
     kill_group(launcher, template);
 }
