@@ -88,6 +88,8 @@ struct LaunchBenchmark {
             program: nil,
             limits: .standard(for: .processing), dataDirectory: folder, temporaryDirectory: folder)
         order.fresh = variant.isFresh
+        // As the host gives it to what is deferrable.
+        order.niceness = 10
         if isApp {
             order.permittedIdentifiers = ["org.example.features.all", identifier.rawValue]
             order.permittedKinds = [.processing, .processing]

@@ -37,7 +37,7 @@ struct Standby {
 /// Documentation/Decisions/0005-a-task-stands-by.md.
 extension LauncherCore {
     /// How long a handler runs before the next one's task is made, unless it completes sooner: cloning takes a core from it.
-    static let standbyDelay = Duration.milliseconds(2)
+    static let standbyDelay = Duration.milliseconds(1)
 
     /// Finds a launch the standby of its template.
     ///
