@@ -27,10 +27,13 @@ import Testing
         let client = ControlClient(socketPath: app.host.socket.path)
         let identifier = try TaskIdentifier("org.example.features.one")
         var events = try await client.events().makeAsyncIterator()
+        var failures: [String] = []
         func launchOnce() async throws -> Outcome? {
             let id = try await client.simulateLaunch(identifier).launch.launch
             while let event = try await events.next() {
-                if case .launchEnded(let launch, _) = event, launch.launch == id { return launch.outcome }
+                guard case .launchEnded(let launch, _) = event, launch.launch == id else { continue }
+                if launch.outcome != .succeeded { failures.append("\(launch) \(app.lines(of: "\(id)"))") }
+                return launch.outcome
             }
             return nil
         }
@@ -38,7 +41,7 @@ import Testing
         let before = traces(of: app.host)
         var outcomes: [Outcome?: Int] = [:]
         for _ in 0..<1000 { outcomes[try await launchOnce(), default: 0] += 1 }
-        #expect(outcomes == [.succeeded: 1000])
+        #expect(outcomes == [.succeeded: 1000], "\(failures)")
         let after = traces(of: app.host)
         #expect(before.values.allSatisfy { $0 >= 0 }, "each of them was found: \(before)")
         for (what, count) in before {

@@ -127,17 +127,21 @@ package final class RunningTask: Sendable {
 
     /// Ends the launch inside the app, and tells the host by `tell`; the first call counts.
     private func finish(success: Bool, tell: () -> Void) {
-        let ending = state.withLock { state -> (ProgressWatch?, [@Sendable (Bool) -> Void])? in
+        let first = state.withLock { state -> ProgressWatch?? in
             guard !state.isCompleted else { return nil }
             state.isCompleted = true
-            state.success = success
             state.handler = nil
-            defer { (state.watch, state.completions) = (nil, []) }
-            return (state.watch, state.completions)
+            return .some(state.watch.take())
         }
-        guard let (watch, completions) = ending else { return }
+        guard let watch = first else { return }
         watch?.stop()
         tell()
+        // Only now: who hears of the completion ends the process, and what the host was not told is lost with it.
+        let completions = state.withLock { state in
+            state.success = success
+            defer { state.completions = [] }
+            return state.completions
+        }
         for completion in completions { completion(success) }
     }
 
