@@ -32,9 +32,9 @@ struct StandbyTests {
     @Test func `the next launch is the process that stood by, and counts from there`() async throws {
         let harness = try await LaunchHarness()
         let (first, launcher, standby) = try await Self.running(harness)
-        let sight = try await harness.run(harness.order("succeeds"))
-        #expect(sight.end?.outcome == .succeeded)
-        for case .started(_, let pid) in sight.events { #expect(pid == standby) }
+        let next = try harness.order("succeeds")
+        #expect(try await harness.run(next).end?.outcome == .succeeded)
+        #expect(harness.pid(next.id) == standby)
         // And there is a new one.
         try await harness.wait(for: "the next standby") {
             let processes = ProcessUsage.processes(below: launcher)
@@ -52,9 +52,10 @@ struct StandbyTests {
         let (_, launcher, standby) = try await Self.running(harness)
         kill(standby, SIGKILL)
         try await harness.wait(for: "its end") { !ProcessUsage.processes(below: launcher).contains(standby) }
-        let sight = try await harness.run(harness.order("succeeds"))
-        #expect(sight.end?.outcome == .succeeded && sight.end?.leftovers == 0)
-        for case .started(_, let pid) in sight.events { #expect(pid != standby) }
+        let next = try harness.order("succeeds")
+        let end = try await harness.run(next).end
+        #expect(end?.outcome == .succeeded && end?.leftovers == 0)
+        #expect(try #require(harness.pid(next.id)) != standby)
         await harness.end()
     }
 
@@ -66,7 +67,7 @@ struct StandbyTests {
         var forking = try harness.order("daemonises")
         forking.subprocesses = true
         let sight = try await harness.run(forking)
-        for case .started(_, let pid) in sight.events { #expect(pid == standby) }
+        #expect(harness.pid(forking.id) == standby)
         #expect(sight.end?.outcome == .succeeded && sight.end?.leftovers == 1)
         harness.launcher.retire(bundle: try BundleIdentifier("com.example"))
         // The launcher and the launch that goes on.
@@ -83,8 +84,29 @@ struct StandbyTests {
         forking.subprocesses = true
         let sight = try await harness.run(forking)
         #expect(sight.end?.outcome == .succeeded && sight.end?.leftovers == 1)
-        for case .started(_, let pid) in sight.events { #expect(pid != standby) }
+        #expect(try #require(harness.pid(forking.id)) != standby)
         #expect(ProcessUsage.processes(below: launcher).contains(standby))
+        await harness.end()
+    }
+
+    @Test func `a launch that is told to stop while its standby is made never starts`() async throws {
+        let harness = try await LaunchHarness()
+        let (_, launcher, _) = try await Self.running(harness)
+        let template = try #require(
+            ProcessUsage.processes(below: launcher).first {
+                $0 != launcher && Processes.group(of: $0).contains("/template-")
+            })
+        kill(template, SIGSTOP)
+        // It takes the standby; the next one is asked for when it completes, and is not made.
+        #expect(try await harness.run(harness.order("succeeds")).end?.outcome == .succeeded)
+        let late = try harness.order("succeeds")
+        harness.launcher.launch(late)
+        harness.launcher.expire(late.id, reason: .simulated)
+        kill(template, SIGCONT)
+        try await harness.wait(for: "its end") { harness.sight(late.id).end != nil }
+        #expect(harness.pid(late.id) == nil, "\(harness.sight(late.id))")
+        #expect(harness.sight(late.id).end?.outcome == .expired)
+        #expect(try await harness.run(harness.order("succeeds")).end?.outcome == .succeeded)
         await harness.end()
     }
 

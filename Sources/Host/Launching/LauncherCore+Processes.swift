@@ -15,7 +15,12 @@ extension LauncherCore {
             if launch.group == nil, var pool = groups {
                 let group = try pool.acquire()
                 groups = pool
-                launch.enter(group, counted: try GroupCount(of: group))
+                do {
+                    launch.enter(group, counted: try GroupCount(of: group))
+                } catch {
+                    groups?.discard(group)
+                    throw error
+                }
             }
             // A second try is a new process with new pipes.
             launch.encoder = FrameEncoder()

@@ -87,7 +87,13 @@ extension LauncherCore {
         } else {
             standbys[message.template] = standby
         }
-        if let waiter { spawn(waiter) }
+        guard let waiter else { return }
+        if waiter.life.stage == .spawning, waiter.life.expiration == nil {
+            spawn(waiter)
+        } else {
+            // It was told to stop while it waited: nothing of it starts any more.
+            handle(.spawnFailed(finding: "it was stopped before it started"), waiter)
+        }
     }
 
     /// Its template has gone, and it with it.

@@ -74,7 +74,7 @@ extension Scheduler {
                 throw refuse(
                     .tooManyPendingTaskRequests,
                     "\(limit) of \(limit) pending \(kind.rawValue) requests of \(bundle) are taken",
-                    "Cancel one, wait for a launch, or raise pending: {\(kind.rawValue): \(limit)} in the manifest"
+                    "Cancel one, wait for a launch, or permit more in the manifest: pending: {\(kind.rawValue): \(limit + 1)}"
                 )
             }
         }

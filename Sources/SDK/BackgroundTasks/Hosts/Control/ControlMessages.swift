@@ -111,7 +111,7 @@ extension MachineConditions {
             case "thermal": thermal = Self.thermalWords.firstIndex(of: row.value) ?? 0
             case "power":
                 let words = row.value.split(separator: ":")
-                power = Self.powerWords[String(words[0])] ?? .unknown
+                power = words.first.flatMap { Self.powerWords[String($0)] } ?? .unknown
                 battery = words.count > 1 ? Int(words[1].dropLast()) : nil
             default: break
             }
