@@ -81,12 +81,45 @@ public struct LaunchEnd: Equatable, Sendable {
     public var code: UInt32?
     /// Processes that outlived the task and were killed.
     public var leftovers = 0
+    /// Whether it was told to stop while it had neither an expiration handler nor asked for the expiration descriptor.
+    ///
+    /// Such a launch counts as completed without success, as on iOS: its request is not put back.
+    public var neverListened = false
 
     /// Makes an end.
     public init(outcome: Outcome, reason: Reason?, message: String? = nil) {
         self.outcome = outcome
         self.reason = reason
         self.message = message
+    }
+}
+
+/// A launch that is over, with what it used: what the launcher reports, the store keeps and listings show.
+public struct EndedLaunch: Equatable, Sendable {
+    /// Which launch.
+    public var id: LaunchID
+    /// How it ended.
+    public var end: LaunchEnd
+    /// When.
+    public var at: Moment
+    /// CPU time of the launch and all its descendants.
+    public var cpuTime: Duration
+    /// Whether ``cpuTime`` may be too low, for want of a cgroup.
+    public var cpuIsLowerBound: Bool
+    /// Peak resident memory; `nil` if unknown.
+    public var peakMemory: ByteCount?
+
+    /// Makes an ended launch.
+    public init(
+        id: LaunchID, end: LaunchEnd, at: Moment, cpuTime: Duration = .zero, cpuIsLowerBound: Bool = false,
+        peakMemory: ByteCount? = nil
+    ) {
+        self.id = id
+        self.end = end
+        self.at = at
+        self.cpuTime = cpuTime
+        self.cpuIsLowerBound = cpuIsLowerBound
+        self.peakMemory = peakMemory
     }
 }
 

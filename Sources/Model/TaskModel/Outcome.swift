@@ -73,6 +73,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case unkillable
     /// The process that was to run it is gone, and no plugin can.
     case clientGone
+    /// A newer request of the same identifier took its place while it was pending.
+    case replaced
 
     /// Whether an expire frame may carry it.
     public var isExpiration: Bool {
@@ -83,7 +85,7 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
             .manifestRemoved, .simulated:
             true
         case .handlerFailed, .exitedWithoutCompleting, .signal, .loadFailed, .protocolError, .hostDied,
-            .launcherDied, .unkillable, .clientGone:
+            .launcherDied, .unkillable, .clientGone, .replaced:
             false
         }
     }

@@ -12,14 +12,16 @@ public enum PutBackRule {
     ///   - completed: Whether the handler completed, with `true` or `false`.
     ///   - expiration: The reason of the expiration that was sent; `nil` if none.
     ///   - isAtMostOnce: Whether the manifest says `delivery: atMostOnce`.
+    ///   - neverListened: Whether it had no expiration handler: then the expiration completed it, without success.
     /// - Returns: False where the launch's end is the request's end.
     public static func applies(
-        kind: TaskKind, outcome: Outcome, completed: Bool, expiration: Reason?, isAtMostOnce: Bool
+        kind: TaskKind, outcome: Outcome, completed: Bool, expiration: Reason?, isAtMostOnce: Bool,
+        neverListened: Bool = false
     ) -> Bool {
         if isAtMostOnce || expiration == .cancelledByUser || expiration == .manifestRemoved { return false }
         switch outcome {
         case .lost: return true
-        case .expired: return !completed && (kind != .appLaunch || expiration != .leaseEnded)
+        case .expired: return !completed && !neverListened && (kind != .appLaunch || expiration != .leaseEnded)
         case .succeeded, .failed, .killed, .crashed, .cancelled: return false
         }
     }
