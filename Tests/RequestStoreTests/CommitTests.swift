@@ -52,7 +52,7 @@ import Testing
             #expect(foreignKeys == 1)
             store.queue.connection.reopen()
             let again = try await store.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
-            #expect(again == 2, "also when it was opened anew")
+            #expect(again == 2, "also after it was opened again")
             try await store.close(at: now)
 
             let lax = try DatabasePool(path: directory + "/lax.sqlite")
@@ -136,30 +136,104 @@ import Testing
         #expect(try await store.settings().isEmpty)
     }
 
-    @Test func `a flood of progress makes one commit a second at most, and rides along with others`()
+    @Test func `a hundred writes of one call are one commit with one sync, refused ones included`()
+        async throws
+    {
+        try await withTemporaryDirectory { directory in
+            let store = try SQLiteRequestStore.open(directory: directory, socket: "s", at: now)
+            let (before, logged) = (store.statistics(), try commits(inLogOf: directory))
+            let terms = RequestTerms(
+                bundle: try BundleIdentifier("com.example"), kind: .processing, acceptedAt: now,
+                deadline: deadline, pendingLimit: 60)
+            let answers = await store.commit(
+                try (0..<100).map { .accept(try submission("com.example.t\($0)"), terms) })
+            #expect(answers.count { (try? $0.get()) != nil } == 60)
+            let identifiers = answers.compactMap { answer -> String? in
+                guard case .success(.accepted(let acceptance)) = answer else { return nil }
+                return acceptance.request.identifier.rawValue
+            }
+            #expect(identifiers == (0..<60).map { "com.example.t\($0)" }, "in the order of the writes")
+            let after = store.statistics()
+            #expect(after.commits - before.commits == 1)
+            #expect(after.writes - before.writes == 100)
+            #expect(after.largestCommit == 100)
+            #expect(try commits(inLogOf: directory) - logged == 1)
+            try await store.close(at: now)
+        }
+    }
+
+    @Test func `an error of the database fails every write of a commit`() async throws {
+        let store = try SQLiteRequestStore.inMemory()
+        let request = try await store.accept(submission("com.example.a")).request
+        try await store.write { try $0.execute(sql: "DROP TABLE settings") }
+        let answers = try await store.commit([
+            .cancel(request.id, .cancelledByUser, at: now),
+            .remember(.boot("1")),
+            .accept(
+                submission("com.example.b"),
+                RequestTerms(
+                    bundle: BundleIdentifier("com.example"), kind: .processing, acceptedAt: now,
+                    deadline: deadline, pendingLimit: nil)),
+        ])
+        #expect(answers.count == 3)
+        for answer in answers {
+            guard case .failure(.store(let error)) = answer else {
+                Issue.record("\(answer)")
+                continue
+            }
+            #expect(error.code == .damaged)
+        }
+        #expect(try await store.pendingRequests() == [request])
+    }
+
+    @Test func `a durable job alone is three commits: accept, begin and end; ready and progress cost none`()
+        async throws
+    {
+        let store = try SQLiteRequestStore.inMemory()
+        let clock = VirtualMoments()
+        // The first note of a store is due at once. It is not part of the job.
+        store.note(.ready(at: now), of: LaunchID(rawValue: 99), at: clock.now())
+        while !store.queue.unwrittenNotes().isEmpty { await Task.yield() }
+        let before = store.statistics().commits
+        let launch = try await store.begin(store.accept(submission()).request.id)
+        store.note(.ready(at: later), of: launch.id, at: clock.now())
+        store.note(.progress(TaskProgress(completed: 1, total: 2)), of: launch.id, at: clock.now())
+        try await store.end(launch.id)
+        #expect(store.statistics().commits - before == 3)
+        let written = try await store.write {
+            try Bool.fetchOne(
+                $0, sql: "SELECT ready_ms = ? AND progress_completed = 1 FROM launches",
+                arguments: [later.milliseconds])
+        }
+        #expect(written == true)
+    }
+
+    @Test func `a flood of notes makes one commit a second at most, and rides along with others`()
         async throws
     {
         let store = try SQLiteRequestStore.inMemory()
         let clock = VirtualMoments()
         let launch = try await store.begin(store.accept(submission()).request.id)
         let before = store.statistics().commits
+        store.note(.ready(at: later), of: launch.id, at: clock.now())
         for count in 1...10_000 {
-            store.recordProgress(launch.id, TaskProgress(completed: Int64(count), total: 0), at: clock.now())
+            store.note(
+                .progress(TaskProgress(completed: Int64(count), total: 0)), of: launch.id, at: clock.now())
         }
-        try await store.setSetting("a", "b")
+        await store.remember(.boot("carry the notes"))
         #expect(store.statistics().commits - before <= 2)
         let stored = try await store.write {
-            try Int.fetchOne($0, sql: "SELECT progress_completed FROM launches")
+            try Int.fetchOne($0, sql: "SELECT progress_completed FROM launches WHERE state = 'running'")
         }
         #expect(stored == 10_000)
-        #expect(store.queue.unwrittenProgress().isEmpty)
+        #expect(store.queue.unwrittenNotes().isEmpty)
 
         clock.advance(by: .milliseconds(999))
-        store.recordProgress(launch.id, TaskProgress(completed: 1, total: 0), at: clock.now())
-        #expect(store.queue.unwrittenProgress().count == 1)
+        store.note(.progress(TaskProgress(completed: 1, total: 0)), of: launch.id, at: clock.now())
+        #expect(store.queue.unwrittenNotes().count == 1)
         clock.advance(by: .milliseconds(1))
-        store.recordProgress(launch.id, TaskProgress(completed: 2, total: 0), at: clock.now())
-        while !store.queue.unwrittenProgress().isEmpty { await Task.yield() }
+        store.note(.progress(TaskProgress(completed: 2, total: 0)), of: launch.id, at: clock.now())
+        while !store.queue.unwrittenNotes().isEmpty { await Task.yield() }
         #expect(try await store.launch(launch.id)?.progress?.completed == 2)
     }
 }

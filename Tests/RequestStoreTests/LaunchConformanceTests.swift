@@ -45,9 +45,9 @@ import Testing
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a title is the launch's and its request's, until the launch has ended`(kind: StoreUnderTest)
-        async throws
-    {
+    func `an end's title is the launch's and its request's, and a later end changes nothing`(
+        kind: StoreUnderTest
+    ) async throws {
         try await kind.with { store in
             var submitted = try submission()
             (submitted.title, submitted.subtitle) = ("first", "of all")
@@ -57,15 +57,20 @@ import Testing
             #expect(try await store.pendingRequests() == [request])
             let launch = try await store.begin(request.id)
             #expect(launch.title == "first" && launch.subtitle == "of all")
-            try await store.setTitle(launch.id, title: "second", subtitle: "")
-            let changed = try await store.launch(launch.id)
-            #expect(changed?.title == "second" && changed?.subtitle == "")
             let again = try await store.end(
-                launch.id, .expired, .leaseEnded, putBack: PutBack(notBefore: nil))
+                launch.id, .expired, .leaseEnded, title: LaunchTitle(title: "second", subtitle: ""),
+                putBack: PutBack(notBefore: nil))
             #expect(again?.submission.title == "second" && again?.submission.subtitle == "")
-            try await store.setTitle(launch.id, title: "too late", subtitle: "")
+            let ended = try await store.launch(launch.id)
+            #expect(ended?.title == "second" && ended?.subtitle == "")
+            try await store.end(launch.id, title: LaunchTitle(title: "too late", subtitle: ""))
             #expect(try await store.launch(launch.id)?.title == "second")
             #expect(try await store.pendingRequests().first?.submission.title == "second")
+
+            let next = try await store.begin(request.id)
+            #expect(next.title == "second")
+            try await store.end(next.id)
+            #expect(try await store.launch(next.id)?.title == "second", "no title keeps what is stored")
         }
     }
 
@@ -82,6 +87,9 @@ import Testing
             end.phase = .run
             end.code = 0x8BAD_F00D
             end.leftovers = 3
+            // These decide the put-back and are not stored.
+            end.completion = false
+            end.neverListened = true
             let progress = TaskProgress(completed: 3, total: 10, message: "m")
             let again = try await store.endLaunch(
                 launch.id, end, at: later, cpuTime: .nanoseconds(1_234_567_891), cpuIsLowerBound: true,
@@ -91,6 +99,8 @@ import Testing
 
             let record = try #require(await store.launch(launch.id))
             #expect(record.state == .ended)
+            end.completion = nil
+            end.neverListened = false
             #expect(record.end == end)
             #expect(record.endedAt == later)
             #expect(record.cpuTime == .nanoseconds(1_234_567_891))
@@ -189,20 +199,120 @@ import Testing
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `readers see the newest progress, and an ended launch takes none`(kind: StoreUnderTest) async throws
-    {
+    func `readers see the newest notes, and an ended launch takes none`(kind: StoreUnderTest) async throws {
         try await kind.with { store in
             let clock = VirtualMoments()
             let launch = try await store.begin(store.accept(submission()).request.id)
             for count in 1...1000 {
-                store.recordProgress(
-                    launch.id, TaskProgress(completed: Int64(count), total: 1000), at: clock.now())
+                store.note(
+                    .progress(TaskProgress(completed: Int64(count), total: 1000)), of: launch.id,
+                    at: clock.now())
             }
-            #expect(try await store.launch(launch.id)?.progress?.completed == 1000)
+            store.note(.ready(at: later), of: launch.id, at: clock.now())
+            store.note(.ready(at: later + .seconds(1)), of: launch.id, at: clock.now())
+            for note in [0, 1] {
+                let seen = try #require(await store.launch(launch.id))
+                #expect(seen.progress?.completed == 1000)
+                #expect(seen.readyAt == later, "the first time stays")
+                #expect(seen.state == .running)
+                #expect(try await store.launches(identifier: nil, limit: 1, before: nil) == [seen])
+                #expect(try await store.launches(of: launch.request) == [seen])
+                // The second look is at what a commit has written.
+                if note == 0 { await store.remember(.boot("carry the notes")) }
+            }
             try await store.end(launch.id)
-            store.recordProgress(launch.id, TaskProgress(completed: 1, total: 1), at: clock.now())
-            try await store.setSetting("carry", "the progress")
+            store.note(.progress(TaskProgress(completed: 1, total: 1)), of: launch.id, at: clock.now())
+            await store.remember(.boot("carry the progress"))
             #expect(try await store.launch(launch.id)?.progress?.completed == 1000)
+            #expect(try await store.launch(launch.id)?.state == .ended)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a launch that is told to stop before it is ready is ready and expiring`(kind: StoreUnderTest)
+        async throws
+    {
+        try await kind.with { store in
+            let launch = try await store.begin(store.accept(submission()).request.id)
+            try await store.markExpiring(launch.id, reason: .thermal, explanation: "{}")
+            store.note(.ready(at: later), of: launch.id, at: VirtualMoments().now())
+            await store.remember(.boot("carry the note"))
+            let record = try #require(await store.launch(launch.id))
+            #expect(record.state == .expiring)
+            #expect(record.readyAt == later)
+            #expect(record.stopExplanation == "{}")
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a begin answers with what earlier launches left`(kind: StoreUnderTest) async throws {
+        try await kind.with { store in
+            let terms = LaunchTerms(
+                at: now, isolation: "cgroup", libraryHash: nil, isSimulated: false, explanation: nil)
+            func begin(_ request: RequestID) async throws -> BegunLaunch? {
+                if case .begun(let begun) = try await store.commit([.begin(request, terms)])[0].get() {
+                    begun
+                } else {
+                    nil
+                }
+            }
+            let first = try await store.accept(submission()).request.id
+            let launch = try #require(try await begin(first))
+            #expect(launch.checkpoint == nil)
+            #expect(launch.lastSuccess == nil)
+            #expect(try await store.launch(launch.record.id) == launch.record)
+            try await store.saveCheckpoint(launch.record.id, [1, 2, 3])
+            try await store.end(launch.record.id, .lost, .launcherDied, putBack: PutBack(notBefore: nil))
+            let second = try #require(try await begin(first))
+            #expect(second.checkpoint == [1, 2, 3])
+            try await store.end(second.record.id, at: later)
+            let third = try #require(try await begin(store.accept(submission()).request.id))
+            #expect(third.checkpoint == nil)
+            #expect(third.lastSuccess == later)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `writes of one commit see each other, and one that is refused does not refuse the others`(
+        kind: StoreUnderTest
+    ) async throws {
+        try await kind.with { store in
+            let terms = RequestTerms(
+                bundle: try BundleIdentifier("com.example"), kind: .processing, acceptedAt: now,
+                deadline: deadline, pendingLimit: 1)
+            let launch = LaunchTerms(
+                at: now, isolation: "cgroup", libraryHash: nil, isSimulated: false, explanation: nil)
+            let first = try await store.accept(submission("com.example.a")).request
+            let answers = try await store.commit([
+                .begin(first.id, launch),
+                .begin(first.id, launch),
+                .accept(submission("com.example.b"), terms),
+                .accept(submission("com.example.c"), terms),
+                .accept(submission("com.example.b"), terms),
+                .cancel(first.id, .cancelledByUser, at: now),
+                .remember(.boot("1")),
+                .remember(.boot("2")),
+            ])
+            #expect(answers.count == 8)
+            guard case .success(.begun(let begun)) = answers[0],
+                case .failure(.store(let twice)) = answers[1],
+                case .success(.accepted(let second)) = answers[2],
+                case .failure(.submission(let refused)) = answers[3],
+                case .success(.accepted(let third)) = answers[4]
+            else {
+                Issue.record("\(answers)")
+                return
+            }
+            #expect(begun.record.request == first.id)
+            #expect(twice.code == .notPending)
+            #expect(refused.code == .tooManyPendingTaskRequests)
+            #expect(third.replaced == second.request)
+            #expect(answers[5] == .success(.cancelled(false)))
+            #expect(answers[6...] == [.success(.done), .success(.done)])
+            #expect(try await store.pendingRequests() == [third.request])
+            #expect(try await store.launch(begun.record.id) == begun.record)
+            #expect(try await store.facts().boot == "2")
+            #expect(await store.commit([]) == [])
         }
     }
 

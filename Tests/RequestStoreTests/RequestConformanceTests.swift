@@ -43,6 +43,7 @@ import Testing
             let old = try #require(await store.request(first.id))
             #expect(old.state == .done)
             #expect(old.outcome == .cancelled)
+            #expect(old.reason == .replaced)
             #expect(old.replacedBy == second.request.id)
             #expect(old.endedAt == now)
         }
@@ -137,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `settings are set, changed, listed and removed`(kind: StoreUnderTest) async throws {
+    func `rows of facts are set, changed, listed and removed as text`(kind: StoreUnderTest) async throws {
         try await kind.with { store in
             #expect(try await store.setting("a") == nil)
             try await store.setSetting("a", "1")

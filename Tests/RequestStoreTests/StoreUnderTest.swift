@@ -65,11 +65,16 @@ extension RequestStore {
     @discardableResult
     func end(
         _ launch: LaunchID, _ outcome: Outcome = .succeeded, _ reason: Reason? = nil, at time: WallTime = now,
-        putBack: PutBack? = nil
+        title: LaunchTitle? = nil, putBack: PutBack? = nil
     ) async throws -> TaskRequest? {
         try await endLaunch(
             launch, LaunchEnd(outcome: outcome, reason: reason), at: time, cpuTime: .zero,
             cpuIsLowerBound: false,
-            peakMemory: nil, progress: nil, putBack: putBack)
+            peakMemory: nil, progress: nil, title: title, putBack: putBack)
+    }
+
+    /// Keeps a fact; every store must take it.
+    func remember(_ fact: StoredFact) async {
+        #expect(await commit([.remember(fact)]) == [.success(.done)])
     }
 }

@@ -3,61 +3,73 @@ import GRDB
 import Synchronization
 import TaskModel
 
-/// Group commit: one writer takes every write that waits, commits once, and only then lets the callers go on.
+/// Group commit: one writer takes every write that waits, commits once, and only then answers the callers.
 ///
-/// A commit costs one fsync however many writes are in it, so the more callers wait, the more one fsync does. Each
-/// write runs in a savepoint: one that is refused does not fail the others.
+/// A commit costs one fsync however many writes it has, so one fsync does more the more callers wait. Each write runs in
+/// a savepoint: one that is refused does not fail the others.
 final class CommitQueue: Sendable {
-    /// A write that waits.
-    struct Write: Sendable {
-        /// Does it, and returns what tells the caller so after the commit.
-        let run: @Sendable (Database) throws -> @Sendable () -> Void
-        /// Tells the caller that it was refused, or not committed.
+    /// The writes of one caller, who waits until all of them are durable or refused.
+    private struct Entry: Sendable {
+        let count: Int
+        /// Runs the writes in the transaction.
+        ///
+        /// Throws what fails the whole transaction; returns what answers the caller after the commit.
+        let run: @Sendable (_ db: Database, _ isAlone: Bool) throws -> @Sendable () -> Void
+        /// Answers the caller that none of the writes was committed.
         let fail: @Sendable (any Error) -> Void
     }
 
     private struct State {
-        var waiting: [Write] = []
+        var waiting: [Entry] = []
         var isDraining = false
-        var unwritten = UnwrittenProgress()
+        var unwritten = UnwrittenNotes()
         var statistics = StoreStatistics()
     }
 
     let connection: StoreConnection
     private let state = Mutex(State())
-    /// One thread at a time; blocking in fsync here holds up nobody else.
+    /// One thread at a time, which may block in fsync.
     private let writer = DispatchQueue(label: "bgtask.store.writer", qos: .userInitiated)
 
     init(connection: StoreConnection) {
         self.connection = connection
     }
 
-    /// Runs a write in the next transaction; returns when it is durable, or refused.
+    /// Runs writes in the next transaction, in their order; returns when each is durable or refused.
     func perform<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async -> Result<Value, any Error> {
-        await withCheckedContinuation { continuation in
-            let write = Write(
-                run: { db in
-                    let value = try body(db)
-                    return { continuation.resume(returning: .success(value)) }
+        _ bodies: [@Sendable (Database) throws -> Value]
+    ) async -> [Result<Value, any Error>] {
+        if bodies.isEmpty { return [] }
+        return await withCheckedContinuation { continuation in
+            let entry = Entry(
+                count: bodies.count,
+                run: { db, isAlone in
+                    let results = try bodies.map { try Self.attempt($0, isAlone: isAlone, in: db) }
+                    return { continuation.resume(returning: results) }
                 },
-                fail: { continuation.resume(returning: .failure($0)) })
-            startDraining { $0.waiting.append(write) }
+                fail: { error in continuation.resume(returning: bodies.map { _ in .failure(error) }) })
+            startDraining { $0.waiting.append(entry) }
         }
     }
 
-    /// Keeps the newest progress of a launch for the next commit; makes one if the last is a second ago.
-    func record(_ progress: TaskProgress, of launch: LaunchID, at moment: Moment) {
-        let isDue = state.withLock { $0.unwritten.record(progress, of: launch, at: moment) }
+    /// Runs one write in the next transaction; returns when it is durable or refused.
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async -> Result<Value, any Error> {
+        await perform([body])[0]
+    }
+
+    /// Keeps a note for the next commit; makes a commit if the last one for notes was a second ago.
+    func keep(_ note: StoreNote, of launch: LaunchID, at moment: Moment) {
+        let isDue = state.withLock { $0.unwritten.keep(note, of: launch, at: moment) }
         if isDue { startDraining { _ in } }
     }
 
-    /// What is not yet in the database.
-    func unwrittenProgress() -> [LaunchID: TaskProgress] { state.withLock { $0.unwritten.newest } }
+    /// The notes that are not in the database yet.
+    func unwrittenNotes() -> [LaunchID: UnwrittenNotes.Notes] { state.withLock { $0.unwritten.newest } }
 
     /// How many writes wait for the next transaction.
-    func waitingCount() -> Int { state.withLock { $0.waiting.count } }
+    func waitingCount() -> Int { state.withLock { $0.waiting.reduce(0) { $0 + $1.count } } }
 
     /// What was done so far.
     func statistics() -> StoreStatistics { state.withLock { $0.statistics } }
@@ -73,62 +85,63 @@ final class CommitQueue: Sendable {
 
     private func drain() {
         while true {
-            let (batch, progress) = state.withLock { state in
+            let (batch, notes) = state.withLock { state in
                 let taken = (state.waiting, state.unwritten.take(ridingAlong: !state.waiting.isEmpty))
                 state.waiting = []
                 if taken.0.isEmpty && taken.1.isEmpty { state.isDraining = false }
                 return taken
             }
-            if batch.isEmpty && progress.isEmpty { return }
-            commit(batch, progress)
+            if batch.isEmpty && notes.isEmpty { return }
+            commit(batch, notes)
         }
     }
 
-    private func commit(_ batch: [Write], _ progress: [LaunchID: TaskProgress]) {
-        let isAlone = batch.count == 1 && progress.isEmpty
+    private func commit(_ batch: [Entry], _ notes: [LaunchID: UnwrittenNotes.Notes]) {
+        let count = batch.reduce(0) { $0 + $1.count }
+        let isAlone = count == 1 && notes.isEmpty
         do {
             let answers = try connection.current().writeWithoutTransaction { db in
                 var answers: [@Sendable () -> Void] = []
                 try db.inTransaction(.immediate) {
-                    for (launch, progress) in progress { try LaunchRow.set(progress, of: launch, in: db) }
-                    for write in batch {
-                        answers.append(try Self.answer(to: write, isAlone: isAlone, in: db))
-                    }
+                    // Before the writes: a launch that ends in this transaction keeps what was noted of it.
+                    for (launch, notes) in notes { try LaunchRow.set(notes, of: launch, in: db) }
+                    for entry in batch { answers.append(try entry.run(db, isAlone)) }
                     return .commit
                 }
                 return answers
             }
             state.withLock { state in
-                state.unwritten.didWrite(progress)
+                state.unwritten.didWrite(notes)
                 state.statistics.commits += 1
-                state.statistics.writes += batch.count
-                state.statistics.largestCommit = max(state.statistics.largestCommit, batch.count)
+                state.statistics.writes += count
+                state.statistics.largestCommit = max(state.statistics.largestCommit, count)
             }
             for answer in answers { answer() }
         } catch {
             if (error as? DatabaseError)?.resultCode == .SQLITE_IOERR { connection.reopen() }
-            for write in batch { write.fail(error) }
+            for entry in batch { entry.fail(error) }
         }
     }
 
     /// Runs one write.
     ///
-    /// A refusal is its own; an error of the database is everybody's, as the transaction may be gone. A write that is
-    /// alone needs no savepoint: its transaction is one.
-    private static func answer(to write: Write, isAlone: Bool, in db: Database) throws -> @Sendable () -> Void
-    {
-        if isAlone { return try write.run(db) }
+    /// A refusal fails the write alone. An error of the database fails all, as the transaction may be gone. A write
+    /// that is alone needs no savepoint: its transaction is one.
+    private static func attempt<Value>(
+        _ body: (Database) throws -> Value, isAlone: Bool, in db: Database
+    ) throws -> Result<Value, any Error> {
+        if isAlone { return .success(try body(db)) }
         do {
-            var answer: (@Sendable () -> Void)?
+            var results: [Value] = []
             try db.inSavepoint {
-                answer = try write.run(db)
+                results.append(try body(db))
                 return .commit
             }
-            return answer ?? {}
+            return .success(results[0])
         } catch let error as DatabaseError where error.resultCode != .SQLITE_CONSTRAINT {
             throw error
         } catch {
-            return { write.fail(error) }
+            return .failure(error)
         }
     }
 }

@@ -25,7 +25,7 @@ enum LaunchRow {
         return try Row.fetchOne(statement, arguments: [id.rawValue]).map(decode)
     }
 
-    /// Launches that meet a condition; `tail` is a constant of ours, values are arguments.
+    /// Launches that meet a condition; `tail` is a constant, values are arguments.
     static func all(_ tail: String, _ arguments: StatementArguments = [], in db: Database) throws
         -> [LaunchRecord]
     {
@@ -33,6 +33,19 @@ enum LaunchRow {
     }
 
     private static func sql(_ tail: String) -> String { "SELECT * FROM launches \(tail)" }
+
+    /// Writes notes, unless the launch has ended.
+    static func set(_ notes: UnwrittenNotes.Notes, of id: LaunchID, in db: Database) throws {
+        if let readyAt = notes.readyAt {
+            try db.cachedStatement(
+                sql: """
+                    UPDATE launches SET ready_ms = ?, state = iif(state = 'starting', 'running', state)
+                    WHERE id = ? AND state <> 'ended' AND ready_ms IS NULL
+                    """
+            ).execute(arguments: [readyAt.milliseconds, id.rawValue])
+        }
+        if let progress = notes.progress { try set(progress, of: id, in: db) }
+    }
 
     /// Writes progress, unless the launch has ended.
     static func set(_ progress: TaskProgress, of id: LaunchID, in db: Database) throws {
@@ -46,11 +59,18 @@ enum LaunchRow {
         ])
     }
 
+    /// Writes what the user sees of a launch and of its request.
+    static func set(_ title: LaunchTitle, of id: LaunchID, _ request: RequestID, in db: Database) throws {
+        let (first, second) = (StoredText.encode(title.title), StoredText.encode(title.subtitle))
+        try db.cachedStatement(sql: "UPDATE launches SET title = ?, subtitle = ? WHERE id = ?")
+            .execute(arguments: [first, second, id.rawValue])
+        try db.cachedStatement(sql: "UPDATE requests SET title = ?, subtitle = ? WHERE id = ?")
+            .execute(arguments: [first, second, request.rawValue])
+    }
+
     /// Writes how a launch ended.
-    static func end(
-        _ id: LaunchID, _ end: LaunchEnd, at time: WallTime, cpuTime: Duration, cpuIsLowerBound: Bool,
-        peakMemory: ByteCount?, in db: Database
-    ) throws {
+    static func end(_ ended: EndedLaunch, in db: Database) throws {
+        let end = ended.end
         try db.cachedStatement(
             sql: """
                 UPDATE launches SET state = 'ended', ended_ms = ?, outcome = ?, reason = ?, message = ?, signal = ?,
@@ -59,11 +79,10 @@ enum LaunchRow {
                 WHERE id = ?
                 """
         ).execute(arguments: [
-            time.milliseconds, end.outcome.rawValue, end.reason?.rawValue, StoredText.encode(end.message),
-            end.signal,
-            end.exitStatus,
-            end.phase?.rawValue, end.code, end.leftovers, cpuTime.wholeNanoseconds, cpuIsLowerBound,
-            peakMemory?.bytes, StoredText.encode(end.report), id.rawValue,
+            ended.at.wall.milliseconds, end.outcome.rawValue, end.reason?.rawValue,
+            StoredText.encode(end.message), end.signal, end.exitStatus, end.phase?.rawValue, end.code,
+            end.leftovers, ended.cpuTime.wholeNanoseconds, ended.cpuIsLowerBound, ended.peakMemory?.bytes,
+            StoredText.encode(end.report), ended.id.rawValue,
         ])
     }
 
@@ -91,7 +110,7 @@ enum LaunchRow {
         return launch
     }
 
-    /// Only what the record's initialiser copies; the launch has columns of its own for it.
+    /// Only what the record's initializer copies; the launch has columns of its own for the rest.
     private static func request(of row: Row) throws -> TaskRequest {
         let submission = TaskSubmission(
             identifier: try TaskIdentifier(row.decode(forColumn: "identifier")), origin: .client)

@@ -3,11 +3,10 @@ import TaskModel
 
 /// Between a row of `requests` and values.
 enum RequestRow {
-    /// Inserts a pending request and returns it as the store holds it, times rounded to milliseconds.
-    static func insert(
-        _ submission: TaskSubmission, bundle: BundleIdentifier, kind: TaskKind, at time: WallTime,
-        deadline: WallTime, into db: Database
-    ) throws -> TaskRequest {
+    /// Inserts a pending request and returns it as the store holds it, with times rounded to milliseconds.
+    static func insert(_ submission: TaskSubmission, _ terms: RequestTerms, into db: Database) throws
+        -> TaskRequest
+    {
         try db.cachedStatement(
             sql: """
                 INSERT INTO requests (identifier, bundle, kind, state, origin, earliest_ms, requires_external_power,
@@ -16,20 +15,22 @@ enum RequestRow {
                 VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
                 """
         ).execute(arguments: [
-            submission.identifier.rawValue, bundle.rawValue, kind.rawValue, submission.origin.rawValue,
+            submission.identifier.rawValue, terms.bundle.rawValue, terms.kind.rawValue,
+            submission.origin.rawValue,
             submission.earliestBeginDate?.milliseconds, submission.requiresExternalPower,
             submission.requiresNetworkConnectivity, submission.requiresGPU, submission.strategy.rawValue,
             StoredText.encode(submission.payload), StoredText.encode(submission.title),
             StoredText.encode(submission.subtitle), StoredText.encode(submission.idempotencyKey),
-            time.milliseconds, deadline.milliseconds, submission.pushPriority.rawValue,
+            terms.acceptedAt.milliseconds, terms.deadline.milliseconds, submission.pushPriority.rawValue,
         ])
-        // What the row holds, without asking the database for what it was just given.
+        // What the row holds: reading it back would tell nothing new.
         var kept = submission
         kept.earliestBeginDate = submission.earliestBeginDate?.rounded
         kept.deadline = nil
         return TaskRequest(
-            id: RequestID(rawValue: db.lastInsertedRowID), submission: kept, bundle: bundle, kind: kind,
-            submittedAt: time.rounded, attempt: 1, notBefore: nil, deadline: deadline.rounded)
+            id: RequestID(rawValue: db.lastInsertedRowID), submission: kept, bundle: terms.bundle,
+            kind: terms.kind, submittedAt: terms.acceptedAt.rounded, attempt: 1, notBefore: nil,
+            deadline: terms.deadline.rounded)
     }
 
     /// The record by its number; throws where there is none.
@@ -40,8 +41,8 @@ enum RequestRow {
 
     static func missing(_ id: RequestID) -> StoreError {
         StoreError(
-            code: .notPending, subject: "\(id)", finding: "there is no such request",
-            remedy: "Ask for the pending requests")
+            code: .notPending, subject: "\(id)", finding: "the store has no such request",
+            remedy: "See 'bgtask pending' for those that wait")
     }
 
     static func find(id: RequestID, in db: Database) throws -> RequestRecord? {

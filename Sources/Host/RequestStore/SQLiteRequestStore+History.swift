@@ -28,26 +28,34 @@ extension SQLiteRequestStore {
         try await records { try LaunchRow.all("WHERE request = ? ORDER BY id", [request.rawValue], in: $0) }
     }
 
-    /// Reads launches and lays progress over them that is not written yet.
+    /// Reads launches and lays the notes over them that are not written yet.
     private func records(
         _ body: @escaping @Sendable (Database) throws -> [LaunchRecord]
     ) async throws(StoreError) -> [LaunchRecord] {
         // Taken before the read: what is written in between is in the rows.
-        let unwritten = queue.unwrittenProgress()
+        let unwritten = queue.unwrittenNotes()
         return try await read(body).map { launch in
-            guard launch.state != .ended, let newer = unwritten[launch.id] else { return launch }
             var launch = launch
-            launch.progress = newer
+            unwritten[launch.id]?.apply(to: &launch)
             return launch
         }
     }
 
     /// See ``RequestStore``.
     public func lastSuccess(of identifier: TaskIdentifier) async throws(StoreError) -> WallTime? {
-        try await read { db in
-            try Int64.fetchOne(
-                db, sql: "SELECT at_ms FROM successes WHERE identifier = ?", arguments: [identifier.rawValue])
-        }.map(WallTime.init(milliseconds:))
+        try await read { try Self.lastSuccess(of: identifier, in: $0) }
+    }
+
+    /// When a launch of the identifier last succeeded.
+    static func lastSuccess(of identifier: TaskIdentifier, in db: Database) throws -> WallTime? {
+        let statement = try db.cachedStatement(sql: "SELECT at_ms FROM successes WHERE identifier = ?")
+        return try Int64.fetchOne(statement, arguments: [identifier.rawValue])
+            .map(WallTime.init(milliseconds:))
+    }
+
+    /// See ``RequestStore``.
+    public func facts() async throws(StoreError) -> StoredFacts {
+        try await read { try FactRow.readAll(in: $0) }
     }
 
     /// See ``RequestStore``.
@@ -74,15 +82,7 @@ extension SQLiteRequestStore {
 
     /// See ``RequestStore``.
     public func setSetting(_ key: String, _ value: String?) async throws(StoreError) {
-        try await write { db in
-            guard let value else {
-                try db.execute(sql: "DELETE FROM settings WHERE key = ?", arguments: [StoredText.encode(key)])
-                return
-            }
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)",
-                arguments: [StoredText.encode(key), StoredText.encode(value)])
-        }
+        try await write { try FactRow.set(key, value, in: $0) }
     }
 
     /// See ``RequestStore``.

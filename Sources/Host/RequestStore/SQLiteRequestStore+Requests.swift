@@ -3,30 +3,12 @@ import GRDB
 public import TaskModel
 
 extension SQLiteRequestStore {
-    /// See ``RequestStore``.
-    public func accept(
-        _ submission: TaskSubmission, bundle: BundleIdentifier, kind: TaskKind, at time: WallTime,
-        deadline: WallTime, pendingLimit: Int?
-    ) async throws(SubmissionError) -> Acceptance {
-        let result = await queue.perform { db in
-            try Self.accept(
-                submission, bundle: bundle, kind: kind, at: time, deadline: deadline,
-                pendingLimit: pendingLimit,
-                in: db)
-        }
-        switch result {
-        case .success(let acceptance): return acceptance
-        case .failure(let error as SubmissionError): throw error
-        case .failure(let error):
-            throw StoreError.translating(error, file: queue.connection.file)
-                .asSubmissionError(of: submission.identifier)
-        }
-    }
+    // MARK: Writes
 
-    private static func accept(
-        _ submission: TaskSubmission, bundle: BundleIdentifier, kind: TaskKind, at time: WallTime,
-        deadline: WallTime, pendingLimit: Int?, in db: Database
-    ) throws -> Acceptance {
+    /// Stores a request, unless the same was accepted before.
+    static func accept(_ submission: TaskSubmission, _ terms: RequestTerms, in db: Database) throws
+        -> Acceptance
+    {
         if let key = submission.idempotencyKey,
             let earlier = try find(submission.identifier, key: key, in: db)
         {
@@ -36,21 +18,47 @@ extension SQLiteRequestStore {
         if let replaced, submission.origin == .schedule, replaced.submission.origin != .schedule {
             return Acceptance(request: replaced, state: .pending, isRepeat: true, replaced: nil)
         }
-        if let pendingLimit, submission.origin != .schedule {
-            let taken = try countPending(bundle, kind, besides: replaced?.id, in: db)
-            if taken >= pendingLimit {
+        if let limit = terms.pendingLimit, submission.origin != .schedule {
+            let taken = try countPending(terms.bundle, terms.kind, besides: replaced?.id, in: db)
+            if taken >= limit {
                 throw SubmissionError.tooManyPending(
-                    submission.identifier, kind: kind, taken: taken, limit: pendingLimit)
+                    submission.identifier, kind: terms.kind, taken: taken, limit: limit)
             }
         }
-        if let replaced { try end(replaced.id, .cancelled, nil, at: time, in: db) }
-        let request = try RequestRow.insert(
-            submission, bundle: bundle, kind: kind, at: time, deadline: deadline, into: db)
+        if let replaced { try end(replaced.id, .cancelled, .replaced, at: terms.acceptedAt, in: db) }
+        let request = try RequestRow.insert(submission, terms, into: db)
         if let replaced {
             try db.cachedStatement(sql: "UPDATE requests SET replaced_by = ? WHERE id = ?")
                 .execute(arguments: [request.id.rawValue, replaced.id.rawValue])
         }
         return Acceptance(request: request, state: .pending, isRepeat: false, replaced: replaced)
+    }
+
+    /// Ends a pending request as cancelled; false if it is not pending.
+    static func cancel(_ id: RequestID, _ reason: Reason, at time: WallTime, in db: Database) throws -> Bool {
+        guard try RequestRow.find(id: id, in: db)?.state == .pending else { return false }
+        try end(id, .cancelled, reason, at: time, in: db)
+        return true
+    }
+
+    /// Ends a request for good; nothing reads its checkpoint any more.
+    static func end(
+        _ id: RequestID, _ outcome: Outcome, _ reason: Reason?, at time: WallTime, in db: Database
+    ) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE requests SET state = 'done', outcome = ?, reason = ?, ended_ms = ?, checkpoint = NULL
+                WHERE id = ?
+                """
+        ).execute(arguments: [outcome.rawValue, reason?.rawValue, time.milliseconds, id.rawValue])
+    }
+
+    static func findPending(_ identifier: TaskIdentifier, in db: Database) throws -> TaskRequest? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT * FROM requests WHERE identifier = ? AND state = 'pending'")
+        return try Row.fetchOne(statement, arguments: [identifier.rawValue]).map {
+            try RequestRow.decode($0).request
+        }
     }
 
     private static func find(_ identifier: TaskIdentifier, key: String, in db: Database) throws
@@ -60,14 +68,6 @@ extension SQLiteRequestStore {
             sql: "SELECT * FROM requests WHERE identifier = ? AND idempotency_key = ?")
         return try Row.fetchOne(statement, arguments: [identifier.rawValue, StoredText.encode(key)]).map(
             RequestRow.decode)
-    }
-
-    static func findPending(_ identifier: TaskIdentifier, in db: Database) throws -> TaskRequest? {
-        let statement = try db.cachedStatement(
-            sql: "SELECT * FROM requests WHERE identifier = ? AND state = 'pending'")
-        return try Row.fetchOne(statement, arguments: [identifier.rawValue]).map {
-            try RequestRow.decode($0).request
-        }
     }
 
     private static func countPending(
@@ -82,17 +82,7 @@ extension SQLiteRequestStore {
             statement, arguments: [bundle.rawValue, kind.rawValue, replaced?.rawValue ?? 0]) ?? 0
     }
 
-    /// Ends a request for good; its checkpoint has no reader any more.
-    static func end(
-        _ id: RequestID, _ outcome: Outcome, _ reason: Reason?, at time: WallTime, in db: Database
-    ) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE requests SET state = 'done', outcome = ?, reason = ?, ended_ms = ?, checkpoint = NULL
-                WHERE id = ?
-                """
-        ).execute(arguments: [outcome.rawValue, reason?.rawValue, time.milliseconds, id.rawValue])
-    }
+    // MARK: Reads
 
     /// See ``RequestStore``.
     public func pendingRequests() async throws(StoreError) -> [TaskRequest] {
@@ -108,23 +98,14 @@ extension SQLiteRequestStore {
     }
 
     /// See ``RequestStore``.
-    public func cancelPending(_ id: RequestID, at time: WallTime, reason: Reason) async throws(StoreError)
-        -> Bool
-    {
-        try await write { db in
-            guard try RequestRow.find(id: id, in: db)?.state == .pending else { return false }
-            try Self.end(id, .cancelled, reason, at: time, in: db)
-            return true
-        }
+    public func checkpoint(of request: RequestID) async throws(StoreError) -> [UInt8]? {
+        try await read { try Self.checkpoint(of: request, in: $0) }
     }
 
-    /// See ``RequestStore``.
-    public func checkpoint(of request: RequestID) async throws(StoreError) -> [UInt8]? {
-        let data = try await read { db in
-            try Data.fetchOne(
-                db, sql: "SELECT checkpoint FROM requests WHERE id = ?", arguments: [request.rawValue])
-        }
-        return data.map(Array.init)
+    /// What the last launch of a request saved.
+    static func checkpoint(of request: RequestID, in db: Database) throws -> [UInt8]? {
+        let statement = try db.cachedStatement(sql: "SELECT checkpoint FROM requests WHERE id = ?")
+        return try Data.fetchOne(statement, arguments: [request.rawValue]).map(Array.init)
     }
 }
 

@@ -35,6 +35,13 @@ enum StoreSchema {
             try db.execute(sql: "ALTER TABLE launches ADD COLUMN title ANY NOT NULL DEFAULT ''")
             try db.execute(sql: "ALTER TABLE launches ADD COLUMN subtitle ANY NOT NULL DEFAULT ''")
         }
+        migrator.registerMigration("5 the reason of replaced requests") { db in
+            try db.execute(
+                sql: """
+                    UPDATE requests SET reason = 'replaced'
+                    WHERE state = 'done' AND outcome = 'cancelled' AND replaced_by IS NOT NULL AND reason IS NULL
+                    """)
+        }
         return migrator
     }
 

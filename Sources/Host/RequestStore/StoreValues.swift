@@ -38,7 +38,7 @@ public struct RequestRecord: Equatable, Sendable {
     public var state: RequestState
     /// How it ended: its last launch's outcome, or `cancelled` before any; `nil` before.
     public var outcome: Outcome?
-    /// Why; `nil` where there is none, or it was replaced.
+    /// Why; `nil` where there is none.
     public var reason: Reason?
     /// When; `nil` before.
     public var endedAt: WallTime?

@@ -172,15 +172,11 @@ extension TaskHost {
     private func save(_ unsaved: UnsavedEnd) async throws -> TaskRequest? {
         let record = unsaved.launch.record
         let putBack = putBack(of: unsaved)
-        let submission = unsaved.launch.request.submission
-        if record.title != submission.title || record.subtitle != submission.subtitle {
-            try await store.setTitle(record.id, title: record.title, subtitle: record.subtitle)
-        }
         return try await store.endLaunch(
             record.id, unsaved.end, at: unsaved.at, cpuTime: record.cpuTime,
             cpuIsLowerBound: record.cpuIsLowerBound, peakMemory: record.peakMemory,
             progress: record.progress,
-            putBack: putBack)
+            title: LaunchTitle(title: record.title, subtitle: record.subtitle), putBack: putBack)
     }
 
     /// Whether and when the request of a launch that ended is tried again.

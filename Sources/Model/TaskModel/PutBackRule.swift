@@ -21,7 +21,8 @@ public enum PutBackRule {
         if isAtMostOnce || expiration == .cancelledByUser || expiration == .manifestRemoved { return false }
         switch outcome {
         case .lost: return true
-        case .expired: return !completed && !neverListened && (kind != .appLaunch || expiration != .leaseEnded)
+        case .expired:
+            return !completed && !neverListened && (kind != .appLaunch || expiration != .leaseEnded)
         case .succeeded, .failed, .killed, .crashed, .cancelled: return false
         }
     }

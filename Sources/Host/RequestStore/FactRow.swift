@@ -1,0 +1,90 @@
+import GRDB
+import TaskModel
+
+/// Between the table `settings`, which has one row for each fact, and values.
+enum FactRow {
+    /// What a row's key says; what follows the prefix is a bundle.
+    private enum Key: String, CaseIterable {
+        case bundleState = "bundle/"
+        case launchedApp = "app launch/"
+        case advice = "advice/"
+        /// Older hosts numbered the data directories.
+        case directory = "directory of "
+
+        func text(of bundle: BundleIdentifier) -> String { rawValue + bundle.rawValue }
+    }
+
+    private static let bootKey = "host.boot"
+    /// Where older hosts counted data directories: no number is given any more.
+    private static let directoryCounterKey = "next bundle directory"
+
+    /// Writes a fact in place of the one that it supersedes.
+    static func write(_ fact: StoredFact, in db: Database) throws {
+        switch fact {
+        case .bundleState(let bundle, let state):
+            try set(Key.bundleState.text(of: bundle), StoredJSON.text(of: StoredBundleState(state)), in: db)
+        case .launchedApp(let bundle, let hash):
+            try set(Key.launchedApp.text(of: bundle), hash, in: db)
+        case .advice(let bundle, let advice):
+            let text = try advice.map { try StoredJSON.text(of: StoredAdvice($0)) }
+            try set(Key.advice.text(of: bundle), text, in: db)
+        case .boot(let boot): try set(bootKey, boot, in: db)
+        case .directoryRenamed(let bundle): try set(Key.directory.text(of: bundle), nil, in: db)
+        }
+    }
+
+    /// Writes the text of a row; `nil` removes the row.
+    static func set(_ key: String, _ value: String?, in db: Database) throws {
+        guard let value else {
+            try db.cachedStatement(sql: "DELETE FROM settings WHERE key = ?")
+                .execute(arguments: [StoredText.encode(key)])
+            return
+        }
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)")
+            .execute(arguments: [StoredText.encode(key), StoredText.encode(value)])
+    }
+
+    /// Reads every fact; a row that can't be read becomes a sentence.
+    static func readAll(in db: Database) throws -> StoredFacts {
+        var facts = StoredFacts()
+        for row in try Row.fetchAll(db, sql: "SELECT key, value FROM settings ORDER BY key") {
+            read(row, into: &facts)
+        }
+        return facts
+    }
+
+    private static func read(_ row: Row, into facts: inout StoredFacts) {
+        var key = "a key that is not text"
+        do {
+            key = try StoredText.decode(row, "key")
+            let value = try StoredText.decode(row, "value")
+            if key == bootKey {
+                facts.boot = value
+            } else if key != directoryCounterKey {
+                try read(key, value, into: &facts)
+            }
+        } catch {
+            facts.unreadable.append(
+                "The store's row \(key.debugDescription) can't be read: \(StoredJSON.sentence(of: error)). "
+                    + "The host goes on as if that had never been stored")
+        }
+    }
+
+    private static func read(_ key: String, _ value: String, into facts: inout StoredFacts) throws {
+        guard let known = Key.allCases.first(where: { key.hasPrefix($0.rawValue) }) else {
+            throw StoredColumnError(finding: "this version of bgtaskd does not know the key")
+        }
+        let bundle = try BundleIdentifier(String(key.dropFirst(known.rawValue.count)))
+        switch known {
+        case .bundleState:
+            facts.bundleStates[bundle] = try StoredJSON.decode(StoredBundleState.self, from: value).state
+        case .launchedApp: facts.launchedApps[bundle] = value
+        case .advice: facts.advice[bundle] = try StoredJSON.decode(StoredAdvice.self, from: value).advice
+        case .directory:
+            guard Int(value) != nil else {
+                throw StoredColumnError(finding: "the name of a data directory should be a number")
+            }
+            facts.numberedDirectories[bundle] = value
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import TaskModel
+
+/// A point of wall time in a fact, exact to the attosecond.
+struct StoredInstant: Codable {
+    /// As Swift encodes a duration: attoseconds, in two integers.
+    var sinceEpoch: Duration
+
+    init(_ time: WallTime) { sinceEpoch = time.sinceEpoch }
+
+    var time: WallTime { WallTime(sinceEpoch: sinceEpoch) }
+}
+
+/// A ``BundleState`` as the database has it.
+///
+/// The form is the store's own, and the same since the first version: stores that exist must keep their meaning when a
+/// type of the model or of the control API changes. What an older row lacks has its default.
+struct StoredBundleState: Codable {
+    struct Budget: Codable {
+        var day: Int64?
+        var launches: Int
+        var cpu: Duration
+        var launchLimit: Int?
+        var cpuLimit: Duration?
+    }
+
+    struct Usage: Codable {
+        var hours: [Int]
+        var firstDay: Int64?
+        var lastHour: Int64?
+    }
+
+    struct Conduct: Codable {
+        struct Day: Codable {
+            var day: Int64
+            var points: Int
+        }
+
+        var days: [Day]
+    }
+
+    var refresh: RefreshPermission?
+    var refreshChangedAt: StoredInstant?
+    var dismissedAt: StoredInstant?
+    var lastUsed: StoredInstant?
+    var usage: Usage?
+    var conduct: Conduct?
+    var budget: Budget?
+    var lastRefresh: StoredInstant?
+    var lastPush: StoredInstant?
+    var wakeUpsSaved: Int?
+
+    init(_ state: BundleState) {
+        refresh = state.refresh
+        refreshChangedAt = state.refreshChangedAt.map(StoredInstant.init)
+        dismissedAt = state.dismissedAt.map(StoredInstant.init)
+        lastUsed = state.lastUsed.map(StoredInstant.init)
+        usage = Usage(
+            hours: state.usage.hours, firstDay: state.usage.firstDay, lastHour: state.usage.lastHour)
+        conduct = Conduct(days: state.conduct.days.map { Conduct.Day(day: $0.day, points: $0.points) })
+        budget = Budget(
+            day: state.budget.day, launches: state.budget.launches, cpu: state.budget.cpu,
+            launchLimit: state.budget.launchLimit, cpuLimit: state.budget.cpuLimit)
+        lastRefresh = state.lastRefresh.map(StoredInstant.init)
+        lastPush = state.lastPush.map(StoredInstant.init)
+        wakeUpsSaved = state.wakeUpsSaved
+    }
+
+    /// The state of the model.
+    var state: BundleState {
+        var state = BundleState()
+        state.refresh = refresh ?? state.refresh
+        state.refreshChangedAt = refreshChangedAt?.time
+        state.dismissedAt = dismissedAt?.time
+        state.lastUsed = lastUsed?.time
+        if let usage {
+            state.usage.hours = usage.hours
+            state.usage.firstDay = usage.firstDay
+            state.usage.lastHour = usage.lastHour
+        }
+        if let conduct {
+            state.conduct.days = conduct.days.map { ConductLedger.Day(day: $0.day, points: $0.points) }
+        }
+        if let budget {
+            state.budget.day = budget.day
+            state.budget.launches = budget.launches
+            state.budget.cpu = budget.cpu
+            state.budget.launchLimit = budget.launchLimit
+            state.budget.cpuLimit = budget.cpuLimit
+        }
+        state.lastRefresh = lastRefresh?.time
+        state.lastPush = lastPush?.time
+        state.wakeUpsSaved = wakeUpsSaved ?? state.wakeUpsSaved
+        return state
+    }
+}

@@ -1,0 +1,70 @@
+import RequestStore
+import TaskModel
+import Testing
+
+/// What every store must do with facts.
+@Suite struct FactConformanceTests {
+    static func fullState() -> BundleState {
+        var state = BundleState()
+        state.refresh = .denied
+        state.refreshChangedAt = now
+        state.dismissedAt = later
+        state.lastUsed = WallTime(sinceEpoch: .nanoseconds(1_800_000_000_123_456_789))
+        state.usage.hours = Array(repeating: 3, count: 168)
+        state.usage.firstDay = 20_000
+        state.usage.lastHour = 480_000
+        state.conduct.days = [ConductLedger.Day(day: 20_000, points: -12)]
+        state.budget.day = 20_001
+        state.budget.launches = 4
+        state.budget.cpu = .nanoseconds(1_234_567_891)
+        state.budget.launchLimit = 12
+        state.budget.cpuLimit = .seconds(600)
+        state.lastRefresh = now
+        state.lastPush = later
+        state.wakeUpsSaved = 7
+        return state
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a new store has no facts`(kind: StoreUnderTest) async throws {
+        try await kind.with { store in
+            let facts = try await store.facts()
+            #expect(facts == StoredFacts())
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `facts come back as they were remembered, the newest of each`(kind: StoreUnderTest) async throws {
+        try await kind.with { store in
+            let (first, second) = (try BundleIdentifier("com.example"), try BundleIdentifier("org.example"))
+            let advice = VersionAdvice(
+                libraryHash: "abc",
+                advice: [
+                    PluginAdvice(
+                        code: "chainEnds", message: "line\n\"quoted\" 🚀", launch: LaunchID(rawValue: 42),
+                        at: later),
+                    PluginAdvice(
+                        code: "neverCompleted", message: "", launch: LaunchID(rawValue: 43), at: now),
+                ])
+            var expected = StoredFacts()
+            expected.bundleStates = [first: Self.fullState(), second: BundleState()]
+            expected.launchedApps = [first: "hash 2"]
+            expected.advice = [first: advice]
+            expected.boot = "boot 2"
+            await store.remember(.bundleState(first, BundleState()))
+            await store.remember(.bundleState(first, Self.fullState()))
+            await store.remember(.bundleState(second, BundleState()))
+            await store.remember(.launchedApp(first, libraryHash: "hash 1"))
+            await store.remember(.launchedApp(first, libraryHash: "hash 2"))
+            await store.remember(.launchedApp(second, libraryHash: "hash"))
+            await store.remember(.launchedApp(second, libraryHash: nil))
+            await store.remember(.advice(first, advice))
+            await store.remember(.advice(second, advice))
+            await store.remember(.advice(second, nil))
+            await store.remember(.boot("boot 1"))
+            await store.remember(.boot("boot 2"))
+            await store.remember(.directoryRenamed(first))
+            #expect(try await store.facts() == expected)
+        }
+    }
+}

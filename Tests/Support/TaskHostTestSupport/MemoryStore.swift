@@ -1,0 +1,315 @@
+public import RequestStore
+public import TaskModel
+
+/// What a ``MemoryRequestStore`` holds, as a value: dictionaries, written apart from the SQL.
+///
+/// A test copies it, kills a host, and begins another one with the copy. Writes are durable at once. Notes are not, until
+/// a write carries them: ``loseNotes()`` is what a kill of the host does.
+public struct MemoryStore: Equatable, Sendable {
+    private struct Notes: Equatable {
+        var readyAt: WallTime?
+        var progress: TaskProgress?
+    }
+
+    private var requests: [RequestID: RequestRecord] = [:]
+    /// The requests in state `pending`.
+    private var pending: [TaskIdentifier: RequestID] = [:]
+    private var checkpoints: [RequestID: [UInt8]] = [:]
+    private var launches: [LaunchID: LaunchRecord] = [:]
+    /// The launches that have not ended.
+    private var open: Set<LaunchID> = []
+    private var successes: [TaskIdentifier: WallTime] = [:]
+    private var unwritten: [LaunchID: Notes] = [:]
+    private var lastRequest: Int64 = 0
+    private var lastLaunch: Int64 = 0
+    private var lastToken: Int64 = 0
+
+    /// The facts; a test may plant older or unreadable ones.
+    public var facts = StoredFacts()
+
+    /// Makes an empty store.
+    public init() {}
+
+    // MARK: Changes
+
+    /// Does writes in their order, as one commit.
+    public mutating func commit(_ writes: [StoreWrite]) -> [Result<StoreAnswer, StoreRefusal>] {
+        writes.map { apply($0) }
+    }
+
+    /// Does one write; what was noted before becomes durable with it.
+    public mutating func apply(_ write: StoreWrite) -> Result<StoreAnswer, StoreRefusal> {
+        writeNotes()
+        switch write {
+        case .accept(let submission, let terms):
+            return accept(submission, terms).map { .accepted($0) }.mapError { .submission($0) }
+        case .cancel(let id, let reason, let time):
+            guard requests[id]?.state == .pending else { return .success(.cancelled(false)) }
+            end(id, .cancelled, reason, at: time)
+            return .success(.cancelled(true))
+        case .begin(let id, let terms):
+            return begin(id, terms).map { .begun($0) }.mapError { .store($0) }
+        case .markExpiring(let id, let reason, let explanation):
+            guard open.contains(id), launches[id]?.expiration == nil else { return .success(.done) }
+            launches[id]?.expiration = reason
+            launches[id]?.stopExplanation = explanation
+            launches[id]?.state = .expiring
+            return .success(.done)
+        case .checkpoint(let id, let bytes):
+            guard open.contains(id), let launch = launches[id] else { return .success(.saved(false)) }
+            checkpoints[launch.request] = bytes
+            return .success(.saved(true))
+        case .end(let ended, let progress, let title, let putBack):
+            return .success(.ended(putBack: end(ended, progress, title, putBack)))
+        case .remember(let fact):
+            remember(fact)
+            return .success(.done)
+        }
+    }
+
+    /// Keeps a note; readers see it at once. No effect on a launch that has ended.
+    public mutating func note(_ note: StoreNote, of launch: LaunchID) {
+        guard open.contains(launch) else { return }
+        var notes = unwritten[launch] ?? Notes()
+        switch note {
+        case .ready(let time): notes.readyAt = notes.readyAt ?? time.rounded
+        case .progress(let progress): notes.progress = progress
+        }
+        unwritten[launch] = notes
+    }
+
+    /// Forgets the notes that no write has carried: a kill of the host may do that.
+    public mutating func loseNotes() { unwritten = [:] }
+
+    /// Ends every launch that a dead host left as `lost`, and puts requests back by the rule.
+    public mutating func recover(
+        at time: WallTime, isAtMostOnce: (BundleIdentifier, TaskIdentifier) -> Bool,
+        backOff: (LaunchRecord) -> WallTime?
+    ) -> Recovery {
+        writeNotes()
+        var recovery = Recovery(lost: [], putBack: [])
+        for id in open.sorted() {
+            guard var launch = launches[id] else { continue }
+            let isDue = PutBackRule.applies(
+                kind: launch.kind, outcome: .lost, completed: false, expiration: launch.expiration,
+                isAtMostOnce: isAtMostOnce(launch.bundle, launch.identifier))
+            let putBack = isDue ? PutBack(notBefore: backOff(launch)) : nil
+            let end = LaunchEnd(
+                outcome: .lost, reason: .hostDied,
+                message: "The host ended without recording how this launch ended")
+            launch.state = .ended
+            launch.end = end
+            launch.endedAt = time.rounded
+            launch.cpuIsLowerBound = true
+            launches[id] = launch
+            recovery.lost.append(launch)
+            if let request = settle(launch, end, at: time, putBack) { recovery.putBack.append(request) }
+        }
+        open = []
+        return recovery
+    }
+
+    /// Forgets history; see ``RequestStore/prune(keepingNewest:olderThan:)``.
+    @discardableResult
+    public mutating func prune(keepingNewest count: Int, olderThan time: WallTime) -> Int {
+        let newest = Set(launches.keys.sorted(by: >).prefix(max(0, count)))
+        let old = launches.values.filter { launch in
+            !newest.contains(launch.id) && (launch.endedAt.map { $0 < time } ?? false)
+        }
+        for launch in old { launches[launch.id] = nil }
+        let used = Set(launches.values.map(\.request))
+        let forgotten = requests.values.filter { record in
+            record.state == .done && !used.contains(record.request.id)
+                && (record.endedAt.map { $0 < time } ?? false)
+        }
+        for record in forgotten { requests[record.request.id] = nil }
+        return old.count + forgotten.count
+    }
+
+    // MARK: Reads
+
+    /// All pending requests, oldest first.
+    public var pendingRequests: [TaskRequest] {
+        pending.values.sorted().compactMap { requests[$0]?.request }
+    }
+
+    /// A request in any state.
+    public func request(_ id: RequestID) -> RequestRecord? { requests[id] }
+
+    /// What the last launch of a request saved.
+    public func checkpoint(of request: RequestID) -> [UInt8]? { checkpoints[request] }
+
+    /// When a launch of the identifier last succeeded.
+    public func lastSuccess(of identifier: TaskIdentifier) -> WallTime? { successes[identifier] }
+
+    /// One launch, with the newest notes.
+    public func launch(_ id: LaunchID) -> LaunchRecord? { launches[id].map(withNotes) }
+
+    /// Launches, newest first.
+    public func launches(identifier: TaskIdentifier?, limit: Int, before: LaunchID?) -> [LaunchRecord] {
+        let chosen = launches.values.filter { launch in
+            (identifier == nil || launch.identifier == identifier)
+                && (before.map { launch.id < $0 } ?? true)
+        }
+        return chosen.sorted { $0.id > $1.id }.prefix(max(0, limit)).map(withNotes)
+    }
+
+    /// All launches of a request, first attempt first.
+    public func launches(of request: RequestID) -> [LaunchRecord] {
+        launches.values.filter { $0.request == request }.sorted { $0.id < $1.id }.map(withNotes)
+    }
+
+    // MARK: Requests
+
+    private mutating func accept(_ submission: TaskSubmission, _ terms: RequestTerms) -> Result<
+        Acceptance, SubmissionError
+    > {
+        if let key = submission.idempotencyKey,
+            let earlier = requests.values.first(where: {
+                $0.request.identifier == submission.identifier
+                    && $0.request.submission.idempotencyKey == key
+            })
+        {
+            return .success(
+                Acceptance(request: earlier.request, state: earlier.state, isRepeat: true, replaced: nil))
+        }
+        let replaced = pending[submission.identifier].flatMap { requests[$0]?.request }
+        if let replaced, submission.origin == .schedule, replaced.submission.origin != .schedule {
+            return .success(Acceptance(request: replaced, state: .pending, isRepeat: true, replaced: nil))
+        }
+        let taken = pendingRequests.count {
+            $0.bundle == terms.bundle && $0.kind == terms.kind && $0.submission.origin != .schedule
+                && $0.id != replaced?.id
+        }
+        if let limit = terms.pendingLimit, submission.origin != .schedule, taken >= limit {
+            return .failure(
+                SubmissionError(
+                    code: .tooManyPendingTaskRequests, subject: submission.identifier.rawValue,
+                    finding:
+                        "\(taken) of \(limit) pending \(terms.kind.rawValue) requests of the bundle are taken",
+                    remedy: "Cancel one, or wait for a launch"))
+        }
+        lastRequest += 1
+        let id = RequestID(rawValue: lastRequest)
+        if let replaced {
+            end(replaced.id, .cancelled, .replaced, at: terms.acceptedAt)
+            requests[replaced.id]?.replacedBy = id
+        }
+        var kept = submission
+        kept.earliestBeginDate = submission.earliestBeginDate?.rounded
+        kept.deadline = nil
+        let request = TaskRequest(
+            id: id, submission: kept, bundle: terms.bundle, kind: terms.kind,
+            submittedAt: terms.acceptedAt.rounded, attempt: 1, notBefore: nil,
+            deadline: terms.deadline.rounded)
+        requests[id] = RequestRecord(request: request, state: .pending)
+        pending[submission.identifier] = id
+        return .success(Acceptance(request: request, state: .pending, isRepeat: false, replaced: replaced))
+    }
+
+    private mutating func end(_ id: RequestID, _ outcome: Outcome, _ reason: Reason?, at time: WallTime) {
+        guard var record = requests[id] else { return }
+        if record.state == .pending { pending[record.request.identifier] = nil }
+        record.state = .done
+        record.outcome = outcome
+        record.reason = reason
+        record.endedAt = time.rounded
+        requests[id] = record
+        checkpoints[id] = nil
+    }
+
+    // MARK: Launches
+
+    private mutating func begin(_ id: RequestID, _ terms: LaunchTerms) -> Result<BegunLaunch, StoreError> {
+        guard let found = requests[id], found.state == .pending else {
+            let finding = requests[id].map { "the request is \($0.state.rawValue)" }
+            return .failure(
+                StoreError(
+                    code: .notPending, subject: "\(id)", finding: finding ?? "the store has no such request",
+                    remedy: "Only a pending request can be launched"))
+        }
+        requests[id]?.state = .launched
+        pending[found.request.identifier] = nil
+        lastLaunch += 1
+        lastToken += 1
+        var launch = LaunchRecord(
+            id: LaunchID(rawValue: lastLaunch), request: found.request, token: lastToken,
+            startedAt: terms.at.rounded, isolation: terms.isolation, libraryHash: terms.libraryHash,
+            isSimulated: terms.isSimulated)
+        launch.explanation = terms.explanation
+        launches[launch.id] = launch
+        open.insert(launch.id)
+        return .success(
+            BegunLaunch(
+                record: launch, checkpoint: checkpoints[id], lastSuccess: successes[launch.identifier]))
+    }
+
+    private mutating func end(
+        _ ended: EndedLaunch, _ progress: TaskProgress?, _ title: LaunchTitle?, _ putBack: PutBack?
+    ) -> TaskRequest? {
+        guard open.remove(ended.id) != nil, var launch = launches[ended.id] else { return nil }
+        launch.state = .ended
+        launch.end = ended.end
+        // The database has no columns for what only decides the put-back.
+        launch.end?.completion = nil
+        launch.end?.neverListened = false
+        launch.endedAt = ended.at.wall.rounded
+        launch.cpuTime = .nanoseconds(ended.cpuTime.wholeNanoseconds)
+        launch.cpuIsLowerBound = ended.cpuIsLowerBound
+        launch.peakMemory = ended.peakMemory
+        launch.progress = progress ?? launch.progress
+        if let title {
+            (launch.title, launch.subtitle) = (title.title, title.subtitle)
+            requests[launch.request]?.request.submission.title = title.title
+            requests[launch.request]?.request.submission.subtitle = title.subtitle
+        }
+        launches[ended.id] = launch
+        if ended.end.outcome == .succeeded { successes[launch.identifier] = ended.at.wall.rounded }
+        return settle(launch, ended.end, at: ended.at.wall, putBack)
+    }
+
+    /// Puts the request of a launch that ended back, or ends it.
+    private mutating func settle(
+        _ launch: LaunchRecord, _ end: LaunchEnd, at time: WallTime, _ putBack: PutBack?
+    ) -> TaskRequest? {
+        guard let putBack, pending[launch.identifier] == nil, var record = requests[launch.request] else {
+            self.end(launch.request, end.outcome, end.reason, at: time)
+            return nil
+        }
+        record.state = .pending
+        record.request.attempt += 1
+        if putBack.isRetry { record.request.failures += 1 }
+        record.request.notBefore = putBack.notBefore?.rounded
+        requests[launch.request] = record
+        pending[launch.identifier] = launch.request
+        return record.request
+    }
+
+    // MARK: Facts and notes
+
+    private mutating func remember(_ fact: StoredFact) {
+        switch fact {
+        case .bundleState(let bundle, let state): facts.bundleStates[bundle] = state
+        case .launchedApp(let bundle, let hash): facts.launchedApps[bundle] = hash
+        case .advice(let bundle, let advice): facts.advice[bundle] = advice
+        case .boot(let boot): facts.boot = boot
+        case .directoryRenamed(let bundle): facts.numberedDirectories[bundle] = nil
+        }
+    }
+
+    private mutating func writeNotes() {
+        for id in unwritten.keys { launches[id] = launch(id) }
+        unwritten = [:]
+    }
+
+    private func withNotes(_ launch: LaunchRecord) -> LaunchRecord {
+        guard launch.state != .ended, let notes = unwritten[launch.id] else { return launch }
+        var launch = launch
+        if let readyAt = notes.readyAt, launch.readyAt == nil {
+            launch.readyAt = readyAt
+            if launch.state == .starting { launch.state = .running }
+        }
+        launch.progress = notes.progress ?? launch.progress
+        return launch
+    }
+}
