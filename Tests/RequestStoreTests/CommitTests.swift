@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `SQLite is told to sync every commit, and a database that is not is refused`() async throws {
+    @Test func `SQLite syncs every commit, and a database that does not is refused`() async throws {
         try await withTemporaryDirectory { directory in
             let store = try SQLiteRequestStore.open(directory: directory, socket: "s", at: now)
             let synchronous = try await store.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
@@ -206,6 +206,36 @@ import Testing
                 arguments: [later.milliseconds])
         }
         #expect(written == true)
+    }
+
+    @Test func `a hundred jobs at once are three commits, one for each step that all of them take`()
+        async throws
+    {
+        let store = try SQLiteRequestStore.inMemory()
+        let terms = RequestTerms(
+            bundle: try BundleIdentifier("com.example"), kind: .processing, acceptedAt: now,
+            deadline: deadline, pendingLimit: nil)
+        let launch = LaunchTerms(
+            at: now, isolation: "cgroup", libraryHash: nil, isSimulated: false, explanation: nil)
+        let moment = VirtualMoments().now()
+        let accepted = await store.commit(
+            try (0..<100).map { .accept(try submission("com.example.t\($0)"), terms) })
+        let begun = await store.commit(
+            accepted.compactMap { answer in
+                guard case .success(.accepted(let acceptance)) = answer else { return nil }
+                return .begin(acceptance.request.id, launch)
+            })
+        let ended = await store.commit(
+            begun.compactMap { answer in
+                guard case .success(.begun(let begun)) = answer else { return nil }
+                let end = LaunchEnd(outcome: .succeeded, reason: nil)
+                return .end(
+                    EndedLaunch(id: begun.record.id, end: end, at: moment), progress: nil, title: nil,
+                    putBack: nil)
+            })
+        #expect(ended == Array(repeating: .success(.ended(putBack: nil)), count: 100))
+        #expect(store.statistics().commits == 3)
+        #expect(store.statistics().writes == 300)
     }
 
     @Test func `a flood of notes makes one commit a second at most, and rides along with others`()

@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `an end is recorded whole, ends the request, and the first end stands`(kind: StoreUnderTest)
+    func `an end is recorded whole, ends the request, and a second end changes nothing`(kind: StoreUnderTest)
         async throws
     {
         try await kind.with { store in

@@ -5,7 +5,7 @@ import RequestStore
 import TaskModel
 import Testing
 
-/// Opening: who may, what is checked, and that damage is told and never repaired in silence.
+/// Opening: who may open a store, what is checked, and that damage is reported and never repaired silently.
 @Suite struct OpeningTests {
     private func open(_ directory: String) throws -> SQLiteRequestStore {
         try SQLiteRequestStore.open(directory: directory, socket: "/run/first.sock", at: now)
@@ -46,7 +46,7 @@ import Testing
         #expect(after == before, "nothing is changed")
     }
 
-    @Test func `a second host is refused and told who has the directory, until the first one closes`()
+    @Test func `a second host is refused and learns who has the directory, until the first one closes`()
         async throws
     {
         try await withTemporaryDirectory { directory in
@@ -156,7 +156,7 @@ import Testing
             try Data().write(to: URL(fileURLWithPath: directory + "/c/store.sqlite"))
             try expectDamage(directory + "/c")
             let log = try Data(contentsOf: URL(fileURLWithPath: directory + "/c/store.sqlite-wal"))
-            #expect(!log.isEmpty, "the log of an emptied database is kept for whoever repairs it")
+            #expect(!log.isEmpty, "the log of an emptied database is kept for a repair")
 
             try await copyOfOpenStore(directory, to: directory + "/b")
             try FileManager.default.removeItem(atPath: directory + "/b/store.sqlite-wal")
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `a closed store says so`() async throws {
+    @Test func `a closed store refuses with an error that says so`() async throws {
         try await withTemporaryDirectory { directory in
             let store = try open(directory)
             try await store.close(at: now)

@@ -2,7 +2,9 @@ import Glibc
 import RequestStore
 import TaskModel
 
-/// Durable submissions per second, one by one and many at once, against the disk's own speed.
+/// Durable submissions and whole jobs per second, one at a time and many at once.
+///
+/// The floor of submissions is the disk's own speed.
 struct StoreBenchmark {
     let folder: String
     private let clock = ContinuousClock()
@@ -22,6 +24,69 @@ struct StoreBenchmark {
                     + cell(decimal(rate / floor, 2) + " x", 12))
             try await store.close(at: WallTime(milliseconds: 2))
         }
+        try await runJobs()
+    }
+
+    /// Jobs from submission to end, where one commit has the writes of all jobs for one step.
+    private func runJobs() async throws {
+        print("\nDurable jobs, submission to end (accept, begin, end; ready and progress ride along)")
+        for width in [1, 10, 100] {
+            let store = try SQLiteRequestStore.open(
+                directory: folder + "/jobs-\(width)", socket: "none", at: WallTime(milliseconds: 1))
+            let count = width == 1 ? 500 : 2000
+            let before = store.statistics().commits
+            let start = clock.now
+            for first in stride(from: 0, to: count, by: width) {
+                try await jobs(store, first..<min(first + width, count), since: start)
+            }
+            let rate = Double(count) / (clock.now - start).seconds
+            let commits = Double(store.statistics().commits - before) / Double(count)
+            let name = width == 1 ? "job, one at a time" : "job, \(width) at a time"
+            print(
+                cell(name, 44, right: false) + cell(decimal(rate, 0) + "/s", 12)
+                    + cell(decimal(commits, 2) + " commits each", 20))
+            try await store.close(at: WallTime(milliseconds: 2))
+        }
+    }
+
+    private func jobs(
+        _ store: SQLiteRequestStore, _ numbers: Range<Int>, since start: ContinuousClock.Instant
+    ) async throws {
+        let wall = WallTime(milliseconds: 1)
+        let terms = RequestTerms(
+            bundle: try BundleIdentifier("org.example.bench"), kind: .processing, acceptedAt: wall,
+            deadline: WallTime(milliseconds: 1_000_000), pendingLimit: nil)
+        let accepts = try numbers.map { number in
+            StoreWrite.accept(
+                TaskSubmission(
+                    identifier: try TaskIdentifier("org.example.bench.t\(number)"), origin: .client),
+                terms)
+        }
+        let launch = LaunchTerms(
+            at: wall, isolation: "none", libraryHash: nil, isSimulated: false, explanation: nil)
+        var begins: [StoreWrite] = []
+        for answer in await store.commit(accepts) {
+            guard case .accepted(let acceptance) = try answer.get() else {
+                throw BenchmarkError("a submission was not accepted")
+            }
+            begins.append(.begin(acceptance.request.id, launch))
+        }
+        let now = clock.now - start
+        let moment = Moment(boot: now, monotonic: now, wall: wall)
+        var ends: [StoreWrite] = []
+        for answer in await store.commit(begins) {
+            guard case .begun(let begun) = try answer.get() else {
+                throw BenchmarkError("a request was not launched")
+            }
+            store.note(.ready(at: wall), of: begun.record.id, at: moment)
+            store.note(.progress(TaskProgress(completed: 1, total: 2)), of: begun.record.id, at: moment)
+            let end = LaunchEnd(outcome: .succeeded, reason: nil)
+            ends.append(
+                .end(
+                    EndedLaunch(id: begun.record.id, end: end, at: moment), progress: nil, title: nil,
+                    putBack: nil))
+        }
+        for answer in await store.commit(ends) { _ = try answer.get() }
     }
 
     private func appends(_ count: Int) throws -> Double {

@@ -5,8 +5,8 @@ import TaskModel
 
 /// Group commit: one writer takes every write that waits, commits once, and only then answers the callers.
 ///
-/// A commit costs one fsync however many writes it has, so one fsync does more the more callers wait. Each write runs in
-/// a savepoint: one that is refused does not fail the others.
+/// A commit costs one fsync however many writes it has, so one fsync does more the more callers wait. Each
+/// write runs in a savepoint: one that is refused does not fail the others.
 final class CommitQueue: Sendable {
     /// The writes of one caller, who waits until all of them are durable or refused.
     private struct Entry: Sendable {
@@ -125,8 +125,8 @@ final class CommitQueue: Sendable {
 
     /// Runs one write.
     ///
-    /// A refusal fails the write alone. An error of the database fails all, as the transaction may be gone. A write
-    /// that is alone needs no savepoint: its transaction is one.
+    /// A refusal fails the write alone. An error of the database fails all, as the transaction may be gone. A
+    /// write that is alone needs no savepoint: its transaction is one.
     private static func attempt<Value>(
         _ body: (Database) throws -> Value, isAlone: Bool, in db: Database
     ) throws -> Result<Value, any Error> {

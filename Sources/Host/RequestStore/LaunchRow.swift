@@ -6,8 +6,8 @@ enum LaunchRow {
     static func insert(_ launch: LaunchRecord, into db: Database) throws {
         try db.cachedStatement(
             sql: """
-                INSERT INTO launches (id, request, identifier, bundle, kind, attempt, token, state, started_ms,
-                    isolation, library_hash, is_simulated, explanation, title, subtitle)
+                INSERT INTO launches (id, request, identifier, bundle, kind, attempt, token, state,
+                    started_ms, isolation, library_hash, is_simulated, explanation, title, subtitle)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
@@ -73,9 +73,9 @@ enum LaunchRow {
         let end = ended.end
         try db.cachedStatement(
             sql: """
-                UPDATE launches SET state = 'ended', ended_ms = ?, outcome = ?, reason = ?, message = ?, signal = ?,
-                    exit_status = ?, phase = ?, code = ?, leftovers = ?, cpu_ns = ?, cpu_is_lower_bound = ?,
-                    peak_memory = ?, report = ?
+                UPDATE launches SET state = 'ended', ended_ms = ?, outcome = ?, reason = ?, message = ?,
+                    signal = ?, exit_status = ?, phase = ?, code = ?, leftovers = ?, cpu_ns = ?,
+                    cpu_is_lower_bound = ?, peak_memory = ?, report = ?
                 WHERE id = ?
                 """
         ).execute(arguments: [

@@ -9,9 +9,9 @@ enum RequestRow {
     {
         try db.cachedStatement(
             sql: """
-                INSERT INTO requests (identifier, bundle, kind, state, origin, earliest_ms, requires_external_power,
-                    requires_network, requires_gpu, strategy, payload, title, subtitle, idempotency_key, submitted_ms,
-                    deadline_ms, push_priority, attempt)
+                INSERT INTO requests (identifier, bundle, kind, state, origin, earliest_ms,
+                    requires_external_power, requires_network, requires_gpu, strategy, payload, title, subtitle,
+                    idempotency_key, submitted_ms, deadline_ms, push_priority, attempt)
                 VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
                 """
         ).execute(arguments: [
@@ -23,7 +23,7 @@ enum RequestRow {
             StoredText.encode(submission.subtitle), StoredText.encode(submission.idempotencyKey),
             terms.acceptedAt.milliseconds, terms.deadline.milliseconds, submission.pushPriority.rawValue,
         ])
-        // What the row holds: reading it back would tell nothing new.
+        // What the row holds; reading it back would give the same.
         var kept = submission
         kept.earliestBeginDate = submission.earliestBeginDate?.rounded
         kept.deadline = nil

@@ -4,7 +4,8 @@ public import TaskModel
 extension RequestStore {
     /// Stores a request; see ``StoreWrite/accept(_:_:)``.
     ///
-    /// - Throws: ``SubmissionError`` `tooManyPendingTaskRequests`, or `unavailable` when the store can't write.
+    /// - Throws: ``SubmissionError`` `tooManyPendingTaskRequests`, or `unavailable` when the store can't
+    ///   write.
     public func accept(
         _ submission: TaskSubmission, bundle: BundleIdentifier, kind: TaskKind, at time: WallTime,
         deadline: WallTime, pendingLimit: Int?

@@ -2,11 +2,11 @@ public import TaskModel
 
 /// Where requests, launches, checkpoints and facts outlive the host.
 ///
-/// What ``commit(_:)`` and the other mutations have answered is durable: a crash of the host or of the machine can't undo
-/// it. Concurrent mutations share a commit. Reads see every mutation that has returned and every note. All times of
-/// requests and launches are rounded to milliseconds. Documentation/Store.md has the meaning of the rows and the states
-/// of a request. All implementations pass one suite (`RequestConformanceTests`, `LaunchConformanceTests`,
-/// `FactConformanceTests`).
+/// What ``commit(_:)`` and the other mutations have answered is durable: a crash of the host or of the
+/// machine can't undo it. Concurrent mutations share a commit. Reads see every mutation that has returned and
+/// every note. All times of requests and launches are rounded to milliseconds. Documentation/Store.md has the
+/// meaning of the rows and the states of a request. All implementations pass one suite
+/// (`RequestConformanceTests`, `LaunchConformanceTests`, `FactConformanceTests`).
 public protocol RequestStore: Sendable {
     // MARK: Changes
 
@@ -20,8 +20,8 @@ public protocol RequestStore: Sendable {
 
     /// Keeps a note; readers see it at once. No effect on a launch that has ended.
     ///
-    /// It becomes durable with the next commit of anything else. Notes alone make a commit at most once a second, so a
-    /// flood of them costs no disk.
+    /// It becomes durable with the next commit of anything else. Notes alone make a commit at most once a
+    /// second, so a flood of them costs no disk.
     ///
     /// - Parameters:
     ///   - note: What happened.
@@ -31,7 +31,8 @@ public protocol RequestStore: Sendable {
 
     /// Ends every launch that a dead host left as `lost` with `hostDied`, and puts requests back by the rule.
     ///
-    /// Call it once, before anything is launched. Either all of it happens or nothing; a second call finds nothing to do.
+    /// Call it once, before anything is launched. Either all of it happens or nothing; a second call finds
+    /// nothing to do.
     ///
     /// - Parameters:
     ///   - time: Now; the end of the launches.
@@ -44,7 +45,8 @@ public protocol RequestStore: Sendable {
         backOff: @escaping @Sendable (LaunchRecord) -> WallTime?
     ) async throws(StoreError) -> Recovery
 
-    /// Forgets history: ended launches that are neither among the newest nor young, and done requests without launches.
+    /// Forgets history: ended launches that are neither among the newest nor young, and done requests without
+    /// launches.
     ///
     /// A forgotten request's idempotency key is free again. Numbers and tokens are never used again.
     ///

@@ -36,7 +36,8 @@ public final class SQLiteRequestStore: RequestStore {
         }
     }
 
-    /// A store that is gone with the process: the same code and SQL without a file, for tests of what is above.
+    /// A store that is gone with the process: the same code and SQL without a file, for tests of what is
+    /// above.
     public static func inMemory() throws(StoreError) -> SQLiteRequestStore {
         do {
             let connection = try StoreConnection()

@@ -4,14 +4,15 @@ public import TaskModel
 extension SQLiteRequestStore {
     /// Renames a store's files out of the way, for an operator who asked for it in so many words.
     ///
-    /// The database and its log keep matching names, so that the `sqlite3` shell can still open them together. The
-    /// log goes first: no new store may ever meet an old log.
+    /// The database and its log keep matching names, so that the `sqlite3` shell can still open them
+    /// together. The log goes first: no new store may ever meet an old log.
     ///
     /// - Parameters:
     ///   - directory: The state directory.
     ///   - time: Now, which becomes part of the names.
     /// - Returns: The new paths; empty if there was nothing.
-    /// - Throws: ``StoreError`` `inUse` while a host has the directory; `cannotOpen` if a file can't be renamed.
+    /// - Throws: ``StoreError`` `inUse` while a host has the directory; `cannotOpen` if a file can't be
+    ///   renamed.
     public static func setAside(directory: String, at time: WallTime) throws(StoreError) -> [String] {
         let files = StoreFiles(directory: directory)
         let lock = try files.takeLock(details: "setting the store aside")

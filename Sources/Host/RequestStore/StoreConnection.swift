@@ -1,7 +1,7 @@
 import GRDB
 import Synchronization
 
-/// The database's file, its connections, and opening them anew after an error of the disk.
+/// The database's file and its connections, which are opened again after an error of the disk.
 final class StoreConnection: Sendable {
     /// The database's file; a word for people where it is in memory.
     let file: String
@@ -26,8 +26,8 @@ final class StoreConnection: Sendable {
 
     /// Lets the connections go and opens others: after a failed fsync the old ones' caches can't be trusted.
     ///
-    /// Readers that are under way finish on the old ones. If opening fails, the old ones stay, and the next failure
-    /// comes here again.
+    /// Readers that are under way finish on the old ones. If opening fails, the old ones stay, and the next
+    /// failure comes here again.
     func reopen() {
         guard file != "memory", let fresh = try? Self.open(file) else { return }
         database.withLock { $0 = $0 == nil ? nil : fresh }
@@ -52,7 +52,8 @@ final class StoreConnection: Sendable {
         configuration.maximumReaderCount = 3
         let pool = try DatabasePool(path: file, configuration: configuration)
         try pool.writeWithoutTransaction { db in
-            // Here and not in `prepareDatabase`: the pool sets NORMAL after that, and a power cut could undo commits.
+            // Here and not in `prepareDatabase`: the pool sets NORMAL after that, and a power cut could undo
+            // commits.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             // The log is cut to this after it was written back, so that one burst does not keep its space.
             _ = try Int.fetchOne(db, sql: "PRAGMA journal_size_limit = 4194304")

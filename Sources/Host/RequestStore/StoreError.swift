@@ -10,7 +10,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case newerSchema
         /// No space is left; nothing was changed. Reads go on, and so does writing when there is space.
         case diskFull
-        /// The disk reported an error; nothing was acknowledged. The store has opened its files anew.
+        /// The disk reported an error; nothing was acknowledged. The store has opened its files again.
         case inputOutput
         /// The files can't be opened: rights, a directory that is missing.
         case cannotOpen

@@ -2,12 +2,12 @@ import GRDB
 import TaskModel
 
 extension StoreError {
-    /// Puts SQLite's words into ours.
+    /// Translates an error of SQLite.
     ///
     /// - Parameters:
     ///   - error: Whatever a database call threw.
     ///   - file: The database file.
-    /// - Returns: The error as ours.
+    /// - Returns: The error of the store.
     static func translating(_ error: any Error, file: String) -> StoreError {
         if let known = error as? StoreError { return known }
         guard let database = error as? DatabaseError else {
@@ -19,7 +19,8 @@ extension StoreError {
             return diskFull(file: file, words: words)
         case .SQLITE_IOERR
         where [.SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_WRITE].contains(database.extendedResultCode):
-            // What a full disk looks like where SQLite makes its shared memory longer, and what a file size limit does.
+            // What a full disk looks like where SQLite makes its shared memory longer, and what a file size
+            // limit does.
             return diskFull(file: file, words: words)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_ERROR:
             return .damaged(file: file, finding: words)

@@ -46,7 +46,7 @@ struct StoreFiles {
 
     func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Whether a file has no bytes; false if it can't be told.
+    /// Whether a file has no bytes; false if its size can't be read.
     static func isEmpty(_ path: String) -> Bool {
         (try? sizeOfFile(path)) == 0
     }
@@ -79,7 +79,7 @@ struct StoreFiles {
 
     private func removeUnfinished() {
         for left in [unfinished + "-wal", unfinished + "-shm", unfinished] where exists(left) {
-            // One that stays is in nobody's way: making the file anew says what is wrong.
+            // If one can't be removed, making the new file reports why.
             try? FileManager.default.removeItem(atPath: left)
         }
     }

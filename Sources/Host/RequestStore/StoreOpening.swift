@@ -7,9 +7,9 @@ public struct StoreOpening: Equatable, Sendable {
     public let file: String
     /// Whether there was none before.
     public let isNew: Bool
-    /// Whether the last host said goodbye; otherwise the file was checked.
+    /// Whether the last host stopped cleanly; otherwise the file was checked.
     public let wasClean: Bool
-    /// What somebody should look at; empty is good.
+    /// What an operator should look at; empty is good.
     public var warnings: [String] = []
 
     init(file: String, isNew: Bool, wasClean: Bool) {
@@ -30,7 +30,8 @@ public struct StoreOpening: Equatable, Sendable {
         try migrator.migrate(database)
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "DELETE FROM meta WHERE key = 'clean_stop_ms'")
-            // From here on the file itself says that a host runs: if its log is lost later, the next one sees it.
+            // From here on the file itself says that a host runs: if its log is lost later, the next one sees
+            // it.
             _ = try db.checkpoint(.truncate)
         }
         try files.syncNames()
@@ -62,8 +63,8 @@ public struct StoreOpening: Equatable, Sendable {
 
     /// Looks at a database without the means to change it; true after a clean stop.
     ///
-    /// Opening one for writing makes it a WAL database at once and writes back its log at the end, so it is not done
-    /// before we know that it is ours and whole.
+    /// Opening one for writing makes it a WAL database at once and writes back its log at the end, so it is
+    /// not done before we know that it is a store and whole.
     private static func inspect(_ file: String, _ migrator: DatabaseMigrator) throws -> Bool {
         // SQLite takes an empty file for a new database, and then removes its log.
         if StoreFiles.isEmpty(file) { throw StoreError.damaged(file: file, finding: "it is empty") }

@@ -11,8 +11,8 @@ enum StoreSchema {
 
     /// Brings any older store to the newest form, each step in a transaction.
     ///
-    /// - Parameter firstToken: What tokens start after in a store that is new. Above those of a store that was set
-    ///   aside, so that whoever remembers the highest token that it saw is not locked out.
+    /// - Parameter firstToken: What tokens start after in a store that is new. Above those of a store that
+    ///   was set aside, so that a resource that remembers the highest token it saw accepts the new ones.
     /// - Returns: The migrator, with every migration.
     static func migrator(firstToken: Int64) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -39,7 +39,8 @@ enum StoreSchema {
             try db.execute(
                 sql: """
                     UPDATE requests SET reason = 'replaced'
-                    WHERE state = 'done' AND outcome = 'cancelled' AND replaced_by IS NOT NULL AND reason IS NULL
+                    WHERE state = 'done' AND outcome = 'cancelled' AND replaced_by IS NOT NULL
+                        AND reason IS NULL
                     """)
         }
         return migrator

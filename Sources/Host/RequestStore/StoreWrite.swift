@@ -2,21 +2,36 @@ public import TaskModel
 
 /// One change of what the host must remember across restarts.
 ///
-/// Writes are values so that the host's core can ask for them, and a test can make them fail, arrive late or arrive in
-/// another order. The writes of one ``RequestStore/commit(_:)`` share one transaction and one sync, in their order; each is
-/// refused or done on its own.
+/// Writes are values so that the host's core can ask for them, and a test can make them fail, arrive late or
+/// arrive in another order. The writes of one ``RequestStore/commit(_:)`` share one transaction and one sync,
+/// in their order; each is refused or done on its own.
 public enum StoreWrite: Equatable, Sendable {
-    /// Stores a request, in place of one that is pending under the same identifier. Answer: ``StoreAnswer/accepted(_:)``.
+    /// Stores a request, in place of one that is pending under the same identifier.
+    ///
+    /// - The request that is replaced ends as `cancelled` with the reason `replaced`.
+    /// - A submission whose idempotency key was seen for the identifier returns that request, whatever became
+    ///   of it.
+    /// - A schedule's submission never replaces what someone else asked for: it returns that request as a
+    ///   repeat.
+    ///
+    /// Answer: ``StoreAnswer/accepted(_:)``.
     case accept(TaskSubmission, RequestTerms)
-    /// Ends a pending request as `cancelled`. Answer: ``StoreAnswer/cancelled(_:)``.
+    /// Ends a pending request as `cancelled`: `cancelledByUser` or `manifestRemoved`. Answer:
+    /// ``StoreAnswer/cancelled(_:)``.
     case cancel(RequestID, Reason, at: WallTime)
     /// Consumes a pending request by a new launch in state `starting`. Answer: ``StoreAnswer/begun(_:)``.
     case begin(RequestID, LaunchTerms)
-    /// Records the reason of an expiration, and what decided it as JSON text; the first one stays. Answer: `done`.
+    /// Records the reason of an expiration, and what decided it as JSON text. Answer: `done`.
+    ///
+    /// The first reason stays. No effect on a launch that has ended.
     case markExpiring(LaunchID, Reason, explanation: String?)
     /// Keeps bytes for the next attempt of the launch's request. Answer: ``StoreAnswer/saved(_:)``.
     case checkpoint(LaunchID, [UInt8])
-    /// Ends a launch, and puts its request back or ends that too, in one step. Answer: ``StoreAnswer/ended(putBack:)``.
+    /// Ends a launch, and puts its request back or ends that too, in one step.
+    ///
+    /// A request is not put back while another one of its identifier is pending. A `nil` progress or title
+    /// keeps what is stored; a `nil` put-back ends the request, see ``PutBackRule``. Answer:
+    /// ``StoreAnswer/ended(putBack:)``.
     case end(EndedLaunch, progress: TaskProgress?, title: LaunchTitle?, putBack: PutBack?)
     /// Keeps a fact in place of the one that it supersedes. Answer: `done`.
     case remember(StoredFact)
@@ -32,7 +47,8 @@ public enum StoreAnswer: Equatable, Sendable {
     case begun(BegunLaunch)
     /// Whether the launch had not ended: a late checkpoint must not reach the next attempt.
     case saved(Bool)
-    /// The request, if it is pending again. `nil` also when the launch had ended before: the first end stands.
+    /// The request, if it is pending again. `nil` also when the launch had ended before: the first end
+    /// counts.
     case ended(putBack: TaskRequest?)
     /// It is durable.
     case done
@@ -57,6 +73,8 @@ public struct RequestTerms: Equatable, Sendable {
     /// When every wish but vetoes should have fallen.
     public var deadline: WallTime
     /// How many pending requests of this bundle and kind may exist that no schedule made; `nil` is no limit.
+    ///
+    /// The request that is replaced does not count, and a schedule's submission is not held to the limit.
     public var pendingLimit: Int?
 
     /// Makes terms.
@@ -114,7 +132,7 @@ public struct BegunLaunch: Equatable, Sendable {
     }
 }
 
-/// What the user sees of a launch and, if it is put back, of its request.
+/// What the user sees of a launch and of its request.
 public struct LaunchTitle: Equatable, Sendable {
     /// The first line.
     public var title: String
@@ -128,9 +146,11 @@ public struct LaunchTitle: Equatable, Sendable {
     }
 }
 
-/// What may be lost with the host without breaking a promise: it costs no commit of its own and rides along with the next.
+/// What may be lost with the host without breaking a promise.
+///
+/// It costs no commit of its own and rides along with the next.
 public enum StoreNote: Equatable, Sendable {
-    /// The handler was called.
+    /// The handler was called; the first time stays.
     case ready(at: WallTime)
     /// The newest progress.
     case progress(TaskProgress)

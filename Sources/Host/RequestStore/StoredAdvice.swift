@@ -1,6 +1,7 @@
 import TaskModel
 
-/// A ``VersionAdvice`` as the database has it; the form is the store's own, like that of ``StoredBundleState``.
+/// A ``VersionAdvice`` as the database has it; the form is the store's own, like that of
+/// ``StoredBundleState``.
 struct StoredAdvice: Codable {
     struct Piece: Codable {
         var code: String

@@ -12,8 +12,8 @@ struct StoredInstant: Codable {
 
 /// A ``BundleState`` as the database has it.
 ///
-/// The form is the store's own, and the same since the first version: stores that exist must keep their meaning when a
-/// type of the model or of the control API changes. What an older row lacks has its default.
+/// The form is the store's own, and the same since the first version: stores that exist must keep their
+/// meaning when a type of the model or of the control API changes. What an older row lacks has its default.
 struct StoredBundleState: Codable {
     struct Budget: Codable {
         var day: Int64?

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GRDB
 import TaskModel
 
-/// Columns that hold one of our words.
+/// Columns that hold a word of one of the model's enumerations.
 ///
 /// A word that this host does not know is an error, never a trap.
 enum StoredWord {
@@ -27,10 +27,10 @@ enum StoredWord {
     }
 }
 
-/// Columns that hold a text of somebody else, kept as it was given.
+/// Columns that hold text from outside the host, kept as it was given.
 ///
-/// SQLite's texts end at their first NUL, on the way in and out: two keys that differ after one would be the same key.
-/// A text that has one is kept as a blob of its UTF-8 instead, which compares as well.
+/// SQLite's texts end at their first NUL, on the way in and out: two keys that differ after one would be the
+/// same key. A text that has one is kept as a blob of its UTF-8 instead, which compares as well.
 enum StoredText {
     static func encode(_ text: String?) -> DatabaseValue {
         guard let text else { return .null }

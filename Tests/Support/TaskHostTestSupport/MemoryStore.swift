@@ -3,8 +3,8 @@ public import TaskModel
 
 /// What a ``MemoryRequestStore`` holds, as a value: dictionaries, written apart from the SQL.
 ///
-/// A test copies it, kills a host, and begins another one with the copy. Writes are durable at once. Notes are not, until
-/// a write carries them: ``loseNotes()`` is what a kill of the host does.
+/// A test copies it, kills a host, and begins another one with the copy. Writes are durable at once. Notes
+/// are not, until a write carries them: ``loseNotes()`` is what a kill of the host does.
 public struct MemoryStore: Equatable, Sendable {
     private struct Notes: Equatable {
         var readyAt: WallTime?

@@ -2,21 +2,23 @@ import Foundation
 import RequestStore
 import TaskModel
 
-/// Uses a store in a process of its own, and says on standard output what the store acknowledged.
+/// Uses a store in a process of its own and prints what the store acknowledged.
 ///
-/// One line a fact, written at once; a test kills this process, reopens the store and compares.
+/// It prints one fact a line, at once. A test kills this process, opens the store again and compares.
 ///
 /// - `cycle DIRECTORY COUNT`: submits, launches and ends COUNT requests, one after the other.
 /// - `hold DIRECTORY`: submits one request and keeps the store open until standard input ends.
-/// - `fill DIRECTORY BALLAST`: submits until there is no space, reads, removes the file BALLAST, submits again.
+/// - `fill DIRECTORY BALLAST`: submits until there is no space, reads, removes the file BALLAST, and submits
+///   again.
 /// - `measure DIRECTORY COUNT CALLERS`: prints durable submissions per second.
+/// - `jobs DIRECTORY COUNT CALLERS`: takes COUNT requests from submission to end and prints commits per job.
 @main struct StoreExerciser {
     static let now = WallTime(milliseconds: 1_800_000_000_000)
 
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         guard let mode = arguments.first, let directory = arguments.dropFirst().first else {
-            say("USAGE cycle|hold|fill|measure DIRECTORY ...")
+            say("USAGE cycle|hold|fill|measure|jobs DIRECTORY ...")
             exit(2)
         }
         let numbers = arguments.dropFirst(2).compactMap { Int($0) }
@@ -35,6 +37,7 @@ import TaskModel
             _ = FileHandle.standardInput.readDataToEndOfFile()
         case "fill": try await fill(store, ballast: arguments.last ?? "")
         case "measure": try await measure(store, count: numbers.first ?? 1000, callers: numbers.last ?? 1)
+        case "jobs": try await jobs(store, count: numbers.first ?? 100, callers: numbers.last ?? 1)
         default: say("USAGE")
         }
         do throws(StoreError) {
@@ -57,8 +60,7 @@ import TaskModel
             submission.payload = payload
             let accepted = try await store.accept(
                 submission, bundle: try BundleIdentifier("com.example"), kind: .processing, at: now,
-                deadline: now,
-                pendingLimit: nil)
+                deadline: now, pendingLimit: nil)
             say("ACK \(key) \(accepted.request.id)")
             return accepted.request.id
         } catch let error as SubmissionError {
@@ -125,5 +127,49 @@ import TaskModel
         say(
             "\(Int(Double(count) / seconds)) submissions/s, \(callers) callers, \(statistics.commits) commits, "
                 + "largest \(statistics.largestCommit)")
+    }
+
+    /// Submits, launches and ends requests, CALLERS at a time; each launch becomes ready and reports progress
+    /// once.
+    static func jobs(_ store: SQLiteRequestStore, count: Int, callers: Int) async throws {
+        let before = store.statistics().commits
+        let clock = ContinuousClock()
+        let started = clock.now
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for caller in 0..<callers {
+                group.addTask {
+                    for index in stride(from: caller, to: count, by: callers) {
+                        try await job(store, "com.example.t\(index)", since: started, on: clock)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let seconds = started.duration(to: clock.now).inSeconds
+        let commits = store.statistics().commits - before
+        say(
+            "\(Int(Double(count) / seconds)) jobs/s, \(callers) callers, \(count) jobs, \(commits) commits, "
+                + "largest \(store.statistics().largestCommit)")
+    }
+
+    private static func job(
+        _ store: SQLiteRequestStore, _ identifier: String, since start: ContinuousClock.Instant,
+        on clock: ContinuousClock
+    ) async throws {
+        let submission = TaskSubmission(identifier: try TaskIdentifier(identifier), origin: .client)
+        let request = try await store.accept(
+            submission, bundle: try BundleIdentifier("com.example"), kind: .processing, at: now,
+            deadline: now, pendingLimit: nil
+        ).request
+        let launch = try await store.beginLaunch(
+            of: request.id, at: now, isolation: "none", libraryHash: nil, isSimulated: false,
+            explanation: nil)
+        let sinceStart = start.duration(to: clock.now)
+        let moment = Moment(boot: sinceStart, monotonic: sinceStart, wall: now)
+        store.note(.ready(at: now), of: launch.id, at: moment)
+        store.note(.progress(TaskProgress(completed: 1, total: 2)), of: launch.id, at: moment)
+        _ = try await store.endLaunch(
+            launch.id, LaunchEnd(outcome: .succeeded, reason: nil), at: now, cpuTime: .zero,
+            cpuIsLowerBound: false, peakMemory: nil, progress: nil, putBack: nil)
     }
 }
