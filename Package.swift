@@ -12,6 +12,10 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// Swift settings of the targets that decide: optimized in every build, because tests and simulations play them for years of
+/// virtual time; still testable.
+let decidingSettings = swiftSettings + [.unsafeFlags(["-O"])]
+
 /// C settings of every target.
 let cSettings: [CSetting] = [
     .treatAllWarnings(as: .error),
@@ -63,7 +67,7 @@ let package = Package(
     ],
     targets: [
         // MARK: Model
-        .target(name: "TaskModel", path: "Sources/Model/TaskModel", swiftSettings: swiftSettings),
+        .target(name: "TaskModel", path: "Sources/Model/TaskModel", swiftSettings: decidingSettings),
 
         // MARK: Linux
         .target(name: "CLinuxShims", path: "Sources/Linux/CLinuxShims", cSettings: cSettings),
@@ -132,7 +136,7 @@ let package = Package(
         .target(
             name: "Scheduling",
             dependencies: ["TaskModel", .product(name: "HeapModule", package: "swift-collections")],
-            path: "Sources/Host/Scheduling", swiftSettings: swiftSettings),
+            path: "Sources/Host/Scheduling", swiftSettings: decidingSettings),
         .target(
             name: "HostSettings",
             dependencies: [
@@ -162,10 +166,18 @@ let package = Package(
             ],
             path: "Sources/Host/Simulation", swiftSettings: swiftSettings),
         .target(
+            name: "HostCore",
+            dependencies: [
+                "ControlWire", "HandlerRegistry", "HostSettings", "Launching", "RequestStore", "Scheduling",
+                "TaskModel", .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            path: "Sources/Host/HostCore", swiftSettings: decidingSettings),
+        .target(
             name: "TaskHost",
             dependencies: [
-                "Calendars", "ControlWire", "HandlerRegistry", "HostSettings", "Launching", "LinuxSystem",
+                "Calendars", "HandlerRegistry", "HostCore", "HostSettings", "Launching", "LinuxSystem",
                 "Recording", "RequestStore", "Scheduling", "SystemConditions", "TaskModel",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -217,7 +229,7 @@ let package = Package(
         .target(
             name: "TaskHostTestSupport",
             dependencies: ["HandlerRegistry", "LinuxSystem", "RequestStore", "Scheduling", "TaskModel"],
-            path: "Tests/Support/TaskHostTestSupport", swiftSettings: swiftSettings),
+            path: "Tests/Support/TaskHostTestSupport", swiftSettings: decidingSettings),
         // Uses a store from a process that a test can kill; never shipped.
         .executableTarget(
             name: "store-exerciser", dependencies: ["RequestStore", "TaskModel"],
@@ -285,6 +297,13 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
+        .testTarget(
+            name: "HostCoreTests",
+            dependencies: [
+                "HandlerRegistry", "HostCore", "HostSettings", "Launching", "RequestStore", "Scheduling",
+                "TaskHostTestSupport", "TaskModel",
+            ],
+            swiftSettings: decidingSettings),
         .testTarget(
             name: "TaskHostTests", dependencies: ["Scheduling", "TaskHost", "TaskModel"],
             swiftSettings: swiftSettings),

@@ -13,6 +13,17 @@ public struct SettingsSnapshot: Equatable, Sendable {
     public var files: [ConfigurationFile]
     /// What is wrong in files and environment.
     public var problems: [ManifestProblem]
+
+    /// Makes a snapshot of values that no file gave.
+    public init(
+        effective: EffectiveSettings, values: [ConfiguredValue] = [], files: [ConfigurationFile] = [],
+        problems: [ManifestProblem] = []
+    ) {
+        self.effective = effective
+        self.values = values
+        self.files = files
+        self.problems = problems
+    }
 }
 
 /// The host's configuration: reads all layers, and reads the files again when they change.

@@ -1,4 +1,3 @@
-import HandlerRegistry
 import LinuxSystem
 import TaskModel
 
@@ -10,7 +9,7 @@ struct AppDirectory: Sendable, Equatable {
     /// The runner's name in it, which `CFBundleExecutable` has.
     static let executableName = "bgtask-runner"
 
-    /// `STATE/apps/NUMBER/NAME.app`.
+    /// `STATE/apps/BUNDLE/NAME.app`.
     let path: String
     private let propertyList: [UInt8]
     private let runner: FileIdentity
@@ -102,38 +101,5 @@ struct AppDirectory: Sendable, Equatable {
                 + list("BGTaskSchedulerPermittedIdentifiers", manifest.tasks.map(\.pattern.description))
                 + list("UIBackgroundModes", manifest.modes.map(\.rawValue).sorted())
                 + "</dict>\n</plist>\n"
-    }
-}
-
-extension TaskHost {
-    /// The runner in the bundle's app directory, which is written where it is missing or says something else.
-    ///
-    /// - Returns: `nil`, after a line in the log, where it can't be written: `Bundle.main` then has no identifier.
-    func executable(for handler: PermittedHandler, beside dataDirectory: String) -> String? {
-        let bundle = handler.manifest.bundle
-        do {
-            let wanted = try AppDirectory(
-                handler.manifest, in: directories.apps(beside: dataDirectory),
-                runner: configuration.runnerPath)
-            if let written = appDirectories[bundle], wanted.isSame(as: written) { return wanted.executable }
-            try wanted.write(linking: configuration.runnerPath)
-            appDirectories[bundle] = wanted
-            return wanted.executable
-        } catch {
-            log.append(
-                .warning, "\(bundle) runs without a property list, so Bundle.main knows nothing: \(error)")
-            return nil
-        }
-    }
-
-    /// Removes what bundles that are gone were executed from.
-    func removeUnusedAppDirectories() async {
-        let bundles = Set(registered.handlers.map(\.manifest.bundle))
-        appDirectories = appDirectories.filter { bundles.contains($0.key) }
-        do {
-            try await directories.removeApps(except: bundles)
-        } catch {
-            log.append(.warning, "app directories of bundles that are gone stay: \(error)")
-        }
     }
 }

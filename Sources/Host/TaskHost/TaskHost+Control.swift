@@ -1,23 +1,119 @@
-import HandlerRegistry
+import HostCore
 import HostSettings
 import Launching
 import LinuxSystem
 import RequestStore
-import Scheduling
 import SystemConditions
 public import TaskModel
 
 /// What the control channel asks; see `HostControl` for each method's promise.
+///
+/// What changes something is a call of the core's. What only asks is answered from its value, and from the store.
 extension TaskHost {
     /// The version of the host.
     public nonisolated var version: String { ProductVersion.current }
 
+    // MARK: Changes
+
+    /// Accepts a request; durable when it returns.
+    public func submit(_ submission: TaskSubmission) async throws(SubmissionError) -> TaskRequest {
+        try accepted(await ask(.submit(submission, from: nil)))
+    }
+
+    /// Submits for a process, which runs it itself where it registered for it.
+    public func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
+        -> TaskRequest
+    {
+        try accepted(await ask(.submit(submission, from: process)))
+    }
+
+    /// Delivers a silent push to the bundle's task of kind `push`.
+    public func push(to bundle: BundleIdentifier, payload: String?, priority: PushPriority)
+        async throws(SubmissionError) -> TaskRequest
+    {
+        try accepted(await ask(.push(bundle, payload: payload, priority)))
+    }
+
+    /// Launches the app of a bundle.
+    public func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest {
+        try accepted(await ask(.open(bundle)))
+    }
+
+    private func accepted(_ answer: HostAnswer) throws(SubmissionError) -> TaskRequest {
+        try answer.value { if case .accepted(let acceptance) = $0 { acceptance.request } else { nil } }
+    }
+
+    /// Takes back what is pending and tells what runs to stop.
+    public func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation {
+        try await ask(.cancel(target)).value { if case .cancelled(let found) = $0 { found } else { nil } }
+    }
+
+    /// Starts a task at once, past the policies but not past the permissions.
+    public func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
+        -> SimulatedLaunch
+    {
+        try await ask(.simulate(identifier, debug: debug)).value {
+            if case .simulated(let launch) = $0 { launch } else { nil }
+        }
+    }
+
+    /// Tells running launches to stop.
+    public func expire(_ target: ControlTarget, reason: Reason) async throws(SubmissionError) -> [LaunchID] {
+        try await ask(.expire(target, reason)).value {
+            if case .expiring(let found) = $0 { found } else { nil }
+        }
+    }
+
+    /// Takes note of a use, a dismissal, a switch or a budget.
+    public func change(_ bundle: BundleIdentifier, _ change: BundleChange) async throws(SubmissionError)
+        -> BundleFacts
+    {
+        try await ask(.change(bundle, change)).value {
+            if case .bundle(let facts) = $0 { facts } else { nil }
+        }
+    }
+
+    /// The user's answer whether a launch should keep going.
+    public func answer(_ id: LaunchID, keepGoing: Bool) async throws(SubmissionError) {
+        try await ask(.keepGoing(id, keepGoing)).value { if case .done = $0 { () } else { nil } }
+    }
+
+    /// Takes what a client says of its launch.
+    public nonisolated func report(
+        _ id: LaunchID, _ report: ClientReport, from process: Int32
+    ) async throws(SubmissionError) {
+        // Read by whoever calls, so that the host does not wait for /proc.
+        let cpu = ProcessUsage.cpuTime(of: [process])
+        try await ask(.report(id, report, process: process, processCPU: cpu)).value {
+            if case .done = $0 { () } else { nil }
+        }
+    }
+
+    /// Simulates conditions over the real ones.
+    public func setConditions(_ settings: [String]) async throws(SubmissionError) -> [ConditionRow] {
+        do {
+            try sensors.set(settings)
+        } catch {
+            throw SubmissionError(
+                code: .invalidRequest, subject: error.key, finding: "\(error)",
+                remedy: "See 'bgtask conditions' for keys and values")
+        }
+        hear(.conditions(sensors.snapshot()))
+        return sensors.rows()
+    }
+
+    /// Returns to the real conditions.
+    public func clearConditions() async throws(SubmissionError) -> [ConditionRow] {
+        sensors.clear()
+        hear(.conditions(sensors.snapshot()))
+        return sensors.rows()
+    }
+
+    // MARK: Questions
+
     /// What waits, oldest first, with the policies' answers at this time.
     public func pending() async throws(SubmissionError) -> [PendingRequest] {
-        let now = moments.now()
-        return pending.values.sorted { $0.id < $1.id }.map {
-            PendingRequest(request: $0, verdicts: scheduler.explain($0, at: now).verdicts)
-        }
+        core.pendingRequests(at: moments.now())
     }
 
     /// Launches, newest first; what runs is shown as it is now.
@@ -25,8 +121,7 @@ extension TaskHost {
         identifier: TaskIdentifier?, limit: Int
     ) async throws(SubmissionError) -> [LaunchRecord] {
         do {
-            let stored = try await store.launches(identifier: identifier, limit: limit, before: nil)
-            return await current(stored)
+            return await current(try await store.launches(identifier: identifier, limit: limit, before: nil))
         } catch {
             throw error.asSubmissionError
         }
@@ -40,18 +135,21 @@ extension TaskHost {
         } catch {
             throw error.asSubmissionError
         }
-        guard let found else { throw notFound("\(id)", "there is no launch of that number") }
+        guard let found else {
+            throw SubmissionError(
+                code: .notFound, subject: "\(id)", finding: "there is no launch of that number",
+                remedy: "See 'bgtask launches'")
+        }
         return LaunchDetail(
             record: await current([found]).first ?? found, log: log.remembered().filter { $0.launch == id })
     }
 
     /// What is newer in memory than in the store: all of what runs, and what it uses at this moment.
     private func current(_ stored: [LaunchRecord]) async -> [LaunchRecord] {
-        let ended = Dictionary(uniqueKeysWithValues: unsavedEnds.map { ($0.launch.record.id, $0.record) })
-        let usage = stored.contains { running[$0.id] != nil } ? await launcher.usage() : [:]
+        let usage = core.isRunning(anyOf: stored) ? await launcher.usage() : [:]
         return stored.map { stored in
-            guard var record = running[stored.id]?.record else { return ended[stored.id] ?? stored }
-            if let usage = usage[record.id] {
+            var record = core.current(stored)
+            if record.state != .ended, let usage = usage[record.id] {
                 record.cpuTime = usage.cpuTime
                 record.cpuIsLowerBound = usage.cpuIsLowerBound
                 record.peakMemory = usage.peakMemory
@@ -60,95 +158,23 @@ extension TaskHost {
         }
     }
 
-    /// Takes back what is pending and tells what runs to stop.
-    public func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation {
-        let requests: [TaskRequest]
-        let launches: [LaunchID]
-        switch target {
-        case .request(let id):
-            requests = pending[id].map { [$0] } ?? []
-            launches = running.values.filter { $0.record.request == id }.map(\.record.id)
-        case .launch(let id):
-            requests = []
-            launches = running[id] == nil ? [] : [id]
-        case .identifier(let identifier):
-            requests = pending.values.filter { $0.identifier == identifier }
-            launches = running.values.filter { $0.record.identifier == identifier }.map(\.record.id)
-        }
-        if requests.isEmpty && launches.isEmpty {
-            throw notFound("\(target)", "nothing by that name is pending or runs")
-        }
-        for request in requests { try await withdraw(request) }
-        for id in launches { await schedule(.expireRequested(id, .cancelledByUser)) }
-        return Cancellation(requests: requests.map(\.id).sorted(), launches: launches.sorted())
+    /// Every bundle that is installed or that something is remembered of, by name.
+    public func bundles() async throws(SubmissionError) -> [BundleFacts] {
+        core.bundleFacts(at: moments.now())
     }
 
-    /// Starts a task at once, past the policies but not past the permissions.
-    public func simulateLaunch(
-        _ identifier: TaskIdentifier, debug: Bool
-    ) async throws(SubmissionError) -> SimulatedLaunch {
-        if let other = running.values.first(where: { $0.record.identifier == identifier }) {
-            throw SubmissionError(
-                code: .unavailable, subject: "\(identifier)", finding: "\(other.record.id) runs it already",
-                remedy: "Wait for it, or stop it with 'bgtask expire \(other.record.id)'")
-        }
-        let request: TaskRequest
-        if let waiting = pending.values.first(where: { $0.identifier == identifier }) {
-            request = waiting
-            if debug { debugged.insert(request.id) }
-        } else {
-            // Marked before it can start: an eligible request launches while it is accepted.
-            request = try await accept(
-                TaskSubmission(identifier: identifier, origin: .simulated),
-                whenStored: { id in if debug { self.debugged.insert(id) } }
-            ).request
-        }
-        await schedule(.simulate(request.id))
-        guard let started = running.values.first(where: { $0.record.request == request.id }) else {
-            throw SubmissionError(
-                code: .unavailable, subject: "\(identifier)", finding: "it did not start",
-                remedy: "See 'bgtask logs' for the reason")
-        }
-        let id = started.record.id
-        guard debug else { return SimulatedLaunch(record: started.record, processIdentifier: nil) }
-        if started.record.readyAt == nil {
-            await withCheckedContinuation { readyWaiters[id, default: []].append($0) }
-        }
-        guard let stopped = running[id] else {
-            throw SubmissionError(
-                code: .unavailable, subject: "\(identifier)", finding: "\(id) ended before its handler",
-                remedy: "See 'bgtask show \(id)'")
-        }
-        return SimulatedLaunch(record: stopped.record, processIdentifier: stopped.processIdentifier)
+    /// Every policy's answer about starting a task now.
+    public func explain(_ identifier: TaskIdentifier) async throws(SubmissionError) -> TaskExplanation {
+        try core.explain(identifier, at: moments.now())
     }
 
-    /// Tells running launches to stop.
-    public func expire(_ target: ControlTarget, reason: Reason) async throws(SubmissionError) -> [LaunchID] {
-        guard reason.isExpiration else {
-            throw SubmissionError(
-                code: .invalidRequest, subject: reason.rawValue, finding: "it is no reason of an expiration",
-                remedy:
-                    "One of: \(Reason.allCases.filter(\.isExpiration).map(\.rawValue).joined(separator: " "))"
-            )
-        }
-        let launches = running.values.map(\.record).filter {
-            switch target {
-            case .request(let id): $0.request == id
-            case .launch(let id): $0.id == id
-            case .identifier(let identifier): $0.identifier == identifier
-            }
-        }.map(\.id).sorted()
-        if launches.isEmpty { throw notFound("\(target)", "nothing by that name runs") }
-        for id in launches { await schedule(.expireRequested(id, reason)) }
-        return launches
+    /// What was recorded of a launch's start and of its stop.
+    public func explain(_ id: LaunchID) async throws(SubmissionError) -> LaunchExplanation {
+        core.explain(try await launch(id).record)
     }
 
     /// What was found in the plugins and manifests directories, and what is wrong there.
-    public func plugins() async throws(SubmissionError) -> PluginListing {
-        PluginListing(
-            handlers: registered.handlers, problems: registered.problems + scheduleProblems,
-            advice: advice.entries.mapValues(\.advice))
-    }
+    public func plugins() async throws(SubmissionError) -> PluginListing { core.plugins }
 
     /// The remembered lines, then, if it is asked to follow, every new one.
     public nonisolated func log(following: Bool) async -> AsyncStream<LogLine> {
@@ -161,29 +187,23 @@ extension TaskHost {
     /// What the machine is like.
     public func conditions() async throws(SubmissionError) -> [ConditionRow] { sensors.rows() }
 
-    /// Simulates conditions over the real ones.
-    public func setConditions(_ settings: [String]) async throws(SubmissionError) -> [ConditionRow] {
-        do {
-            try sensors.set(settings)
-        } catch {
-            throw SubmissionError(
-                code: .invalidRequest, subject: error.key, finding: "\(error)",
-                remedy: "See 'bgtask conditions' for keys and values")
+    /// Every value in force with its origin, what users told of bundles included.
+    ///
+    /// Reads the files first: whoever wrote one a moment ago may ask before inotify told of it.
+    public func configuration() async throws(SubmissionError) -> ConfigurationListing {
+        let files = settingsFiles
+        let latest = await worker.run {
+            files.reread()
+            return files.latest
         }
-        await schedule(.conditionsChanged(sensors.snapshot()))
-        return sensors.rows()
-    }
-
-    /// Returns to the real conditions.
-    public func clearConditions() async throws(SubmissionError) -> [ConditionRow] {
-        sensors.clear()
-        await schedule(.conditionsChanged(sensors.snapshot()))
-        return sensors.rows()
+        hear(.settings(latest))
+        return core.configuration()
     }
 
     /// What the host found out about the machine and itself.
     public func report() async throws(SubmissionError) -> HostReport {
-        HostReport(
+        let counts = core.counts
+        return HostReport(
             isolation: launcher.isolation,
             facts: [
                 .init(name: "version", value: version),
@@ -193,15 +213,29 @@ extension TaskHost {
                 .init(name: "conditions directory", value: configuration.conditionsDirectory),
                 .init(name: "runner", value: configuration.runnerPath),
                 .init(name: "conditions", value: configuration.simulatesConditions ? "simulated" : "system"),
-                .init(name: "handlers", value: "\(registered.handlers.count)"),
-                .init(name: "pending requests", value: "\(pending.count)"),
-                .init(name: "running launches", value: "\(running.count)"),
-            ], problems: currentSettings.problems)
+                .init(name: "handlers", value: "\(counts.handlers)"),
+                .init(name: "pending requests", value: "\(counts.pending)"),
+                .init(name: "running launches", value: "\(counts.running)"),
+            ], problems: core.configurationProblems)
     }
+}
 
-    private func notFound(_ subject: String, _ finding: String) -> SubmissionError {
+extension HostAnswer {
+    /// What is in an answer, or the error that it is.
+    fileprivate func value<Value>(_ unwrap: (HostAnswer) -> Value?) throws(SubmissionError) -> Value {
+        if let value = unwrap(self) { return value }
+        if case .refused(let error) = self { throw error }
+        throw SubmissionError(
+            code: .unavailable, subject: "the host", finding: "it gave an answer of another kind",
+            remedy: "Report this: it is a fault of the host")
+    }
+}
+
+extension StoreError {
+    /// The same sentence, for a caller.
+    var asSubmissionError: SubmissionError {
         SubmissionError(
-            code: .notFound, subject: subject, finding: finding,
-            remedy: "See 'bgtask pending' and 'bgtask launches'")
+            code: code == .notPending ? .notFound : .unavailable, subject: subject, finding: finding,
+            remedy: remedy)
     }
 }

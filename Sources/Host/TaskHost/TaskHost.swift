@@ -1,4 +1,6 @@
+import DequeModule
 import HandlerRegistry
+import HostCore
 public import HostSettings
 import Launching
 public import LinuxSystem
@@ -10,91 +12,58 @@ public import ServiceLifecycle
 import SystemConditions
 public import TaskModel
 
-/// The host: the one actor, and the only one who knows all peers.
+/// The host: gives ``HostCore`` the real world.
 ///
-/// It decides nothing. Events of the peers become events of the scheduler, and the scheduler's actions become calls of
-/// the peers; what must survive is stored before anyone hears of it.
+/// Everything that happens is put into one queue; the core takes one input after the other, and this actor performs what the
+/// core says. It waits for nothing meanwhile, so no input comes in between. Writes of one drain of the queue are one
+/// commit, and those that come while it is under way are the next one.
 public actor TaskHost: Service {
-    /// Where the host is in its life.
-    enum Phase {
-        case starting
-        case serving
-        /// Told to stop; nothing starts.
-        case draining
-    }
-
     nonisolated let configuration: HostConfiguration
     nonisolated let moments: any MomentSource
     nonisolated let log: HostLog
     nonisolated let happenings = Broadcaster<HostEvent>(
         capacity: 4096, overflow: .ends(unless: { $0.isDispensable }))
-    let store: SQLiteRequestStore
-    let registry: HandlerRegistry
-    let sensors: ConditionSensors
-    let launcher: TaskLauncher
-    let timer: WakeTimer
-    let directories: BundleDirectories
-    /// Requests that a simulated launch with a debugger was asked for.
-    var debugged: Set<RequestID> = []
-    var scheduler: Scheduler
-    let settingsFiles: SettingsFiles
-    /// The settings that the host began with; some of them stay in force until it starts anew.
-    let firstSettings: SettingsSnapshot
-    /// The settings as they were last read.
-    var currentSettings: SettingsSnapshot
-    var settings: SchedulerSettings { currentSettings.effective.scheduler }
+    nonisolated let settingsFiles: SettingsFiles
+    nonisolated let sensors: ConditionSensors
+    nonisolated let launcher: TaskLauncher
+    nonisolated let worker: HostWorker
+    nonisolated let store: any RequestStore
+    private let closeStore: @Sendable (WallTime) async throws -> Void
+    private let registry: HandlerRegistry
+    private let directories: StateDirectories
+    private let timer: WakeTimer
     /// `nil` where nothing is recorded.
-    let recorder: EventRecorder?
-    /// What the machine was like; forecasts are made from it.
-    var history = ConditionHistory()
-    var registered = RegistrySnapshot(handlers: [], problems: [])
-    /// The hash of the library for which each app was last launched.
-    var launchedApps: [BundleIdentifier: String] = [:]
-    /// Processes that run handlers of their own.
-    var clients: [ClientID: ConnectedClient] = [:]
-    var lastClient = 0
-    /// Which client submitted a request that it runs itself.
-    var clientOfRequest: [RequestID: ClientID] = [:]
-    /// Launches in clients whose end is being recorded.
-    var endingInClients: Set<LaunchID> = []
-    /// When launches in clients that were told to stop are over, on CLOCK_BOOTTIME.
-    var clientDeadlines: [LaunchID: Duration] = [:]
-    /// The app directories as they were last written.
-    var appDirectories: [BundleIdentifier: AppDirectory] = [:]
-    var pending: [RequestID: TaskRequest] = [:]
-    /// Pending requests that the scheduler launches and the store has not recorded yet.
-    var starting: Set<RequestID> = []
-    var running: [LaunchID: RunningLaunch] = [:]
-    /// Whom to ask what keeps it from starting, and what was told of it.
-    var vetoes = VetoWatch()
-    /// Ends that the store could not take yet, oldest first.
-    var unsavedEnds: [UnsavedEnd] = []
-    /// What the scheduler remembers of bundles and the store does not have yet.
-    var unsavedBundles: [BundleIdentifier: BundleState] = [:]
-    /// The write that is under way; `true` if all was stored.
-    var bundleWrite: Task<Bool, Never>?
-    /// Whether the newest write failed, so that it is tried again by the clock.
-    var hasUnstoredBundles = false
-    /// What the authors of plugins were told.
-    var advice = AdviceBook()
-    /// Bundles whose advice the store does not have yet.
-    var unsavedAdvice: Set<BundleIdentifier> = []
-    /// The write of them that is under way.
-    var adviceWrite: Task<Void, Never>?
-    /// How far local time is ahead of UTC, as the scheduler was told last.
-    var localTimeOffset: Duration?
-    /// Set from the word that the machine will sleep until it has woken; nothing starts meanwhile.
-    var sleepDelay: SleepDelay?
-    var wake = Wake()
-    var phase = Phase.starting
-    /// Resumed when a debugged launch has stopped before its handler, or ended.
-    var readyWaiters: [LaunchID: [CheckedContinuation<Void, Never>]] = [:]
+    private let recorder: EventRecorder?
+
+    /// All decisions.
+    private(set) var core = HostCore()
+    private var inputs: Deque<HostInput> = []
+    private var isDraining = false
+    private var isFollowed = false
+    /// Writes that wait for the commit under way.
+    private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
+    private var isCommitting = false
+    private var lastCall = 0
+    private var callers: [CallID: CheckedContinuation<HostAnswer, Never>] = [:]
+    private var clients: [ClientID: ClientConnection] = [:]
+    /// Processes that are about to be registered, and the streams of those that were.
+    private var connecting: [CallID: (handle: ProcessHandle, number: Int32)] = [:]
+    private var connected: [CallID: AsyncStream<ClientCall>] = [:]
+    private var sleepDelay: SleepDelay?
     /// Made when a schedule first names a file.
-    var fileWatch: PathWatch?
-    let (fileEvents, fileEventsContinuation) = AsyncStream.makeStream(of: PathWatch.Event.self)
-    /// Made when a schedule first says `wake: true`; why not, where the kernel refuses.
-    var machineAlarm: Result<MachineAlarm, SystemCallError>?
+    private var fileWatch: PathWatch?
+    private let (fileEvents, fileEventsContinuation) = AsyncStream.makeStream(of: PathWatch.Event.self)
+    /// Made when a schedule first says `wake: true`.
+    private var machineAlarm: MachineAlarm?
     private let (drained, drainedContinuation) = AsyncStream.makeStream(of: Void.self)
+
+    /// The connection of a client.
+    private struct ClientConnection {
+        /// Cannot come to mean another process.
+        let process: ProcessHandle
+        let processIdentifier: Int32
+        let calls: AsyncStream<ClientCall>.Continuation
+    }
 
     /// Opens the store and makes the peers; nothing runs yet.
     ///
@@ -121,13 +90,13 @@ public actor TaskHost: Service {
         configuration.conditionsDirectory = try DirectoryTree.realPath(of: configuration.conditionsDirectory)
         self.configuration = configuration
         settingsFiles = settings
-        firstSettings = settings.latest
-        currentSettings = firstSettings
         self.moments = moments
         let log = HostLog(logger: logger, moments: moments)
         self.log = log
-        store = try SQLiteRequestStore.open(
+        let store = try SQLiteRequestStore.open(
             directory: configuration.stateDirectory, socket: configuration.socketPath, at: moments.now().wall)
+        self.store = store
+        closeStore = { try await store.close(at: $0) }
         registry = HandlerRegistry(
             manifestsDirectory: configuration.manifestsDirectory,
             pluginsDirectory: configuration.pluginsDirectory,
@@ -143,8 +112,9 @@ public actor TaskHost: Service {
         launching.templateIdleTime = configuration.templateIdleTime
         launcher = TaskLauncher(configuration: launching)
         timer = try WakeTimer()
-        directories = BundleDirectories(stateDirectory: configuration.stateDirectory, store: store)
-        scheduler = Scheduler()
+        directories = StateDirectories(root: configuration.stateDirectory)
+        worker = HostWorker(
+            configuration: configuration, directories: directories, registry: registry, sensors: sensors)
         recorder = try configuration.recordingSize.map { size in
             try EventRecorder(
                 directory: configuration.recordingDirectory, limit: ByteCount(bytes: size),
@@ -152,28 +122,36 @@ public actor TaskHost: Service {
         }
     }
 
+    // MARK: Life
+
     /// Serves until the service group asks for a graceful shutdown and every launch has ended.
     ///
     /// - Throws: What kept the host from starting.
     public func run() async throws {
         let recording = Task { await recorder?.run() }
-        try await begin()
+        let beginning = try await readBeginning()
+        recorder?.begin(at: moments.now(), isContinued: false)
         let changes = try registry.changes()
         let settingsChanges = try settingsFiles.changes()
+        hear(.begin(beginning))
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await event in self.launcher.events { await self.handle(event) } }
-                group.addTask { for await _ in changes { await self.takeRegistered() } }
-                group.addTask { for await _ in settingsChanges { await self.takeSettings() } }
+                group.addTask { for await event in self.launcher.events { await self.hear(.launch(event)) } }
+                group.addTask { for await result in self.worker.results { await self.hear(result) } }
+                group.addTask {
+                    // Asked for rather than handed over, so that an older snapshot can't come last.
+                    for await _ in changes { await self.hear(.registered(self.registry.latest)) }
+                }
+                group.addTask {
+                    for await _ in settingsChanges { await self.hear(.settings(self.settingsFiles.latest)) }
+                }
                 group.addTask {
                     for await conditions in self.sensors.changes() {
-                        await self.schedule(.conditionsChanged(conditions))
+                        await self.hear(.conditions(conditions))
                     }
                 }
-                group.addTask { for await event in self.fileEvents { await self.handle(event) } }
-                group.addTask {
-                    for await notice in self.sensors.sleepNotices() { await self.handle(notice) }
-                }
+                group.addTask { for await event in self.fileEvents { await self.hear(event) } }
+                group.addTask { for await notice in self.sensors.sleepNotices() { await self.hear(notice) } }
                 group.addTask { for await _ in self.timer.wakes { await self.timePassed() } }
                 for await _ in drained { break }
                 group.cancelAll()
@@ -184,176 +162,294 @@ public actor TaskHost: Service {
         } onGracefulShutdown: {
             Task { await self.stop() }
         }
-        await saveEnds()
-        await saveBundleStates()
-        await saveAdvice()
         recorder?.finish()
         await recording.value
         log.append(.notice, "stopped")
         happenings.finish()
         log.finish()
         do {
-            try await store.close(at: moments.now().wall)
+            try await closeStore(moments.now().wall)
         } catch {
             log.append(.error, "the store was not closed: \(error)")
         }
     }
 
-    /// Reads what was stored, ends what a dead host left, and lets the scheduler begin.
-    private func begin() async throws {
-        try await launcher.start()
-        log.append(.info, "launches are isolated by \(launcher.isolation.groupKill.rawValue)")
-        try directories.sweepTemporary()
-        registered = registry.scan()
-        tellFirstSettings()
-        for problem in registered.problems { log.append(problem.logLevel, "\(problem)") }
-        sensors.define(registered.conditions)
-        removeUnusedCopies()
-        await removeUnusedAppDirectories()
-        try await recover()
-        await loadHistory()
-        recorder?.begin(at: moments.now(), isContinued: false)
-        remember(.settingsChanged(settings))
-        try await restoreBundles()
-        try await restoreApps()
-        try await restoreAdvice()
-        await tellLocalTime()
-        remember(.handlersChanged(registered.handlers.map(\.manifest)))
-        remember(.conditionsChanged(sensors.snapshot()))
-        for request in try await store.pendingRequests() {
-            pending[request.id] = request
-            remember(.submitted(request))
+    /// Begins to stop: nothing starts any more, everything that runs expires with `hostShutdown`.
+    public func stop() async { hear(.stop) }
+
+    /// Kills everything that still runs; for a user who does not want to wait for ``stop()``.
+    public func killAll() { hear(.killAll) }
+
+    // MARK: The queue
+
+    /// Puts an input into the queue, and has the core take everything that is in it.
+    func hear(_ input: HostInput) {
+        inputs.append(input)
+        guard !isDraining else { return }
+        isDraining = true
+        defer { isDraining = false }
+        noticeFollowers()
+        while let next = inputs.popFirst() {
+            let now = moments.now()
+            for effect in core.handle(next, at: now) { perform(effect, at: now) }
+            continueRecording(at: now)
         }
-        for identifier in registered.handlers.flatMap({ $0.manifest.tasks }).filter({ $0.schedule != nil })
-            .map(\.pattern.base)
-        {
-            if let newest = try await store.launches(identifier: identifier, limit: 1, before: nil).first {
-                remember(.lastLaunched(identifier, newest.startedAt))
-            }
-        }
-        try await store.prune(
-            keepingNewest: configuration.keptLaunches,
-            olderThan: WallTime(sinceEpoch: moments.now().wall.sinceEpoch - configuration.keptAge))
-        phase = .serving
-        log.append(.notice, "\(registered.handlers.count) handlers, \(pending.count) pending requests")
-        applySchedules()
-        await schedule(.started)
-        await cancelWithoutClient()
-        await noticeBoot()
-        await launchInstalledApps()
+        commit()
     }
 
-    private func recover() async throws {
-        let manifests = registered.handlers.map(\.manifest)
-        let settings = settings
-        let now = moments.now().wall
-        let recovery = try await store.recover(
-            at: now,
+    /// Asks the core for something, and waits for its answer.
+    func ask(_ call: HostCall) async -> HostAnswer { await ask(call, as: nextCall()) }
+
+    private func ask(_ call: HostCall, as id: CallID) async -> HostAnswer {
+        await withCheckedContinuation { caller in
+            callers[id] = caller
+            hear(.call(id, call))
+        }
+    }
+
+    private func nextCall() -> CallID {
+        lastCall += 1
+        return CallID(rawValue: lastCall)
+    }
+
+    private func noticeFollowers() {
+        guard happenings.hasListeners != isFollowed else { return }
+        isFollowed.toggle()
+        inputs.prepend(.followed(isFollowed))
+    }
+
+    /// Commits everything that waits, unless a commit is under way: then that one's end does.
+    private func commit() {
+        guard !isCommitting, !writes.isEmpty else { return }
+        isCommitting = true
+        let batch = writes
+        writes = []
+        Task {
+            let results = await store.commit(batch.map(\.write))
+            isCommitting = false
+            for (entry, result) in zip(batch, results) { inputs.append(.stored(entry.ticket, result)) }
+            if let first = inputs.popFirst() { hear(first) }
+        }
+    }
+
+    private func continueRecording(at now: Moment) {
+        guard let recorder, recorder.wantsSegment(at: now), let events = core.recap else { return }
+        recorder.begin(at: now, isContinued: true)
+        for event in events { recorder.record(event, at: now) }
+    }
+
+    private func timePassed() {
+        hear(.timePassed(localTimeOffset: localTimeOffset(at: moments.now().wall)))
+    }
+
+    private func localTimeOffset(at time: WallTime) -> Duration {
+        .seconds(ProcessFacts.localTimeOffset(at: time))
+    }
+
+    private func hear(_ event: PathWatch.Event) {
+        switch event {
+        case .changed(let paths): hear(.filesChanged(Set(paths)))
+        case .unwatchable(let path, let error): hear(.unwatchable(path: path, problem: "\(error)"))
+        }
+    }
+
+    private func hear(_ notice: SleepNotice) {
+        switch notice {
+        case .willSleep(let delay):
+            sleepDelay = delay
+            hear(HostInput.willSleep)
+        case .hasWoken:
+            sleepDelay = nil
+            hear(HostInput.hasWoken)
+        }
+    }
+
+    // MARK: Effects
+
+    private func perform(_ effect: HostEffect, at now: Moment) {
+        switch effect {
+        case .store(let ticket, let write): writes.append((ticket, write))
+        case .note(let note, let id): store.note(note, of: id, at: now)
+        case .launch(let order): launcher.launch(order)
+        case .expire(let id, let reason): launcher.expire(id, reason: reason)
+        case .kill(let id, let reason, let message): launcher.kill(id, reason: reason, message: message)
+        case .setCPULimit(let id, let limit): launcher.setCPULimit(id, limit)
+        case .setPriority(let id, let priority): launcher.setPriority(id, priority)
+        case .setConditions(let id, let conditions): launcher.setConditions(id, conditions)
+        case .reply(let id, let call, let result): launcher.reply(id, call: call, result)
+        case .retire(let bundle): launcher.retire(bundle: bundle)
+        case .measure(let id):
+            Task { if let usage = await launcher.usage()[id] { hear(.measured(id, usage.cpuTime)) } }
+        case .notifyClient(let id, let call): clients[id]?.calls.yield(call)
+        case .closeClient(let id): clients.removeValue(forKey: id)?.calls.finish()
+        case .measureClient(let launch, let id):
+            if let client = clients[id] { worker.measure(client.processIdentifier, for: launch) }
+        case .awaitClientEnd(let id): awaitEnd(of: id)
+        case .answer(let call, let answer): self.answer(call, answer)
+        case .publish(let event): happenings.send(event)
+        case .log(let line): log.append(line)
+        case .record(let event): recorder?.record(event, at: now)
+        case .recordSleep(let sleeps):
+            recorder?.record(RecordedEntry(at: now, sleeps ? .willSleep : .hasWoken))
+        case .work(.watchFiles(let paths)): watch(paths)
+        case .work(.openMachineAlarm): openMachineAlarm()
+        case .work(let work): worker.start(work)
+        case .arm(let wake):
+            timer.set(bootAt: wake.boot, wallAt: wake.wall)
+            machineAlarm?.set(wake.machine)
+        case .letSleep: sleepDelay?.release()
+        case .drained: drainedContinuation.finish()
+        }
+    }
+
+    private func watch(_ paths: Set<String>) {
+        if let fileWatch { return fileWatch.watch(paths) }
+        if paths.isEmpty { return }
+        do {
+            let events = fileEventsContinuation
+            let watch = try PathWatch { events.yield($0) }
+            watch.watch(paths)
+            fileWatch = watch
+        } catch {
+            log.append(.error, "no file is watched for schedules: \(error)")
+        }
+    }
+
+    private func openMachineAlarm() {
+        do {
+            machineAlarm = try MachineAlarm()
+            inputs.append(.machineAlarm(MachineAlarm.isClockThere ? .ready : .noClock))
+        } catch {
+            inputs.append(.machineAlarm(.refused("\(error)")))
+        }
+    }
+
+    private func answer(_ call: CallID, _ answer: HostAnswer) {
+        if case .connected(let id) = answer, let process = connecting.removeValue(forKey: call) {
+            let (stream, calls) = AsyncStream.makeStream(of: ClientCall.self)
+            calls.onTermination = { [weak self] _ in
+                // Not a child of the task that reads: it ends with it.
+                Task { await self?.hear(.clientLeft(id)) }
+            }
+            clients[id] = ClientConnection(
+                process: process.handle, processIdentifier: process.number, calls: calls)
+            connected[call] = stream
+        }
+        callers.removeValue(forKey: call)?.resume(returning: answer)
+    }
+
+    // MARK: Clients
+
+    /// Registers a client; see `HostControl`.
+    public func connect(
+        _ identifiers: [IdentifierPattern], from process: Int32
+    ) async throws(SubmissionError) -> AsyncStream<ClientCall> {
+        let handle: ProcessHandle
+        do {
+            handle = try ProcessHandle(of: process)
+        } catch {
+            throw SubmissionError(
+                code: .unavailable, subject: "process \(process)",
+                finding: "it can't be watched: \(error)",
+                remedy: "Run it in the same PID namespace as the host")
+        }
+        let call = nextCall()
+        connecting[call] = (handle, process)
+        defer {
+            connecting[call] = nil
+            connected[call] = nil
+        }
+        if case .refused(let error) = await ask(.connect(identifiers, process: process), as: call) {
+            throw error
+        }
+        return connected[call] ?? AsyncStream { $0.finish() }
+    }
+
+    private func awaitEnd(of id: ClientID) {
+        guard let client = clients.removeValue(forKey: id) else {
+            return hear(.clientEnded(id, isDead: true))
+        }
+        BlockingThread.start(named: "bgtask-client") {
+            let isDead = client.process.waitForEnd(timeoutMilliseconds: 1000)
+            Task { await self.hear(.clientEnded(id, isDead: isDead)) }
+        }
+    }
+
+    // MARK: Beginning
+
+    /// Reads what was stored, ends what a dead host left, and looks around.
+    private func readBeginning() async throws -> HostBeginning {
+        try await launcher.start()
+        try directories.sweepTemporary()
+        let registered = registry.scan()
+        sensors.define(registered.conditions)
+        let facts = try await store.facts()
+        await renameDirectories(facts.numberedDirectories)
+        let now = moments.now()
+        var beginning = HostBeginning(
+            surroundings: HostSurroundings(
+                manifestsDirectory: configuration.manifestsDirectory,
+                stateDirectory: configuration.stateDirectory,
+                isolation: launcher.isolation.groupKill.rawValue,
+                taskEnvironment: configuration.taskEnvironment),
+            settings: settingsFiles.latest, registered: registered, conditions: sensors.snapshot(),
+            localTimeOffset: localTimeOffset(at: now.wall))
+        beginning.facts = facts
+        let (manifests, settings) = (
+            registered.handlers.map(\.manifest), beginning.settings.effective.scheduler
+        )
+        beginning.lost = try await store.recover(
+            at: now.wall,
             isAtMostOnce: { bundle, identifier in
                 manifests.first { $0.bundle == bundle }?.declaration(for: identifier)?.isAtMostOnce ?? false
             },
-            backOff: { now + settings.backOff(afterAttempt: $0.attempt) })
-        for launch in recovery.lost {
-            log.append(
-                .warning, "lost with the host that started it", launch: launch.id,
-                identifier: launch.identifier)
+            backOff: { now.wall + settings.backOff(afterAttempt: $0.attempt) }
+        ).lost
+        beginning.pending = try await store.pendingRequests()
+        let scheduled = manifests.flatMap(\.tasks).filter { $0.schedule != nil }.map(\.pattern.base)
+        for identifier in scheduled {
+            let newest = try await store.launches(identifier: identifier, limit: 1, before: nil).first
+            beginning.lastLaunches[identifier] = newest?.startedAt
         }
+        beginning.boot = try? SmallFile.read("/proc/sys/kernel/random/boot_id").filter { !$0.isWhitespace }
+        if recorder != nil { beginning.history = await recordedHistory() }
+        try await store.prune(
+            keepingNewest: configuration.keptLaunches,
+            olderThan: WallTime(sinceEpoch: now.wall.sinceEpoch - configuration.keptAge))
+        return beginning
     }
 
-    /// Tells the scheduler, and does what it says.
-    func schedule(_ event: SchedulerEvent) async {
-        let actions = tell(event)
-        vetoes.note(event, actions)
-        if case .conditionsChanged = event { tellClientsConditions() }
-        // Before anything that waits: an action may cause an event whose answer sets a newer alarm, and that one must stand.
-        for case .wake(let wake) in actions {
-            self.wake = wake
-            armTimer()
-        }
-        // Before the launcher hears of expirations that the change causes: a handler knows why.
-        tellConditions(after: event)
-        for action in actions { await perform(action) }
-        tellVetoes()
+    /// The conditions of earlier runs of the host, out of the log: up to 64 MiB of JSON, so elsewhere.
+    private func recordedHistory() async -> ConditionHistory {
+        let directory = configuration.recordingDirectory
+        let start = moments.now().wall + (.zero - ConditionHistory.span)
+        return await worker.run { ConditionHistory(recordedIn: directory, since: start) }
     }
 
-    /// Begins to stop: nothing starts any more, everything that runs expires with `hostShutdown`.
-    public func stop() async {
-        guard phase != .draining else { return }
-        phase = .draining
-        log.append(
-            .notice, running.isEmpty ? "stopping" : "stopping; waiting for \(running.count) launches")
-        happenings.send(.hostStopping)
-        await schedule(.shutdown)
-        finishIfDrained()
-    }
-
-    /// Kills everything that still runs; for a user who does not want to wait for ``stop()``.
-    public func killAll() {
-        for id in running.keys.sorted() {
-            if running[id]?.client != nil {
-                Task { await endInClient(id, .stoppedInClient(.hostShutdown, "the host was stopped twice")) }
-                continue
+    /// Gives data directories that an older host named by numbers the names of their bundles.
+    private func renameDirectories(_ numbers: [BundleIdentifier: String]) async {
+        for (bundle, number) in numbers.sorted(by: { $0.key < $1.key }) {
+            do {
+                guard try directories.rename(number: number, for: bundle) else {
+                    log.append(
+                        .warning,
+                        "\(configuration.stateDirectory)/data has two directories of \(bundle); "
+                            + "'\(number)' is of an older host and is not used")
+                    continue
+                }
+                if case .failure(let refusal) = await store.commit([.remember(.directoryRenamed(bundle))])[0]
+                {
+                    log.append(
+                        .warning, "that the directory of \(bundle) was renamed is not stored: \(refusal)")
+                }
+            } catch {
+                log.append(.error, "the data directory of \(bundle) could not be renamed: \(error)")
             }
-            launcher.kill(id, reason: .hostShutdown, message: "the host was stopped twice")
         }
-    }
-
-    func finishIfDrained() {
-        guard phase == .draining && running.isEmpty else { return }
-        for client in clients.values { client.calls.finish() }
-        drainedContinuation.finish()
-    }
-
-    /// Puts the newest snapshot into force; asked for rather than handed over, so that an older one can't come last.
-    private func takeRegistered() async {
-        let snapshot = registry.latest
-        let before = registered
-        if snapshot == before { return }
-        registered = snapshot
-        for problem in snapshot.problems where !before.problems.contains(problem) {
-            log.append(problem.logLevel, "\(problem)")
-        }
-        for handler in snapshot.handlers where !before.handlers.contains(handler) {
-            log.append(.notice, "installed \(handler.manifest.bundle)")
-        }
-        for handler in before.handlers where !snapshot.handlers.contains(handler) {
-            let isGone = !snapshot.handlers.contains { $0.manifest.bundle == handler.manifest.bundle }
-            if isGone { log.append(.notice, "removed \(handler.manifest.bundle)") }
-            launcher.retire(bundle: handler.manifest.bundle)
-        }
-        removeUnusedCopies()
-        forgetOldAdvice()
-        applySchedules()
-        sensors.define(snapshot.conditions)
-        await schedule(.conditionsChanged(sensors.snapshot()))
-        await schedule(.handlersChanged(snapshot.handlers.map(\.manifest)))
-        await removeUnusedAppDirectories()
-        await launchInstalledApps()
-    }
-
-    /// Reads the directories now: whoever dropped files a moment ago may submit before inotify told of them.
-    func rescan() async {
-        _ = registry.scan()
-        await takeRegistered()
-    }
-
-    /// Budgets and hours of use are by local time, which a journey or a season may change.
-    private func tellLocalTime() async {
-        let offset = Duration.seconds(ProcessFacts.localTimeOffset(at: moments.now().wall))
-        if offset == localTimeOffset { return }
-        localTimeOffset = offset
-        await schedule(.localTimeChanged(offset: offset))
-    }
-
-    private func timePassed() async {
-        await saveEnds()
-        await saveBundleStates()
-        await tellLocalTime()
-        await endOverdueInClients()
-        await schedule(.timePassed)
     }
 }
 
-extension ManifestProblem {
-    var logLevel: LogLine.Level { severity == .error ? .error : .warning }
+extension HostConfiguration {
+    /// Where the log of events is.
+    var recordingDirectory: String { stateDirectory + "/recording" }
 }

@@ -1,29 +1,22 @@
+import RequestStore
 import TaskModel
 
 /// What was told of each plugin's version, so that it is told once.
 struct AdviceBook: Sendable {
-    /// What was told of one version of a bundle's library; the value of a setting.
-    struct Entry: Equatable, Sendable, Codable {
-        /// Which version.
-        var libraryHash: String
-        /// Oldest first.
-        var advice: [PluginAdvice]
-    }
-
     /// The most pieces that are kept, and told, of one version.
     static let limit = 100
 
-    private(set) var entries: [BundleIdentifier: Entry] = [:]
+    private(set) var entries: [BundleIdentifier: VersionAdvice] = [:]
 
     /// Takes what an earlier run of the host stored.
-    mutating func restore(_ entry: Entry, of bundle: BundleIdentifier) { entries[bundle] = entry }
+    mutating func restore(_ entry: VersionAdvice, of bundle: BundleIdentifier) { entries[bundle] = entry }
 
     /// Enters a piece of advice.
     ///
     /// - Returns: Whether it is news: not the same code and message of the same version again, nor one too many.
     mutating func add(_ piece: PluginAdvice, of bundle: BundleIdentifier, libraryHash: String) -> Bool {
-        var entry = entries[bundle] ?? Entry(libraryHash: libraryHash, advice: [])
-        if entry.libraryHash != libraryHash { entry = Entry(libraryHash: libraryHash, advice: []) }
+        var entry = entries[bundle] ?? VersionAdvice(libraryHash: libraryHash, advice: [])
+        if entry.libraryHash != libraryHash { entry = VersionAdvice(libraryHash: libraryHash, advice: []) }
         let isKnown = entry.advice.contains { $0.code == piece.code && $0.message == piece.message }
         guard !isKnown, entry.advice.count < Self.limit else { return false }
         entry.advice.append(piece)

@@ -77,18 +77,3 @@ struct VetoWatch {
     /// The request is not pending any more, or is another one now.
     mutating func forget(_ request: RequestID) { told[request] = nil }
 }
-
-extension TaskHost {
-    /// Tells those who listen which vetoes keep pending requests, once per change.
-    func tellVetoes() {
-        guard happenings.hasListeners else { return vetoes.pause() }
-        let now = moments.now()
-        for id in vetoes.takePart(of: pending.keys) where !starting.contains(id) {
-            guard let request = pending[id] else { continue }
-            let verdicts = scheduler.explain(request, at: now).vetoes
-            if vetoes.isNews(verdicts.map(\.policy), of: id) {
-                happenings.send(.requestBlocked(request, verdicts))
-            }
-        }
-    }
-}

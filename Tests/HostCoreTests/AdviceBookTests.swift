@@ -1,7 +1,8 @@
+import RequestStore
 import TaskModel
 import Testing
 
-@testable import TaskHost
+@testable import HostCore
 
 @Suite struct AdviceBookTests {
     private let bundle: BundleIdentifier

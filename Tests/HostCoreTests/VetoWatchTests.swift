@@ -2,7 +2,7 @@ import Scheduling
 import TaskModel
 import Testing
 
-@testable import TaskHost
+@testable import HostCore
 
 /// Whom the host asks what keeps it from starting while somebody follows its events.
 @Suite struct VetoWatchTests {

@@ -1,0 +1,80 @@
+import HandlerRegistry
+import HostSettings
+import RequestStore
+import Scheduling
+import TaskModel
+
+/// What the core does before anything else: it remembers, then it serves.
+extension HostCore {
+    mutating func begin(_ beginning: HostBeginning) {
+        surroundings = beginning.surroundings
+        log(.info, "launches are isolated by \(surroundings.isolation)")
+        settings = beginning.settings
+        firstSettings = beginning.settings
+        registered = beginning.registered
+        conditions = beginning.conditions
+        history = beginning.history
+        launchedApps = beginning.facts.launchedApps
+        for (bundle, entry) in beginning.facts.advice { advice.restore(entry, of: bundle) }
+        reportSettings(beginning.settings)
+        for problem in registered.problems { log(problem.logLevel, "\(problem)") }
+        for sentence in beginning.facts.unreadable { log(.warning, sentence) }
+        for launch in beginning.lost {
+            log(
+                .warning, "lost with the host that started it", launch: launch.id,
+                identifier: launch.identifier)
+        }
+        removeUnusedCopies()
+        emit(.work(.removeApps(keeping: installedBundles)))
+        forgetOldAdvice()
+
+        remember(beginning)
+        phase = .serving
+        log(
+            .notice,
+            "\(registered.handlers.count.counted("handler", "handlers")), "
+                + beginning.pending.count.counted("pending request", "pending requests"))
+        applySchedules()
+        feed(.started)
+        drainEvents()
+        cancelWithoutClient()
+        noticeBoot(beginning.boot, before: beginning.facts.boot)
+        launchInstalledApps()
+    }
+
+    /// Gives the scheduler its past; before `started` it only remembers.
+    private mutating func remember(_ beginning: HostBeginning) {
+        feed(.settingsChanged(beginning.settings.effective.scheduler))
+        for (bundle, state) in beginning.facts.bundleStates.sorted(by: { $0.key < $1.key }) {
+            feed(.bundleRestored(bundle, state))
+        }
+        localTimeOffset = beginning.localTimeOffset
+        feed(.localTimeChanged(offset: beginning.localTimeOffset))
+        feed(.handlersChanged(registered.handlers.map(\.manifest)))
+        feed(.conditionsChanged(conditions))
+        for request in beginning.pending {
+            requests.insert(request)
+            feed(.submitted(request))
+        }
+        for (identifier, time) in beginning.lastLaunches.sorted(by: { $0.key < $1.key }) {
+            feed(.lastLaunched(identifier, time))
+        }
+        drainEvents()
+    }
+
+    /// Triggers every `onBoot` schedule, if this is the host's first start since the machine was booted.
+    ///
+    /// The requests are written before the boot: a host that dies in between triggers them twice, not never.
+    private mutating func noticeBoot(_ boot: String?, before: String?) {
+        guard let boot else {
+            return log(.warning, "whether the machine was booted is not known: its boot id can't be read")
+        }
+        if boot == before { return }
+        for (identifier, schedule) in schedules where schedule.onBoot {
+            log(.info, "the machine was booted", identifier: identifier)
+            feed(.scheduleTriggered(identifier))
+        }
+        drainEvents()
+        store(.remember(.boot(boot)), .fact("that the machine was booted"))
+    }
+}

@@ -1,0 +1,130 @@
+import RequestStore
+import Scheduling
+import TaskModel
+
+/// Launches that run in a client: the host keeps lease, stall, expiration and record, and never kills.
+extension HostCore {
+    /// Hands a launch that is recorded to its client.
+    mutating func beginInClient(_ id: LaunchID) {
+        guard let launch = launches[id], let name = launch.client else { return }
+        launches[id]?.stage = .started
+        guard let client = clients[name] else {
+            return endInClient(
+                id,
+                LaunchEnd(
+                    outcome: .failed, reason: .exitedWithoutCompleting,
+                    message: "its client closed its connection before it was launched"))
+        }
+        launches[id]?.processIdentifier = client.processIdentifier
+        emit(.measureClient(id, name))
+        emit(
+            .notifyClient(
+                name,
+                .launch(
+                    ClientLaunch(
+                        id: id, request: launch.request, checkpoint: launch.begun.checkpoint,
+                        lease: limits(of: launch.request).lease))))
+        ready(id, at: now)
+    }
+
+    /// Takes what a client says of its launch.
+    mutating func take(
+        _ report: ClientReport, of id: LaunchID, from process: Int32, _ processCPU: Duration, _ call: CallID
+    ) {
+        guard let launch = launches[id], let client = launch.client, launch.stage != .ending else {
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .notFound, subject: "\(id)", finding: "no such launch runs in a client",
+                    remedy: "It has ended: see 'bgtask show \(id)'"))
+        }
+        guard clients[client]?.processIdentifier == process else {
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .notPermitted, subject: "\(id)",
+                    finding:
+                        "it runs in process \(launch.processIdentifier ?? 0), and this came from \(process)",
+                    remedy: "Report from the process that runs it"))
+        }
+        watchCPU(of: id, processCPU)
+        switch report {
+        case .progress(let progress): self.progress(id, progress)
+        case .checkpoint(let bytes): keepCheckpoint(id, bytes)
+        case .title(let title, let subtitle): changeTitle(of: id, to: title, subtitle)
+        case .complete(let success, let message):
+            var end =
+                switch (success, launch.record.expiration) {
+                case (true, let reason): LaunchEnd(outcome: .succeeded, reason: reason, message: message)
+                case (false, let reason?): LaunchEnd.stopped(reason, message)
+                case (false, nil): LaunchEnd(outcome: .failed, reason: .handlerFailed, message: message)
+                }
+            end.completion = success
+            endInClient(id, end)
+        }
+        answer(call, .done)
+    }
+
+    /// Tells a client to stop a launch, which is over after the grace period in any case.
+    mutating func expireInClient(_ id: LaunchID, _ reason: Reason) {
+        guard let launch = launches[id], let name = launch.client, clients[name] != nil else { return }
+        let grace = limits(of: launch.request).lease.gracePeriod
+        emit(.notifyClient(name, .expire(id, reason, grace: grace)))
+        launches.setDeadline(now.boot + grace, of: id)
+        expiring(id, reason)
+    }
+
+    /// Ends the launches whose clients did not stop in time; the clients go on, and the record says so.
+    mutating func endOverdueInClients() {
+        for (id, deadline) in launches.deadlines.sorted(by: { $0.key < $1.key }) where deadline <= now.boot {
+            guard let launch = launches[id], let reason = launch.record.expiration else {
+                launches.setDeadline(nil, of: id)
+                continue
+            }
+            let grace = limits(of: launch.request).lease.gracePeriod.inSeconds
+            endInClient(
+                id,
+                .stopped(
+                    reason,
+                    "it had not completed \(grace) s after it was told to stop; the host kills no client, "
+                        + "so process \(launch.processIdentifier ?? 0) may still work at it"))
+        }
+    }
+
+    /// Records the end of a launch in a client, once.
+    mutating func endInClient(_ id: LaunchID, _ end: LaunchEnd) {
+        guard let launch = launches[id], launch.client != nil, launch.stage != .ending else { return }
+        launches.setDeadline(nil, of: id)
+        ended(
+            EndedLaunch(
+                id: id, end: end, at: now, cpuTime: launch.record.cpuTime, cpuIsLowerBound: true))
+    }
+
+    /// What the client's process has used since the launch began; other work of the process is in it.
+    mutating func cpuInClient(_ id: LaunchID, ofProcess cpu: Duration) -> Duration {
+        guard let launch = launches[id] else { return .zero }
+        guard let before = launch.cpuBefore else {
+            launches[id]?.cpuBefore = cpu
+            return .zero
+        }
+        let used = max(launch.record.cpuTime, cpu - before)
+        launches[id]?.record.cpuTime = used
+        return used
+    }
+
+    /// Says once that a launch uses more than its limit: a client is not stopped for it.
+    private mutating func watchCPU(of id: LaunchID, _ processCPU: Duration) {
+        guard let launch = launches[id], let readyAt = launch.record.readyAt else { return }
+        let used = cpuInClient(id, ofProcess: processCPU)
+        let elapsed = now.wall - readyAt
+        guard let limit = limits(of: launch.request).cpu, !launch.hasReportedCPU, used >= limit.quota,
+            used * 100 > elapsed * limit.percent
+        else { return }
+        launches[id]?.hasReportedCPU = true
+        log(
+            .warning,
+            "\(Int(used.inSeconds)) s CPU over \(Int(elapsed.inSeconds)) s, exceeding \(limit.percent) % over "
+                + "\(Int(limit.window.inSeconds)) s; a client is not stopped for it",
+            launch: id)
+    }
+}

@@ -1,0 +1,322 @@
+import HandlerRegistry
+import RequestStore
+import Scheduling
+import TaskModel
+
+/// What callers of the control API ask.
+extension HostCore {
+    mutating func take(_ asked: HostCall, of call: CallID, isRescanned: Bool = false) {
+        switch asked {
+        case .submit(let submission, let process): submit(submission, for: .call(call), from: process)
+        case .push(let bundle, let payload, let priority):
+            push(to: bundle, payload, priority, call, asked, isRescanned)
+        case .open(let bundle): open(bundle, call, asked, isRescanned)
+        case .cancel(let target): cancel(target, call)
+        case .simulate(let identifier, let debug): simulate(identifier, call, debug: debug)
+        case .expire(let target, let reason): expire(target, reason, call)
+        case .change(let bundle, let change): self.change(bundle, change, call)
+        case .keepGoing(let id, let isWanted): keepGoing(id, isWanted, call)
+        case .connect(let patterns, let process): connect(patterns, process, call, asked, isRescanned)
+        case .report(let id, let report, let process, let cpu):
+            take(report, of: id, from: process, cpu, call)
+        }
+    }
+
+    /// Reads the directories for a call that found nothing, and takes the call once more.
+    mutating func rescan(for call: CallID, _ asked: HostCall) {
+        let ticket = nextWork()
+        parked[ticket] = .call(call, asked)
+        emit(.work(.scan(ticket)))
+    }
+
+    // MARK: Pushes, apps, bundles
+
+    private mutating func push(
+        to bundle: BundleIdentifier, _ payload: String?, _ priority: PushPriority, _ call: CallID,
+        _ asked: HostCall, _ isRescanned: Bool
+    ) {
+        let handler = registered.handlers.first { $0.manifest.bundle == bundle }
+        let task = handler?.manifest.tasks.first { $0.kind == .push && !$0.pattern.isWildcard }
+        guard let task else {
+            if !isRescanned { return rescan(for: call, asked) }
+            guard handler != nil else { return refuse(call, unknownBundle(bundle)) }
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .notPermitted, subject: "\(bundle)",
+                    finding: "its manifest has no task of the kind push",
+                    remedy: "Add one, and the mode remote-notification: Documentation/Manifest.md"))
+        }
+        var submission = TaskSubmission(identifier: task.pattern.base, origin: .client)
+        submission.payload = payload
+        submission.pushPriority = priority
+        // The newest payload is delivered, at the urgency of the most urgent push that waits.
+        if requests.request(of: submission.identifier)?.submission.pushPriority == .immediate {
+            submission.pushPriority = .immediate
+        }
+        submit(submission, for: .call(call))
+    }
+
+    private mutating func open(
+        _ bundle: BundleIdentifier, _ call: CallID, _ asked: HostCall, _ isRescanned: Bool
+    ) {
+        guard let identifier = app(of: bundle)?.manifest.appLaunch else {
+            if !isRescanned { return rescan(for: call, asked) }
+            guard installedBundles.contains(bundle) else {
+                return refuse(
+                    call,
+                    SubmissionError(
+                        code: .notFound, subject: "\(bundle)", finding: "no manifest has it",
+                        remedy: "See 'bgtask plugins' for those that are installed"))
+            }
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .notPermitted, subject: "\(bundle)",
+                    finding: "it has no app: its library does not export bgtask_app_entry",
+                    remedy:
+                        "Submit one of its tasks: bgtask submit; or report a use of it: bgtask used \(bundle)"
+                ))
+        }
+        feed(.used(bundle))
+        drainEvents()
+        submit(TaskSubmission(identifier: identifier, origin: .client), for: .call(call))
+    }
+
+    private mutating func change(_ bundle: BundleIdentifier, _ change: BundleChange, _ call: CallID) {
+        guard scheduler.knownBundles.contains(bundle) else { return refuse(call, unknownBundle(bundle)) }
+        switch change {
+        case .used: feed(.used(bundle))
+        case .foreground(let isForeground): feed(.foregroundChanged(bundle, isForeground))
+        case .dismissed: feed(.dismissed(bundle))
+        case .refresh(let permission):
+            do {
+                try scheduler.checkRefreshSwitch(of: bundle, to: permission, byAdministrator: false)
+            } catch {
+                return refuse(call, error)
+            }
+            feed(.refreshSwitched(bundle, permission))
+        case .budget(let launches, let cpu): feed(.budgetChanged(bundle, launches: launches, cpu: cpu))
+        }
+        // What a user set is durable before the user hears of it.
+        bundles.wait(for: bundle, call)
+    }
+
+    private mutating func keepGoing(_ id: LaunchID, _ isWanted: Bool, _ call: CallID) {
+        guard let launch = launches[id], launch.stage != .ending else {
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .notFound, subject: "\(id)", finding: "it does not run",
+                    remedy: "See 'bgtask launches'"))
+        }
+        feed(.answered(id, keepGoing: isWanted))
+        answer(call, .done)
+    }
+
+    // MARK: Cancelling and expiring
+
+    private mutating func cancel(_ target: ControlTarget, _ call: CallID) {
+        let found: [TaskRequest]
+        let running: [LaunchID]
+        switch target {
+        case .request(let id):
+            found = requests.pending[id].map { [$0] } ?? []
+            running = launches.launch(of: id).map { [$0.record.id] } ?? []
+        case .launch(let id):
+            found = []
+            running = launches[id] == nil ? [] : [id]
+        case .identifier(let identifier):
+            found = requests.request(of: identifier).map { [$0] } ?? []
+            running = launches.launch(of: identifier).map { [$0.record.id] } ?? []
+        }
+        cancel(found, running, of: "\(target)", for: .call(call))
+    }
+
+    /// A handler cancels one identifier or, with `nil`, everything of its bundle that is pending.
+    mutating func cancel(_ identifier: TaskIdentifier?, of id: LaunchID, _ call: UInt64) {
+        guard let launch = launches[id] else { return }
+        let found = requests.pending.values.filter {
+            $0.bundle == launch.record.bundle && (identifier == nil || $0.identifier == identifier)
+        }
+        cancel(
+            found.sorted { $0.id < $1.id }, [], of: identifier.map { "\($0)" } ?? "\(launch.record.bundle)",
+            for: .handler(id, call: call))
+    }
+
+    private mutating func cancel(
+        _ found: [TaskRequest], _ running: [LaunchID], of target: String, for asker: CancellationBook.Asker
+    ) {
+        for id in running { stopForGood(id) }
+        let entry = CancellationBook.Entry(
+            asker: asker, target: target, waiting: Set(found.map(\.id)), launches: running)
+        guard !found.isEmpty else { return settle(entry) }
+        let number = cancellations.enter(entry)
+        for request in found {
+            _ = requests.beginWithdrawing(request.id)
+            store(
+                .cancel(request.id, .cancelledByUser, at: now.wall),
+                .cancel(request.id, .cancelledByUser, .asker(number)))
+        }
+    }
+
+    /// Stops a launch that a user cancelled; where it is over already, its request does not come back.
+    private mutating func stopForGood(_ id: LaunchID) {
+        launches[id]?.isCancelled = true
+        feed(.expireRequested(id, .cancelledByUser))
+    }
+
+    /// Cancels a pending request for the host's own reasons.
+    mutating func cancel(_ id: RequestID, _ reason: Reason) {
+        guard requests.pending[id] != nil, requests.beginWithdrawing(id) else { return }
+        store(.cancel(id, reason, at: now.wall), .cancel(id, reason, .host))
+    }
+
+    mutating func withdrawn(
+        _ id: RequestID, _ reason: Reason, _ canceller: Canceller,
+        _ result: Result<StoreAnswer, StoreRefusal>
+    ) {
+        var problem: SubmissionError?
+        var isCancelled = false
+        switch result {
+        case .success(.cancelled(true)):
+            isCancelled = true
+            forget(id, reason)
+        case .success:
+            requests.endWithdrawing(id)
+            // A launch took it first, or it was cancelled twice: what runs is what the user meant.
+            if case .asker = canceller, let launch = launches.launch(of: id) {
+                stopForGood(launch.record.id)
+                guard case .asker(let number) = canceller else { return }
+                let settled = cancellations.settle(number, id) { $0.launches.append(launch.record.id) }
+                if let settled { settle(settled) }
+                return
+            }
+        case .failure(let refusal):
+            requests.endWithdrawing(id)
+            problem = refusal.asSubmissionError
+            log(.error, "\(id) was not cancelled in the store: \(refusal)")
+        }
+        guard case .asker(let number) = canceller else { return }
+        let settled = cancellations.settle(number, id) { entry in
+            if isCancelled { entry.cancelled.append(id) }
+            entry.problem = entry.problem ?? problem
+        }
+        if let settled { settle(settled) }
+    }
+
+    private mutating func settle(_ entry: CancellationBook.Entry) {
+        switch entry.asker {
+        case .handler(let id, let call):
+            emit(.reply(id, call: call, entry.problem.map { .failure($0) } ?? .success([])))
+        case .call(let call):
+            if let problem = entry.problem { return refuse(call, problem) }
+            if entry.cancelled.isEmpty && entry.launches.isEmpty {
+                return refuse(call, notFound(entry.target, "nothing by that name is pending or runs"))
+            }
+            answer(
+                call,
+                .cancelled(
+                    Cancellation(requests: entry.cancelled.sorted(), launches: entry.launches.sorted())))
+        }
+    }
+
+    /// Takes a request out that the store has as cancelled.
+    private mutating func forget(_ id: RequestID, _ reason: Reason) {
+        guard let request = requests.pending[id] else { return }
+        let wasStarting = requests.endStart(id) != nil
+        requests.remove(id)
+        vetoes.forget(id)
+        emit(.publish(.requestCancelled(id, request.identifier, reason)))
+        log(.info, "cancelled \(id)", identifier: request.identifier)
+        failLaunchWaiters(
+            of: id,
+            SubmissionError(
+                code: .unavailable, subject: "\(request.identifier)",
+                finding: "\(id) was cancelled before it started", remedy: "Launch it again"))
+        // The scheduler has the slot of a start taken: it gets the request back before it hears that it is gone.
+        if wasStarting { feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay)) }
+        feed(.withdrawn(id))
+    }
+
+    private mutating func expire(_ target: ControlTarget, _ reason: Reason, _ call: CallID) {
+        guard reason.isExpiration else {
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .invalidRequest, subject: reason.rawValue,
+                    finding: "not a valid reason for an expiration",
+                    remedy:
+                        "Use one of: \(Reason.allCases.filter(\.isExpiration).map(\.rawValue).joined(separator: " "))"
+                ))
+        }
+        let found: [LaunchID] = launches.all.filter { launch in
+            guard launch.stage != .ending else { return false }
+            return switch target {
+            case .request(let id): launch.record.request == id
+            case .launch(let id): launch.record.id == id
+            case .identifier(let identifier): launch.record.identifier == identifier
+            }
+        }.map(\.record.id).sorted()
+        if found.isEmpty { return refuse(call, notFound("\(target)", "nothing by that name runs")) }
+        for id in found { feed(.expireRequested(id, reason)) }
+        answer(call, .expiring(found))
+    }
+
+    // MARK: Simulated launches
+
+    private mutating func simulate(_ identifier: TaskIdentifier, _ call: CallID, debug: Bool) {
+        if let other = launches.launch(of: identifier) {
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .unavailable, subject: "\(identifier)",
+                    finding: "\(other.record.id) runs it already",
+                    remedy: "Wait for it, or stop it with 'bgtask expire \(other.record.id)'"))
+        }
+        if let waiting = requests.request(of: identifier), !requests.withdrawing.contains(waiting.id) {
+            return simulate(waiting, call, debug: debug)
+        }
+        submit(
+            TaskSubmission(identifier: identifier, origin: .simulated),
+            for: .simulation(call, debug: debug))
+    }
+
+    mutating func simulate(_ request: TaskRequest, _ call: CallID, debug: Bool) {
+        requests.waitForLaunch(of: request.id, .init(call: call, debug: debug))
+        if requests.starting[request.id] == nil { feed(.simulate(request.id)) }
+    }
+
+    /// Refuses those who wait for a launch that the scheduler does not start now.
+    mutating func afterSimulation(of id: RequestID) {
+        guard requests.hasLaunchWaiters(of: id), requests.starting[id] == nil,
+            let request = requests.pending[id]
+        else { return }
+        let veto = explain(request, at: now).vetoes.first
+        let rationale = veto?.rationale.first
+        let finding =
+            phase != .serving
+            ? "the host is stopping"
+            : isGoingToSleep
+                ? "the machine is about to sleep"
+                : veto.map {
+                    "\($0.policy) keeps it: \(rationale?.quantity ?? "") is \(rationale?.observed ?? "")"
+                }
+                    ?? "the store could not record its launch; it is tried again in \(Int(Self.startRetryDelay.inSeconds)) s"
+        failLaunchWaiters(
+            of: id,
+            SubmissionError(
+                code: .unavailable, subject: "\(request.identifier)", finding: "it did not start: \(finding)",
+                remedy: rationale?.remedy ?? "Try again"))
+    }
+
+    mutating func failLaunchWaiters(of id: RequestID, _ error: SubmissionError) {
+        for waiter in requests.takeLaunchWaiters(of: id) { refuse(waiter.call, error) }
+    }
+
+    func notFound(_ subject: String, _ finding: String) -> SubmissionError {
+        SubmissionError(
+            code: .notFound, subject: subject, finding: finding,
+            remedy: "See 'bgtask pending' and 'bgtask launches'")
+    }
+}

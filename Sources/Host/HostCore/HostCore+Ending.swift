@@ -1,0 +1,166 @@
+import RequestStore
+import Scheduling
+import TaskModel
+
+/// A launch's end that the store could not take when it came.
+struct UnsavedEnd: Sendable {
+    var launch: RunningLaunch
+    var ended: EndedLaunch
+    /// Whether the store has been asked again and has not answered.
+    var isUnderWay = false
+
+    var record: LaunchRecord { launch.record.ended(ended) }
+}
+
+/// How launches end: once, in the store first, and with their request put back where the rule says so.
+extension HostCore {
+    mutating func ended(_ ended: EndedLaunch) {
+        let id = ended.id
+        guard var launch = launches[id], launch.stage != .ending else { return }
+        launch.stage = .ending
+        launches[id] = launch
+        if launch.client == nil { emit(.work(.removeTemporary(id))) }
+        storeEnd(of: launch, ended)
+    }
+
+    private mutating func storeEnd(of launch: RunningLaunch, _ ended: EndedLaunch) {
+        let (record, submission) = (launch.record, launch.request.submission)
+        let hasNewTitle = record.title != submission.title || record.subtitle != submission.subtitle
+        store(
+            .end(
+                ended, progress: record.progress,
+                title: hasNewTitle ? LaunchTitle(title: record.title, subtitle: record.subtitle) : nil,
+                putBack: putBack(of: launch, ended)),
+            .end(ended))
+    }
+
+    /// Whether and when the request of a launch that ended is tried again.
+    private func putBack(of launch: RunningLaunch, _ ended: EndedLaunch) -> PutBack? {
+        let (record, request, end) = (launch.record, launch.request, ended.end)
+        if launch.isCancelled { return nil }
+        if PutBackRule.applies(
+            kind: record.kind, outcome: end.outcome, completed: end.completion != nil,
+            expiration: record.expiration, isAtMostOnce: launch.isAtMostOnce,
+            neverListened: end.neverListened)
+        {
+            // An expiration is no failure of the handler: its next attempt waits for conditions, not for a back-off.
+            guard end.outcome == .lost else { return PutBack(notBefore: nil) }
+            let backOff = scheduler.settings.backOff(afterAttempt: record.attempt)
+            return PutBack(notBefore: ended.at.wall + backOff)
+        }
+        let declaration = handler(for: request)?.manifest.declaration(for: request.identifier)
+        return PutBackRule.retryDelay(
+            outcome: end.outcome, expiration: record.expiration, retry: declaration?.retry,
+            failures: request.failures
+        ).map { PutBack(notBefore: ended.at.wall + $0, isRetry: true) }
+    }
+
+    mutating func endStored(_ ended: EndedLaunch, _ result: Result<StoreAnswer, StoreRefusal>) {
+        let id = ended.id
+        if let index = unsavedEnds.firstIndex(where: { $0.ended.id == id }) {
+            return retriedEnd(at: index, result)
+        }
+        guard let launch = launches[id] else { return }
+        switch result {
+        case .success(.ended(let putBack)): finish(launch, ended, putBack: putBack)
+        case .success: return
+        case .failure(let refusal):
+            // The launch is over; its result stays in memory until the store can take it. Its slot is free, its request
+            // is not: the store still has it as launched.
+            log(.error, "its end was not stored yet: \(refusal)", launch: id)
+            unsavedEnds.append(UnsavedEnd(launch: launch, ended: ended))
+            nextRetry = now.boot + Self.storeRetryDelay
+            finish(launch, ended, putBack: nil)
+        }
+    }
+
+    private mutating func finish(_ launch: RunningLaunch, _ ended: EndedLaunch, putBack: TaskRequest?) {
+        let record = launch.record.ended(ended)
+        answerReadyWaiters(of: record.id)
+        log(
+            ended.end.outcome == .succeeded ? .info : .notice, ended.end.summary(putBack: putBack),
+            launch: record.id, identifier: record.identifier)
+        launches.remove(record.id)
+        removeCopies(after: launch)
+        // Cancelled between its end and the store's answer: what the user took back does not come back.
+        let isUnwanted = launch.isCancelled && putBack != nil
+        if let putBack {
+            requests.insert(putBack)
+        } else {
+            requests.setClient(nil, of: record.request)
+        }
+        advise(after: ended.end, of: launch, putBack: putBack)
+        emit(.publish(.launchEnded(record, putBack: putBack)))
+        // One that died with an assertion open did not leak it: only who has completed should have ended them.
+        let leaks = ended.end.completion == nil ? 0 : launch.openAssertions.count
+        let ending = LaunchEnding(
+            outcome: ended.end.outcome, cpuTime: record.cpuTime, leakedAssertions: leaks)
+        if isUnwanted {
+            feed(.launchEnded(record.id, putBack: nil, ending: ending))
+            cancel(record.request, .cancelledByUser)
+        } else {
+            feed(.launchEnded(record.id, putBack: putBack, ending: ending))
+        }
+    }
+
+    // MARK: Ends that the store could not take
+
+    mutating func retryEnds() {
+        nextRetry = nil
+        for index in unsavedEnds.indices where !unsavedEnds[index].isUnderWay {
+            unsavedEnds[index].isUnderWay = true
+            storeEnd(of: unsavedEnds[index].launch, unsavedEnds[index].ended)
+        }
+    }
+
+    private mutating func retriedEnd(at index: Int, _ result: Result<StoreAnswer, StoreRefusal>) {
+        let unsaved = unsavedEnds[index]
+        guard case .success(let stored) = result else {
+            unsavedEnds[index].isUnderWay = false
+            nextRetry = now.boot + Self.storeRetryDelay
+            return
+        }
+        unsavedEnds.remove(at: index)
+        log(
+            .notice, "its end is stored now", launch: unsaved.record.id,
+            identifier: unsaved.record.identifier)
+        guard case .ended(let putBack?) = stored else { return }
+        requests.insert(putBack)
+        feed(.submitted(putBack))
+    }
+}
+
+extension LaunchRecord {
+    /// The record of a launch as it ended.
+    func ended(_ ended: EndedLaunch) -> LaunchRecord {
+        var record = self
+        record.state = .ended
+        record.endedAt = ended.at.wall
+        record.end = ended.end
+        record.cpuTime = ended.cpuTime
+        record.cpuIsLowerBound = ended.cpuIsLowerBound
+        record.peakMemory = ended.peakMemory
+        return record
+    }
+}
+
+extension LaunchEnd {
+    /// The end of a launch that was told to stop: a cancellation has an outcome of its own.
+    static func stopped(_ reason: Reason, _ message: String?) -> LaunchEnd {
+        let isCancelled = reason == .cancelledByUser || reason == .manifestRemoved
+        return LaunchEnd(outcome: isCancelled ? .cancelled : .expired, reason: reason, message: message)
+    }
+
+    /// One line: `expired, leaseEnded; put back as attempt 2`.
+    func summary(putBack: TaskRequest?) -> String {
+        var text = outcome.rawValue
+        if let reason { text += ", \(reason.rawValue)" }
+        if let message { text += ": \(message)" }
+        if leftovers > 0 {
+            text +=
+                "; \(leftovers.counted("process", "processes")) outlived it and \(leftovers == 1 ? "was" : "were") killed"
+        }
+        if let putBack { text += "; put back as attempt \(putBack.attempt)" }
+        return text
+    }
+}

@@ -1,0 +1,142 @@
+import HandlerRegistry
+import RequestStore
+import Scheduling
+import TaskModel
+
+/// What may run: manifests and plugins, as they come and go.
+extension HostCore {
+    /// Puts a snapshot into force.
+    mutating func take(_ snapshot: RegistrySnapshot) {
+        let before = registered
+        if snapshot == before { return }
+        registered = snapshot
+        for problem in snapshot.problems where !before.problems.contains(problem) {
+            log(problem.logLevel, "\(problem)")
+        }
+        for handler in snapshot.handlers where !before.handlers.contains(handler) {
+            log(.notice, "installed \(handler.manifest.bundle)")
+        }
+        for handler in before.handlers where !snapshot.handlers.contains(handler) {
+            let isGone = !snapshot.handlers.contains { $0.manifest.bundle == handler.manifest.bundle }
+            if isGone { log(.notice, "removed \(handler.manifest.bundle)") }
+            emit(.retire(handler.manifest.bundle))
+        }
+        removeUnusedCopies()
+        forgetOldAdvice()
+        applySchedules()
+        emit(.work(.defineConditions(snapshot.conditions)))
+        feed(.handlersChanged(snapshot.handlers.map(\.manifest)))
+        emit(.work(.removeApps(keeping: installedBundles)))
+        launchInstalledApps()
+    }
+
+    var installedBundles: Set<BundleIdentifier> { Set(registered.handlers.map(\.manifest.bundle)) }
+
+    // MARK: Looking up
+
+    /// The handler that permits an identifier; an exact permission wins over a wildcard, a longer one over a shorter.
+    func handler(for identifier: TaskIdentifier) -> PermittedHandler? {
+        let permitting = registered.handlers.compactMap { handler in
+            handler.manifest.declaration(for: identifier).map { (handler, $0.pattern) }
+        }
+        return permitting.max { left, right in
+            if left.1.isWildcard != right.1.isWildcard { return left.1.isWildcard }
+            return left.1.base.rawValue.utf8.count < right.1.base.rawValue.utf8.count
+        }?.0
+    }
+
+    /// The handler of a stored request: its bundle's, if that still permits it.
+    func handler(for request: TaskRequest) -> PermittedHandler? {
+        registered.handlers.first {
+            $0.manifest.bundle == request.bundle && $0.manifest.declaration(for: request.identifier) != nil
+        }
+    }
+
+    /// The declaration that an identifier falls under.
+    func declaration(for identifier: TaskIdentifier) -> TaskDeclaration? {
+        handler(for: identifier)?.manifest.declaration(for: identifier)
+    }
+
+    /// The limits that a request's launches get: its manifest's, or its kind's where no manifest has it any more.
+    func limits(of request: TaskRequest) -> LaunchLimits {
+        handler(for: request)?.manifest.declaration(for: request.identifier)?.limits
+            ?? .standard(for: request.kind)
+    }
+
+    func notPermitted(_ identifier: TaskIdentifier) -> SubmissionError {
+        let errors = registered.problems.filter { $0.severity == .error }
+        // The mistake is most likely one of the first; 'bgtask plugins' has them all.
+        var shown = errors.prefix(2).map { error in
+            ([error.file] + [error.line].compactMap { $0.map(String.init) }).joined(separator: ":")
+                + ": " + error.finding
+        }
+        if errors.count > shown.count { shown.append("and \(errors.count - shown.count) more") }
+        let finding =
+            errors.isEmpty
+            ? "no manifest in \(surroundings.manifestsDirectory) permits it"
+            : "no manifest permits it, and there are errors in manifests: \(shown.joined(separator: "; "))"
+        return SubmissionError(
+            code: .notPermitted, subject: "\(identifier)", finding: finding,
+            remedy: errors.isEmpty
+                ? "Add the identifier to a manifest's tasks, or see 'bgtask plugins' for those that are permitted"
+                : "Correct the manifest; 'bgtask plugins' shows every error with its line")
+    }
+
+    func unknownBundle(_ bundle: BundleIdentifier) -> SubmissionError {
+        SubmissionError(
+            code: .notFound, subject: "\(bundle)", finding: "no manifest has it",
+            remedy: "See 'bgtask settings' for the bundles that are known")
+    }
+
+    // MARK: Copies of libraries
+
+    /// Removes the copies that no manifest names and no launch uses.
+    ///
+    /// While a launch is being recorded it is not known yet what it uses: its end, or the next change, does it then.
+    mutating func removeUnusedCopies() {
+        guard requests.starting.isEmpty else { return }
+        var inUse = registered.handlers.reduce(into: Set<String>()) { $0.formUnion($1.libraryCopies) }
+        for launch in launches.all { inUse.formUnion(launch.libraryCopies) }
+        emit(.work(.removeCopies(keeping: inUse)))
+    }
+
+    /// The same after a launch, where it used one that no manifest names any more.
+    mutating func removeCopies(after launch: RunningLaunch) {
+        let named = registered.handlers.reduce(into: Set<String>()) { $0.formUnion($1.libraryCopies) }
+        if !launch.libraryCopies.isSubset(of: named) { removeUnusedCopies() }
+    }
+
+    // MARK: Apps
+
+    /// Asks for a launch of every app that is new, or has another library than when it was last launched for that.
+    ///
+    /// The request is stored before the hash: a host that dies in between launches it twice, not never.
+    mutating func launchInstalledApps() {
+        guard phase == .serving else { return }
+        for handler in registered.handlers {
+            let bundle = handler.manifest.bundle
+            guard let identifier = handler.manifest.appLaunch, let hash = handler.libraryHash,
+                launchedApps[bundle] != hash
+            else { continue }
+            // At once, so that a second look while the store writes asks for nothing.
+            launchedApps[bundle] = hash
+            submit(
+                TaskSubmission(identifier: identifier, origin: .installation),
+                for: .installation(bundle, libraryHash: hash))
+        }
+        for bundle in launchedApps.keys.sorted() where app(of: bundle) == nil {
+            // What is installed again is launched again.
+            launchedApps[bundle] = nil
+            store(
+                .remember(.launchedApp(bundle, libraryHash: nil)), .fact("that the app of \(bundle) is gone"))
+        }
+    }
+
+    func app(of bundle: BundleIdentifier) -> PermittedHandler? {
+        registered.handlers.first { $0.manifest.bundle == bundle && $0.manifest.appLaunch != nil }
+    }
+}
+
+extension ManifestProblem {
+    var logLevel: LogLine.Level { severity == .error ? .error : .warning }
+}

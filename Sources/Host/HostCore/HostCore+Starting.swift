@@ -1,0 +1,201 @@
+import HandlerRegistry
+import Launching
+import RequestStore
+import Scheduling
+import TaskModel
+
+/// How the scheduler's actions are done, and how a launch comes to life: recorded, prepared, ordered.
+extension HostCore {
+    /// How long a start waits that was not possible: 10 s.
+    static let startRetryDelay = Duration.seconds(10)
+
+    mutating func perform(_ action: SchedulerAction) {
+        switch action {
+        case .launch(let id, let isSimulated, let priority, let explanation):
+            start(id, .init(isSimulated: isSimulated, priority: priority), because: explanation)
+        case .expire(let id, let reason, let explanation): expire(id, reason, because: explanation)
+        case .setCPULimitRelaxed(let id, let isRelaxed):
+            guard let launch = launches[id], launch.client == nil else { return }
+            log(
+                .info, isRelaxed ? "CPU limit lifted on external power" : "CPU limit in force", launch: id)
+            emit(.setCPULimit(id, isRelaxed ? nil : limits(of: launch.request).cpu))
+        case .measureCPU(let id):
+            // A launch that is not there any more has no lease either.
+            guard let launch = launches[id] else { return }
+            emit(launch.client.map { .measureClient(id, $0) } ?? .measure(id))
+        case .setPriority(let id, let priority):
+            launches[id]?.priority = priority
+            if launches[id]?.client == nil { emit(.setPriority(id, priority)) }
+        case .setShouldDefer(let id, let isDeferred): askToDefer(id, isDeferred)
+        case .ask(let id, let rationale):
+            guard let launch = launches[id] else { return }
+            log(
+                .notice,
+                "\(rationale.quantity) is \(rationale.observed); keep going? (bgtask answer \(id) yes|no)",
+                launch: id)
+            emit(.publish(.launchAsked(id, launch.record.request, rationale)))
+        case .saveBundleState(let bundle, let state): bundles.keep(state, of: bundle, at: now.boot)
+        case .submitScheduled(let identifier, let bundle, let earliest, let deadline):
+            submitScheduled(identifier, bundle, earliest: earliest, deadline: deadline)
+        case .findDate(let identifier, let expression, let timeZone, let after):
+            emit(.work(.findDate(identifier, expression: expression, timeZone: timeZone, after: after)))
+        case .cancelRequest(let id, let reason): cancel(id, reason)
+        case .wake:
+            // Taken with the event; see drainEvents().
+            break
+        }
+    }
+
+    // MARK: Recorded first
+
+    /// Records a launch: what the launcher will know, the store knows.
+    private mutating func start(_ id: RequestID, _ start: RequestBook.Start, because explanation: Explanation)
+    {
+        guard let request = requests.pending[id], phase == .serving, !isGoingToSleep,
+            !requests.withdrawing.contains(id)
+        else { return feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay)) }
+        requests.start(id, start)
+        let client = requests.clients[id]
+        store(
+            .begin(
+                id,
+                LaunchTerms(
+                    at: now.wall, isolation: client == nil ? surroundings.isolation : "inProcess",
+                    libraryHash: client == nil ? handler(for: request)?.libraryHash : nil,
+                    isSimulated: start.isSimulated, explanation: ExplanationText.encode(explanation))),
+            .begin(id))
+    }
+
+    mutating func begun(_ id: RequestID, _ result: Result<StoreAnswer, StoreRefusal>) {
+        // A request that was cancelled meanwhile has ended its start already.
+        guard let request = requests.pending[id], let start = requests.endStart(id) else { return }
+        switch result {
+        case .success(.begun(let begun)): begin(request, begun, start)
+        case .success: return
+        case .failure(let refusal):
+            log(.error, "not launched: \(refusal)", identifier: request.identifier)
+            feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
+            failLaunchWaiters(of: id, refusal.asSubmissionError)
+        }
+    }
+
+    private mutating func begin(_ request: TaskRequest, _ begun: BegunLaunch, _ start: RequestBook.Start) {
+        let record = begun.record
+        let client = requests.clients[request.id]
+        let handler = client == nil ? handler(for: request) : nil
+        let waiters = requests.takeLaunchWaiters(of: request.id)
+        requests.remove(request.id, keepsClient: true)
+        vetoes.forget(request.id)
+        let declaration = self.handler(for: request)?.manifest.declaration(for: request.identifier)
+        var launch = RunningLaunch(
+            record: record, request: request, begun: begun, handler: handler,
+            // A client that lost its launch may still work at it: it submits again by itself.
+            isAtMostOnce: client != nil || declaration?.isAtMostOnce == true, priority: start.priority)
+        launch.client = client
+        launch.libraryCopies = handler?.libraryCopies ?? []
+        launch.isDebugged = waiters.contains(where: \.debug)
+        launches.insert(launch)
+        emit(.publish(.launchStarted(record)))
+        log(
+            .info, "launching, attempt \(record.attempt)\(record.isSimulated ? ", simulated" : "")",
+            launch: record.id)
+        for waiter in waiters {
+            if waiter.debug {
+                launches.waitUntilReady(record.id, waiter.call)
+            } else {
+                answer(waiter.call, .simulated(SimulatedLaunch(record: record, processIdentifier: nil)))
+            }
+        }
+        feed(.launchStarted(record.id, request.id))
+        // The machine may want to sleep since the launch was asked for.
+        if isGoingToSleep, request.isDiscretionary { feed(.expireRequested(record.id, .systemSleep)) }
+        if client != nil {
+            beginInClient(record.id)
+        } else if let handler, handler.canLaunch(request.identifier) {
+            emit(.work(.prepare(record.id, handler, request.identifier, payload: request.submission.payload)))
+        } else {
+            endUnstarted(record.id, .failure(notPermitted(request.identifier)))
+        }
+    }
+
+    // MARK: Then prepared, then ordered
+
+    mutating func prepared(_ id: LaunchID, _ place: Result<LaunchPlace, SubmissionError>) {
+        guard let launch = launches[id], launch.stage == .preparing else { return }
+        if let reason = launch.stopBeforeStart { return endUnstarted(id, .success(reason)) }
+        switch place {
+        case .failure(let error): endUnstarted(id, .failure(error))
+        case .success(let place):
+            guard let handler = launch.handler,
+                let declaration = handler.manifest.declaration(for: launch.record.identifier)
+            else { return endUnstarted(id, .failure(notPermitted(launch.record.identifier))) }
+            launches[id]?.stage = .started
+            if place.program == nil {
+                var conditions = handlerConditions(of: launch.record.bundle)
+                conditions.shouldDefer = launch.shouldDefer
+                launches[id]?.conditions = conditions
+            }
+            guard let launch = launches[id] else { return }
+            emit(.launch(LaunchOrder(launch, handler, declaration, place, surroundings.taskEnvironment)))
+        }
+    }
+
+    /// Ends a launch that no process was started for: what kept it from that, or why it had to stop.
+    private mutating func endUnstarted(_ id: LaunchID, _ cause: Result<Reason, SubmissionError>) {
+        let end =
+            switch cause {
+            case .success(let reason): LaunchEnd.stopped(reason, "it was stopped before it started")
+            case .failure(let error):
+                LaunchEnd(outcome: .failed, reason: .loadFailed, message: "\(error)")
+            }
+        ended(EndedLaunch(id: id, end: end, at: now))
+    }
+
+    private mutating func expire(_ id: LaunchID, _ reason: Reason, because explanation: Explanation?) {
+        guard let launch = launches[id], launch.stage != .ending else { return }
+        launches[id]?.stopExplanation = explanation
+        if launch.client != nil { return expireInClient(id, reason) }
+        // Activities hear first that they should defer: their handlers ask for that, and for nothing else.
+        if launch.record.kind == .activity {
+            launches[id]?.shouldDefer = true
+            notifyConditions(to: id)
+        }
+        if launch.stage == .preparing {
+            launches[id]?.stopBeforeStart = reason
+            launches[id]?.record.expiration = reason
+            return
+        }
+        emit(.expire(id, reason))
+    }
+}
+
+extension LaunchOrder {
+    /// The order for a launch that is recorded and prepared.
+    init(
+        _ launch: RunningLaunch, _ handler: PermittedHandler, _ declaration: TaskDeclaration,
+        _ place: LaunchPlace, _ environment: [String]
+    ) {
+        let (record, submission) = (launch.record, launch.request.submission)
+        self.init(
+            id: record.id, request: record.request, identifier: record.identifier, bundle: record.bundle,
+            kind: record.kind, attempt: record.attempt, token: record.token,
+            libraryPath: place.program == nil ? handler.libraryPath : nil, libraryHash: handler.libraryHash,
+            program: place.program, limits: declaration.limits, dataDirectory: place.dataDirectory,
+            temporaryDirectory: place.temporaryDirectory)
+        executable = place.executable
+        payload = submission.payload
+        checkpoint = launch.begun.checkpoint
+        lastSuccess = launch.begun.lastSuccess
+        title = submission.title
+        subtitle = submission.subtitle
+        permittedIdentifiers = handler.manifest.tasks.map(\.pattern.description)
+        permittedKinds = handler.manifest.tasks.map(\.kind)
+        modes = handler.manifest.modes.sorted { $0.rawValue < $1.rawValue }
+        conditions = launch.conditions
+        subprocesses = handler.manifest.sandbox.subprocesses
+        network = handler.manifest.sandbox.network ?? false
+        self.environment = environment
+        debug = launch.isDebugged
+        niceness = launch.priority.nice
+    }
+}

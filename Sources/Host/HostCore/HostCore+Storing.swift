@@ -1,0 +1,85 @@
+public import RequestStore
+import Scheduling
+import TaskModel
+
+/// How the core goes on when the store has answered.
+extension HostCore {
+    mutating func stored(_ ticket: StoreTicket, _ result: Result<StoreAnswer, StoreRefusal>) {
+        guard let errand = desk.take(ticket) else { return }
+        switch errand {
+        case .accept(let submitter, let identifier, let client):
+            accepted(submitter, identifier, client: client, result)
+        case .begin(let id): begun(id, result)
+        case .cancel(let id, let reason, let canceller): withdrawn(id, reason, canceller, result)
+        case .end(let ended): endStored(ended, result)
+        case .checkpoint(let id):
+            switch result {
+            case .success: feed(.launchActive(id))
+            case .failure(let refusal): log(.error, "its checkpoint was not stored: \(refusal)", launch: id)
+            }
+        case .markExpiring(let id):
+            if case .failure(let refusal) = result {
+                log(.error, "its expiration was not stored: \(refusal)", launch: id)
+            }
+        case .bundle(let bundle, let state): bundleStored(bundle, state, result)
+        case .fact(let name):
+            if case .failure(let refusal) = result { log(.warning, "\(name) is not stored: \(refusal)") }
+        }
+    }
+
+    // MARK: Bundles
+
+    /// Writes what changed of bundles where somebody waits for it, or along with a write of something else.
+    mutating func saveBundles() {
+        if hasStored || bundles.isUrgent { writeBundles() }
+        for (bundle, call) in bundles.takeSettled() {
+            answer(call, .bundle(scheduler.facts(of: bundle, at: now)))
+        }
+    }
+
+    mutating func writeBundles() {
+        for (bundle, state) in bundles.take() {
+            store(.remember(.bundleState(bundle, state)), .bundle(bundle, state))
+        }
+    }
+
+    private mutating func bundleStored(
+        _ bundle: BundleIdentifier, _ state: BundleState, _ result: Result<StoreAnswer, StoreRefusal>
+    ) {
+        guard case .failure(let refusal) = result else {
+            return bundles.written(state, of: bundle, failedAt: nil)
+        }
+        bundles.written(state, of: bundle, failedAt: now.boot)
+        log(.error, "what changed of \(bundle) was not stored yet: \(refusal)")
+        for call in bundles.takeCallers(of: bundle) {
+            refuse(
+                call,
+                SubmissionError(
+                    code: .unavailable, subject: "\(bundle)",
+                    finding:
+                        "the change is in force, but the store could not keep it, so it ends with the host",
+                    remedy: "See 'bgtask logs' for the cause. The host tries again by itself"))
+        }
+    }
+}
+
+extension StoreRefusal: CustomStringConvertible {
+    /// The sentence of the error inside.
+    public var description: String {
+        switch self {
+        case .submission(let error): "\(error)"
+        case .store(let error): "\(error)"
+        }
+    }
+
+    /// The same for a caller.
+    var asSubmissionError: SubmissionError {
+        switch self {
+        case .submission(let error): error
+        case .store(let error):
+            SubmissionError(
+                code: error.code == .notPending ? .notFound : .unavailable, subject: error.subject,
+                finding: error.finding, remedy: error.remedy)
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import HandlerRegistry
+import RequestStore
+import Scheduling
+import TaskModel
+
+/// Something that waits for work outside before it goes on.
+enum Parked: Sendable {
+    /// A submission whose identifier no manifest permitted: the directories are being read once more.
+    case unpermitted(TaskSubmission, Submitter, process: Int32?)
+    /// A submission whose payload is being checked against the manifest's grants.
+    case unchecked(TaskSubmission, Submitter, client: ClientID?)
+    /// A call about a bundle or an identifier that no manifest has.
+    case call(CallID, HostCall)
+}
+
+/// How a submission becomes a request: permitted, checked, admitted, stored, and only then known.
+extension HostCore {
+    /// Takes a submission in.
+    ///
+    /// - Parameters:
+    ///   - submission: What is asked.
+    ///   - submitter: Who hears how it went.
+    ///   - process: Where it came from; a process that registered for the identifier runs it itself.
+    ///   - isRescanned: Whether the directories were read for it already.
+    mutating func submit(
+        _ submission: TaskSubmission, for submitter: Submitter, from process: Int32? = nil,
+        isRescanned: Bool = false
+    ) {
+        let identifier = submission.identifier
+        guard phase == .serving else { return refuse(submission, submitter, notServing("\(identifier)")) }
+        if declaration(for: identifier) == nil, !isRescanned {
+            // Whoever dropped files a moment ago may submit before the watch of the directories has noticed.
+            let ticket = nextWork()
+            parked[ticket] = .unpermitted(submission, submitter, process: process)
+            return emit(.work(.scan(ticket)))
+        }
+        guard let handler = handler(for: identifier) else {
+            return refuse(submission, submitter, notPermitted(identifier))
+        }
+        let client = clients.client(of: process, for: identifier)
+        guard client != nil || handler.canLaunch(identifier) else {
+            return refuse(submission, submitter, noClient(for: identifier))
+        }
+        if case .handler(let id, _) = submitter, launches[id]?.record.bundle != handler.manifest.bundle {
+            return refuse(submission, submitter, foreign(identifier, to: id))
+        }
+        let sandbox = handler.manifest.sandbox
+        let readsFiles =
+            handler.manifest.declaration(for: identifier)?.call != nil || !sandbox.read.isEmpty
+            || !sandbox.write.isEmpty
+        if readsFiles {
+            let ticket = nextWork()
+            parked[ticket] = .unchecked(submission, submitter, client: client)
+            return emit(.work(.checkPayload(ticket, handler, identifier, payload: submission.payload)))
+        }
+        do {
+            try handler.manifest.checkPayload(submission.payload, for: identifier, dataDirectory: nil)
+        } catch {
+            return refuse(submission, submitter, error)
+        }
+        admit(submission, submitter, client: client)
+    }
+
+    /// Goes on with what waited for a reading of the directories.
+    mutating func resume(_ parked: Parked) {
+        switch parked {
+        case .unpermitted(let submission, let submitter, let process):
+            submit(submission, for: submitter, from: process, isRescanned: true)
+        case .call(let call, let asked): take(asked, of: call, isRescanned: true)
+        case .unchecked: break
+        }
+    }
+
+    /// Goes on with a submission whose payload was checked.
+    mutating func resume(_ parked: Parked, _ problem: SubmissionError?) {
+        guard case .unchecked(let submission, let submitter, let client) = parked else { return }
+        if let problem { return refuse(submission, submitter, problem) }
+        // The client may have left meanwhile.
+        admit(submission, submitter, client: client.flatMap { clients[$0]?.id })
+    }
+
+    private mutating func admit(
+        _ submission: TaskSubmission, _ submitter: Submitter, client: ClientID?
+    ) {
+        do {
+            let admission = try scheduler.admit(submission, at: now)
+            store(
+                .accept(
+                    submission,
+                    RequestTerms(
+                        bundle: admission.bundle, kind: admission.kind, acceptedAt: now.wall,
+                        deadline: admission.deadline, pendingLimit: admission.pendingLimit)),
+                .accept(submitter, submission.identifier, client: client))
+        } catch {
+            refuse(submission, submitter, error)
+        }
+    }
+
+    /// The scheduler's own wish: a request of a schedule, which it has admitted itself.
+    mutating func submitScheduled(
+        _ identifier: TaskIdentifier, _ bundle: BundleIdentifier, earliest: WallTime, deadline: WallTime
+    ) {
+        guard let kind = declaration(for: identifier)?.kind else { return }
+        var submission = TaskSubmission(identifier: identifier, origin: .schedule)
+        submission.earliestBeginDate = earliest
+        store(
+            .accept(
+                submission,
+                RequestTerms(
+                    bundle: bundle, kind: kind, acceptedAt: now.wall, deadline: deadline, pendingLimit: nil)),
+            .accept(.schedule, identifier, client: nil))
+    }
+
+    // MARK: The store's answer
+
+    mutating func accepted(
+        _ submitter: Submitter, _ identifier: TaskIdentifier, client: ClientID?,
+        _ result: Result<StoreAnswer, StoreRefusal>
+    ) {
+        switch result {
+        case .success(.accepted(let acceptance)):
+            if let client, !acceptance.isRepeat {
+                requests.setClient(clients[client]?.id, of: acceptance.request.id)
+            }
+            if !acceptance.isRepeat { take(acceptance) }
+            answer(submitter, acceptance)
+            // Its client left while it was being stored: nothing runs it any more.
+            if client != nil { cancelWithoutClient() }
+        case .success: return
+        case .failure(let refusal):
+            if case .schedule = submitter {
+                log(
+                    .error, "the request of its schedule was not stored: \(refusal)", identifier: identifier)
+                return feed(.scheduleNotStored(identifier))
+            }
+            refuse(
+                TaskSubmission(identifier: identifier, origin: .client), submitter, refusal.asSubmissionError)
+        }
+    }
+
+    /// Makes an accepted request known to the scheduler and to those who follow.
+    private mutating func take(_ acceptance: Acceptance) {
+        let request = acceptance.request
+        var replaces = ""
+        if let replaced = acceptance.replaced, replaced.id != request.id {
+            // The scheduler has the slot of a start taken, and the store will refuse that start.
+            if requests.starting[replaced.id] != nil {
+                feed(.launchNotStarted(replaced.id, retry: now.wall + Self.startRetryDelay))
+            }
+            requests.remove(replaced.id)
+            vetoes.forget(replaced.id)
+            replaces = ", replaces \(replaced.id)"
+            emit(.publish(.requestCancelled(replaced.id, replaced.identifier, .replaced)))
+            failLaunchWaiters(
+                of: replaced.id,
+                SubmissionError(
+                    code: .unavailable, subject: "\(replaced.identifier)",
+                    finding: "\(request.id) replaced its request before it started",
+                    remedy: "Launch it again"))
+        }
+        requests.insert(request)
+        emit(.publish(.requestAccepted(request)))
+        log(.info, "accepted \(request.id)\(replaces)", identifier: request.identifier)
+        feed(.submitted(request))
+    }
+
+    private mutating func answer(_ submitter: Submitter, _ acceptance: Acceptance) {
+        switch submitter {
+        case .call(let call): answer(call, .accepted(acceptance))
+        case .handler(let id, let call): emit(.reply(id, call: call, .success([acceptance.request])))
+        case .simulation(let call, let debug): simulate(acceptance.request, call, debug: debug)
+        case .installation(let bundle, let hash):
+            store(
+                .remember(.launchedApp(bundle, libraryHash: hash)),
+                .fact("that the app of \(bundle) is launched"))
+        case .schedule: return
+        }
+    }
+
+    private mutating func refuse(
+        _ submission: TaskSubmission, _ submitter: Submitter, _ error: SubmissionError
+    ) {
+        let identifier = submission.identifier
+        switch submitter {
+        case .call(let call), .simulation(let call, _):
+            log(.notice, "refused: \(error)", identifier: identifier)
+            refuse(call, error)
+        case .handler(let id, let call):
+            log(.warning, "refused: \(error)", launch: id, identifier: identifier)
+            emit(.reply(id, call: call, .failure(error)))
+        case .installation(let bundle, _):
+            launchedApps[bundle] = nil
+            log(.error, "its app is not launched: \(error)", identifier: identifier)
+        case .schedule: log(.error, "refused: \(error)", identifier: identifier)
+        }
+    }
+
+    // MARK: Sentences
+
+    func notServing(_ subject: String) -> SubmissionError {
+        SubmissionError(
+            code: .unavailable, subject: subject,
+            finding: "the host is \(phase == .starting ? "starting" : "stopping")",
+            remedy: "Try again when it serves")
+    }
+
+    private func noClient(for identifier: TaskIdentifier) -> SubmissionError {
+        SubmissionError(
+            code: .unavailable, subject: "\(identifier)",
+            finding: "it runs in clients alone, and only what a connected client submits itself runs in it",
+            remedy: "Start the program that registers for it, or add a 'library' to its manifest")
+    }
+
+    private func foreign(_ identifier: TaskIdentifier, to id: LaunchID) -> SubmissionError {
+        guard let bundle = launches[id]?.record.bundle else {
+            return SubmissionError(
+                code: .unavailable, subject: "\(id)", finding: "the launch has ended",
+                remedy: "Submit before completing")
+        }
+        return SubmissionError(
+            code: .notPermitted, subject: "\(identifier)",
+            finding: "the manifest of \(bundle) does not permit it",
+            remedy: "Add the identifier to that manifest's tasks")
+    }
+}

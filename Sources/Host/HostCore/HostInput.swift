@@ -1,0 +1,218 @@
+public import HandlerRegistry
+public import HostSettings
+public import Launching
+public import RequestStore
+public import Scheduling
+public import TaskModel
+
+/// Names one write that the store was asked for; its answer carries the same number.
+public struct StoreTicket: Hashable, Sendable {
+    /// Counted from 1 since the host began.
+    public let rawValue: Int
+}
+
+/// Names one piece of work that was asked for outside the core; its result carries the same number.
+public struct WorkTicket: Hashable, Sendable {
+    /// Counted from 1 since the host began.
+    public let rawValue: Int
+}
+
+/// Names one caller of the control API that waits for an answer.
+public struct CallID: Hashable, Sendable {
+    /// Counted by whoever makes the calls.
+    public let rawValue: Int
+
+    /// Wraps a number.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+}
+
+/// Everything that the host hears, as a value.
+public enum HostInput: Sendable {
+    /// Everything was read; the host serves from now on. First, and once.
+    case begin(HostBeginning)
+    /// Somebody asks for something; answered once, by ``HostEffect/answer(_:_:)``.
+    case call(CallID, HostCall)
+    /// A launch reports.
+    case launch(LaunchEvent)
+    /// The machine is like this now.
+    case conditions(Conditions)
+    /// The configuration's files say this now.
+    case settings(SettingsSnapshot)
+    /// The directories of manifests and plugins hold this now, whoever looked.
+    case registered(RegistrySnapshot)
+    /// An alarm of ``HostEffect/arm(_:)`` came. Local time is this much ahead of UTC.
+    case timePassed(localTimeOffset: Duration)
+    /// The machine is about to sleep, and waits for ``HostEffect/letSleep``.
+    case willSleep
+    /// The machine has woken.
+    case hasWoken
+    /// Files that ``HostWork/watchFiles(_:)`` named have changed.
+    case filesChanged(Set<String>)
+    /// A file that ``HostWork/watchFiles(_:)`` named can't be watched.
+    case unwatchable(path: String, problem: String)
+    /// Whether somebody follows the host's events: only then is it worth finding out what keeps each request.
+    case followed(Bool)
+    /// The host is asked to stop: nothing starts any more, and what runs expires.
+    case stop
+    /// The host is asked to stop without waiting: what runs is killed.
+    case killAll
+
+    // MARK: Clients
+    /// A client has closed its connection or ended.
+    case clientLeft(ClientID)
+    /// The answer to ``HostEffect/awaitClientEnd(_:)``: whether the client's process has ended.
+    case clientEnded(ClientID, isDead: Bool)
+
+    // MARK: Results of effects
+    /// The store has answered.
+    case stored(StoreTicket, Result<StoreAnswer, StoreRefusal>)
+    /// The answer to ``HostWork/scan(_:)``.
+    case scanned(WorkTicket, RegistrySnapshot)
+    /// The answer to ``HostWork/checkPayload(_:_:_:payload:)``; `nil` is a payload that fits.
+    case payloadChecked(WorkTicket, SubmissionError?)
+    /// The answer to ``HostWork/prepare(_:_:_:payload:)``.
+    case prepared(LaunchID, Result<LaunchPlace, SubmissionError>)
+    /// The answer to ``HostEffect/measure(_:)`` and ``HostEffect/measureClient(_:_:)``: CPU time of the launch, or of the whole
+    /// process of its client.
+    case measured(LaunchID, Duration)
+    /// The answer to ``HostWork/findDate(_:expression:timeZone:after:)``.
+    case dated(TaskIdentifier, after: WallTime, FoundDate)
+    /// The answer to ``HostWork/openMachineAlarm``.
+    case machineAlarm(MachineAlarmState)
+    /// Some work that nobody waits for failed; a sentence for the log.
+    case workFailed(String, LaunchID?)
+}
+
+/// What was read before the host begins.
+public struct HostBeginning: Sendable {
+    /// Directories and the environment of tasks, for orders and messages.
+    public var surroundings: HostSurroundings
+    /// The configuration.
+    public var settings: SettingsSnapshot
+    /// Manifests and plugins.
+    public var registered: RegistrySnapshot
+    /// What the machine is like.
+    public var conditions: Conditions
+    /// What it was like in the last weeks.
+    public var history: ConditionHistory
+    /// What the store remembers.
+    public var facts: StoredFacts
+    /// Launches that a dead host left; they are ended in the store already.
+    public var lost: [LaunchRecord]
+    /// Every pending request.
+    public var pending: [TaskRequest]
+    /// The newest launch of each identifier that has a schedule.
+    public var lastLaunches: [TaskIdentifier: WallTime]
+    /// The machine's boot id; `nil` if it can't be read.
+    public var boot: String?
+    /// How far local time is ahead of UTC.
+    public var localTimeOffset: Duration
+
+    /// Makes a beginning without a past.
+    public init(
+        surroundings: HostSurroundings, settings: SettingsSnapshot, registered: RegistrySnapshot,
+        conditions: Conditions, localTimeOffset: Duration = .zero
+    ) {
+        self.surroundings = surroundings
+        self.settings = settings
+        self.registered = registered
+        self.conditions = conditions
+        history = ConditionHistory()
+        facts = StoredFacts()
+        lost = []
+        pending = []
+        lastLaunches = [:]
+        self.localTimeOffset = localTimeOffset
+    }
+}
+
+/// What does not change while a host runs.
+public struct HostSurroundings: Sendable {
+    /// Where manifests are, for messages.
+    public var manifestsDirectory: String
+    /// Where the host's own files are, for messages.
+    public var stateDirectory: String
+    /// What isolates launches here, for their records.
+    public var isolation: String
+    /// `NAME=value` lines that every task gets.
+    public var taskEnvironment: [String]
+
+    /// Makes surroundings.
+    public init(
+        manifestsDirectory: String, stateDirectory: String, isolation: String, taskEnvironment: [String]
+    ) {
+        self.manifestsDirectory = manifestsDirectory
+        self.stateDirectory = stateDirectory
+        self.isolation = isolation
+        self.taskEnvironment = taskEnvironment
+    }
+}
+
+/// What the control API may ask that changes something; questions that change nothing are functions of ``HostCore``.
+public enum HostCall: Sendable {
+    /// Accept a submission of a process. Answer: `accepted`.
+    case submit(TaskSubmission, from: Int32?)
+    /// Deliver a silent push. Answer: `accepted`.
+    case push(BundleIdentifier, payload: String?, PushPriority)
+    /// Launch a bundle's app, which counts as a use. Answer: `accepted`.
+    case open(BundleIdentifier)
+    /// Take back what is pending and stop what runs. Answer: `cancelled`.
+    case cancel(ControlTarget)
+    /// Start a task past the policies; with `debug`, answer when it has stopped before its handler. Answer: `simulated`.
+    case simulate(TaskIdentifier, debug: Bool)
+    /// Stop running launches. Answer: `expiring`.
+    case expire(ControlTarget, Reason)
+    /// Take note of a use, a dismissal, a switch or a budget. Answer: `bundle`.
+    case change(BundleIdentifier, BundleChange)
+    /// Take the user's answer whether a launch should keep going. Answer: `done`.
+    case keepGoing(LaunchID, Bool)
+    /// Register a process for identifiers. Answer: `connected`.
+    case connect([IdentifierPattern], process: Int32)
+    /// Take what a client's process says of its launch; `processCPU` is what the whole process has used. Answer: `done`.
+    case report(LaunchID, ClientReport, process: Int32, processCPU: Duration)
+}
+
+/// Where a launch runs and what it runs, once its directories are there.
+public struct LaunchPlace: Equatable, Sendable {
+    /// The bundle's own directory.
+    public var dataDirectory: String
+    /// The launch's own directory, empty.
+    public var temporaryDirectory: String
+    /// The runner in the bundle's app directory; `nil` where the plain one is executed.
+    public var executable: String?
+    /// The encoded `call:`; `nil` where a library's handler runs.
+    public var program: [UInt8]?
+
+    /// Makes a place.
+    public init(
+        dataDirectory: String, temporaryDirectory: String, executable: String? = nil,
+        program: [UInt8]? = nil
+    ) {
+        self.dataDirectory = dataDirectory
+        self.temporaryDirectory = temporaryDirectory
+        self.executable = executable
+        self.program = program
+    }
+}
+
+/// What a calendar says of a schedule.
+public enum FoundDate: Equatable, Sendable {
+    /// Its next date, and the date as people read it in the schedule's zone.
+    case next(WallTime, text: String)
+    /// It has no date left.
+    case never
+    /// The expression or its zone can't be read any more; a sentence.
+    case unreadable(String)
+}
+
+/// Whether the host can wake the machine.
+public enum MachineAlarmState: Equatable, Sendable {
+    /// No schedule asked for it yet.
+    case unused
+    /// It can.
+    case ready
+    /// The machine has no clock that could wake it.
+    case noClock
+    /// The kernel refuses; a sentence.
+    case refused(String)
+}

@@ -1,0 +1,100 @@
+import RequestStore
+import TaskModel
+
+/// Who asked for a submission.
+enum Submitter: Sendable {
+    /// A caller of the control API.
+    case call(CallID)
+    /// A handler that runs; answered under its own number of the call.
+    case handler(LaunchID, call: UInt64)
+    /// A caller of `bgtask launch`.
+    case simulation(CallID, debug: Bool)
+    /// The host itself, for an app with this library.
+    case installation(BundleIdentifier, libraryHash: String)
+    /// The schedule of a manifest.
+    case schedule
+}
+
+/// What the core goes on with when the store has answered a write.
+enum StoreErrand: Sendable {
+    /// A submission; `client` runs it itself.
+    case accept(Submitter, TaskIdentifier, client: ClientID?)
+    /// The start of a launch.
+    case begin(RequestID)
+    /// A cancellation.
+    case cancel(RequestID, Reason, Canceller)
+    /// The record of an expiration.
+    case markExpiring(LaunchID)
+    /// A checkpoint.
+    case checkpoint(LaunchID)
+    /// The end of a launch.
+    case end(EndedLaunch)
+    /// The state of a bundle.
+    case bundle(BundleIdentifier, BundleState)
+    /// Another fact, named for the log.
+    case fact(String)
+}
+
+/// Who waits for a cancellation.
+enum Canceller: Sendable {
+    /// Nobody.
+    case host
+    /// One of several that an asker waits for; see ``CancellationBook``.
+    case asker(Int)
+}
+
+/// Writes that the store has not answered.
+struct StoreDesk: Sendable {
+    private var last = 0
+    private var errands: [StoreTicket: StoreErrand] = [:]
+
+    var isEmpty: Bool { errands.isEmpty }
+
+    mutating func enter(_ errand: StoreErrand) -> StoreTicket {
+        last += 1
+        let ticket = StoreTicket(rawValue: last)
+        errands[ticket] = errand
+        return ticket
+    }
+
+    mutating func take(_ ticket: StoreTicket) -> StoreErrand? { errands.removeValue(forKey: ticket) }
+}
+
+/// Cancellations of several requests that one asker waits for.
+struct CancellationBook: Sendable {
+    /// Who waits.
+    enum Asker: Sendable {
+        case call(CallID)
+        case handler(LaunchID, call: UInt64)
+    }
+
+    /// One asker's requests.
+    struct Entry: Sendable {
+        let asker: Asker
+        let target: String
+        var waiting: Set<RequestID>
+        var cancelled: [RequestID] = []
+        var launches: [LaunchID]
+        var problem: SubmissionError?
+    }
+
+    private var last = 0
+    private var entries: [Int: Entry] = [:]
+
+    mutating func enter(_ entry: Entry) -> Int {
+        last += 1
+        entries[last] = entry
+        return last
+    }
+
+    /// Takes in what became of one request.
+    ///
+    /// - Returns: The entry, if that was its last request; it is gone then.
+    mutating func settle(_ number: Int, _ request: RequestID, _ change: (inout Entry) -> Void) -> Entry? {
+        guard var entry = entries[number] else { return nil }
+        change(&entry)
+        entry.waiting.remove(request)
+        entries[number] = entry.waiting.isEmpty ? nil : entry
+        return entry.waiting.isEmpty ? entry : nil
+    }
+}

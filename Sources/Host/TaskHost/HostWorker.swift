@@ -1,0 +1,175 @@
+import Calendars
+import Dispatch
+import HandlerRegistry
+import HostCore
+import LinuxSystem
+import Synchronization
+import SystemConditions
+import TaskModel
+
+/// Does what may block, apart from the host: directories, libraries, zones, `/proc`.
+///
+/// One queue for what launches wait for, in order; one for the registry, whose hashing takes long; one for removing, which nobody
+/// waits for.
+final class HostWorker: Sendable {
+    /// Results, for one reader.
+    let results: AsyncStream<HostInput>
+
+    private let continuation: AsyncStream<HostInput>.Continuation
+    private let configuration: HostConfiguration
+    private let directories: StateDirectories
+    private let registry: HandlerRegistry
+    private let sensors: ConditionSensors
+    /// The app directories as they were last written.
+    private let appDirectories = Mutex<[BundleIdentifier: AppDirectory]>([:])
+    private let launching = DispatchQueue(label: "bgtask.host.launching", qos: .userInitiated)
+    private let reading = DispatchQueue(label: "bgtask.host.registry")
+    private let removing = DispatchQueue(label: "bgtask.host.removing", qos: .utility)
+
+    init(
+        configuration: HostConfiguration, directories: StateDirectories, registry: HandlerRegistry,
+        sensors: ConditionSensors
+    ) {
+        (results, continuation) = AsyncStream.makeStream()
+        self.configuration = configuration
+        self.directories = directories
+        self.registry = registry
+        self.sensors = sensors
+    }
+
+    /// Begins a piece of work; any thread.
+    func start(_ work: HostWork) {
+        switch work {
+        case .scan, .removeCopies, .defineConditions: reading.async { self.perform(work) }
+        case .removeTemporary: removing.async { self.perform(work) }
+        case .checkPayload, .prepare, .removeApps, .findDate, .watchFiles, .openMachineAlarm:
+            launching.async { self.perform(work) }
+        }
+    }
+
+    /// Measures the CPU time of a client's process; any thread.
+    func measure(_ process: Int32, for launch: LaunchID) {
+        launching.async {
+            self.continuation.yield(.measured(launch, ProcessUsage.cpuTime(of: [process])))
+        }
+    }
+
+    /// Runs something else that may block, on the registry's queue.
+    func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { answer in
+            reading.async { answer.resume(returning: body()) }
+        }
+    }
+
+    private func perform(_ work: HostWork) {
+        switch work {
+        case .scan(let ticket): continuation.yield(.scanned(ticket, registry.scan()))
+        case .checkPayload(let ticket, let handler, let identifier, let payload):
+            continuation.yield(.payloadChecked(ticket, problem(of: payload, handler, identifier)))
+        case .prepare(let id, let handler, let identifier, let payload):
+            continuation.yield(.prepared(id, place(of: id, handler, identifier, payload)))
+        case .removeTemporary(let id):
+            attempt("its temporary directory could not be removed", id) {
+                try DirectoryTree.remove(directories.temporary(of: id))
+            }
+        case .removeCopies(let inUse):
+            // They only take room; the next change of a manifest or the next start tries again.
+            attempt("unused copies of libraries could not be removed") {
+                _ = try registry.removeUnusedCopies(keeping: inUse)
+            }
+        case .removeApps(let bundles):
+            appDirectories.withLock { $0 = $0.filter { bundles.contains($0.key) } }
+            attempt("app directories of bundles that are gone could not be removed") {
+                try directories.removeApps(keeping: bundles)
+            }
+        case .findDate(let identifier, let expression, let timeZone, let after):
+            continuation.yield(
+                .dated(identifier, after: after, Self.date(of: expression, in: timeZone, after: after)))
+        case .defineConditions(let definitions):
+            sensors.define(definitions)
+            continuation.yield(.conditions(sensors.snapshot()))
+        case .watchFiles, .openMachineAlarm: return
+        }
+    }
+
+    private func attempt(_ sentence: String, _ launch: LaunchID? = nil, _ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            continuation.yield(.workFailed("\(sentence): \(error)", launch))
+        }
+    }
+
+    // MARK: Launches
+
+    private func problem(
+        of payload: String?, _ handler: PermittedHandler, _ identifier: TaskIdentifier
+    ) -> SubmissionError? {
+        let data = directories.data(of: handler.manifest.bundle)
+        do {
+            try handler.manifest.checkPayload(
+                payload, for: identifier, dataDirectory: DirectoryTree.isDirectory(data) ? data : nil)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func place(
+        of id: LaunchID, _ handler: PermittedHandler, _ identifier: TaskIdentifier, _ payload: String?
+    ) -> Result<LaunchPlace, SubmissionError> {
+        let bundle = handler.manifest.bundle
+        let data = directories.data(of: bundle)
+        do {
+            try DirectoryTree.make(data)
+            let program = try handler.manifest.encodeProgram(
+                payload: payload, for: identifier, dataDirectory: data)
+            return .success(
+                LaunchPlace(
+                    dataDirectory: data, temporaryDirectory: try directories.makeTemporary(of: id),
+                    executable: program == nil ? executable(for: handler) : nil, program: program))
+        } catch let error as SubmissionError {
+            return .failure(error)
+        } catch {
+            return .failure(
+                SubmissionError(
+                    code: .unavailable, subject: "\(id)", finding: "\(error)",
+                    remedy: "Make room in \(configuration.stateDirectory)"))
+        }
+    }
+
+    /// The runner in the bundle's app directory, which is written where it is missing or says something else.
+    ///
+    /// - Returns: `nil`, after a line in the log, where it can't be written: `Bundle.main` then has no identifier.
+    private func executable(for handler: PermittedHandler) -> String? {
+        let bundle = handler.manifest.bundle
+        do {
+            let wanted = try AppDirectory(
+                handler.manifest, in: directories.apps(of: bundle), runner: configuration.runnerPath)
+            let written = appDirectories.withLock { $0[bundle] }
+            if let written, wanted.isSame(as: written) { return wanted.executable }
+            try wanted.write(linking: configuration.runnerPath)
+            appDirectories.withLock { $0[bundle] = wanted }
+            return wanted.executable
+        } catch {
+            continuation.yield(
+                .workFailed(
+                    "\(bundle) runs without a property list, so Bundle.main knows nothing: \(error)", nil))
+            return nil
+        }
+    }
+
+    // MARK: Calendars
+
+    private static func date(of expression: String, in timeZone: String?, after: WallTime) -> FoundDate {
+        do {
+            let zone = try ZoneDatabase.machine.zone(named: timeZone)
+            guard let next = try CalendarExpression(expression).next(after: after, in: zone) else {
+                return .never
+            }
+            return .next(next, text: zone.text(of: next))
+        } catch {
+            return .unreadable("\(error)")
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import TaskModel
+import Testing
+
+@testable import HostCore
+
+/// Random histories of a host in a world that fails; a failure names the seed and the smallest history that shows it.
+@Suite struct FaultSimulationTests {
+    /// How many histories are played: 20,000, or `BGTASK_HISTORIES`.
+    private static let count =
+        ProcessInfo.processInfo.environment["BGTASK_HISTORIES"].flatMap(UInt64.init) ?? 20_000
+
+    @Test(arguments: 0..<8)
+    func `no promise is broken, whatever fails and whenever the host dies`(part: UInt64) throws {
+        for seed in 0..<(Self.count / 8) {
+            let history = RandomHistory(seed: part * 1_000_003 + seed)
+            do {
+                try history.play()
+            } catch {
+                let small = history.shrunk()
+                var cause = "\(error)"
+                do { try small.play() } catch { cause = "\(error)" }
+                Issue.record(
+                    "seed \(small.seed), \(small.steps) steps, faults \(small.faults): \(cause)")
+                return
+            }
+        }
+    }
+}
