@@ -84,6 +84,7 @@ import Testing
         guard case .submit(let submit) = try task.next() else { throw HarnessError("no submit") }
         #expect(submit.title == "Next" && submit.subtitle == "of many")
         #expect(submit.failsUnlessImmediate && submit.requiresGPU && submit.deadline == 1_700_000_360_000)
+        #expect(submit.taskKind == TaskKind.continuedProcessing.wireValue)
         try task.send(ReplyMessage(call: submit.call, error: 0))
         guard case .pending(let pending) = try task.next() else { throw HarnessError("no pending") }
         var reply = ReplyMessage(call: pending.call, error: 0)

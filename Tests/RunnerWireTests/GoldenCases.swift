@@ -67,6 +67,7 @@ extension GoldenCase {
         GoldenCase("checkpoint-forget", CheckpointMessage(bytes: [])),
         GoldenCase("submit-minimal", SubmitMessage(call: 1, identifier: "com.example.photos.refresh")),
         GoldenCase("submit-full", fullSubmit),
+        GoldenCase("submit-kind", submitOfKind),
         GoldenCase("cancel-one", CancelMessage(call: 3, identifier: "com.example.photos.cleanup")),
         GoldenCase("cancel-all", CancelMessage(call: 4, identifier: nil)),
         GoldenCase("pending", PendingMessage(call: 5)),
@@ -173,6 +174,12 @@ extension GoldenCase {
         message.failsUnlessImmediate = true
         message.requiresGPU = true
         message.deadline = 1_700_000_360_000
+        return message
+    }
+
+    private static var submitOfKind: SubmitMessage {
+        var message = SubmitMessage(call: 6, identifier: "com.example.photos.refresh")
+        message.taskKind = TaskKind.appRefresh.wireValue
         return message
     }
 

@@ -210,6 +210,13 @@ extension LauncherCore {
         submission.strategy = message.failsUnlessImmediate ? .fail : .queue
         submission.requiresGPU = message.requiresGPU
         submission.deadline = message.deadline.map(WallTime.init(milliseconds:))
+        if let number = message.taskKind {
+            guard let kind = TaskKind(wireValue: number) else {
+                refuse(message.call, "there is no task kind \(number)", launch)
+                return
+            }
+            submission.kind = kind
+        }
         submission.title = OutputLines.harmless(message.title ?? "")
         submission.subtitle = OutputLines.harmless(message.subtitle ?? "")
         tell(.submit(launch.id, call: message.call, submission))

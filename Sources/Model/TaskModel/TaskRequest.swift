@@ -49,6 +49,10 @@ public enum PushPriority: Int, Sendable, Codable, CaseIterable {
 public struct TaskSubmission: Equatable, Sendable, Codable {
     /// The task; a manifest must permit it.
     public var identifier: TaskIdentifier
+    /// The kind that the submitter means; it must be the one that the manifest gives.
+    ///
+    /// `nil` takes the manifest's. Stores keep the request's kind alone.
+    public var kind: TaskKind?
     /// Not before; a floor, never a promise.
     ///
     /// `nil` has no delay.

@@ -133,6 +133,8 @@ static bgtask_error host_submit(bgtask_task *task, const bgtask_request *request
             frame_add_flag(writer, 12, request->requires_gpu != 0);
         if (BGTASK_HAS(request, bgtask_request, deadline_milliseconds) && request->deadline_milliseconds > 0)
             frame_add_number(writer, 13, (uint64_t)request->deadline_milliseconds);
+        if (BGTASK_HAS(request, bgtask_request, kind) && request->kind != 0)
+            frame_add_number(writer, 14, (uint64_t)(uint32_t)request->kind);
         call_end(task, &call, writer);
     }
     say_outcome(&call, why, why_size);

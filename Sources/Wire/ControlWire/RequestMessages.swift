@@ -22,6 +22,8 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
     public var requiresGPU: Bool?
     /// A repeated submission with the same key returns the same request.
     public var idempotencyKey: String?
+    /// The kind that the client means; refused if the manifest gives another one, `nil` takes that.
+    public var kind: TaskKind?
 
     /// Makes a submission without any wish but to run.
     public init(identifier: TaskIdentifier) {
@@ -40,6 +42,7 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
         submission.strategy = strategy ?? .queue
         submission.requiresGPU = requiresGPU ?? false
         submission.idempotencyKey = idempotencyKey
+        submission.kind = kind
         return submission
     }
 }

@@ -24,6 +24,8 @@ public struct SubmitMessage: WireMessage {
     public var requiresGPU: Bool
     /// When an activity's window ends, milliseconds since 1970; `nil`: no window.
     public var deadline: Int64?
+    /// The number of the kind that the handler means, which the host compares with the manifest's; `nil` takes that.
+    public var taskKind: UInt64?
 
     /// Makes a message without any wish.
     public init(call: UInt64, identifier: String) {
@@ -40,6 +42,7 @@ public struct SubmitMessage: WireMessage {
         var fields = fields
         var call: UInt64?, identifier: String?, earliest: Int64?, power: Bool?, network: Bool?
         var payload: [UInt8]?, title: String?, subtitle: String?, fails: Bool?, gpu: Bool?, deadline: Int64?
+        var taskKind: UInt64?
         while let field = try fields.next() {
             switch field.tag {
             case 1: try field.read(into: &call)
@@ -53,6 +56,7 @@ public struct SubmitMessage: WireMessage {
             case 11: try field.read(into: &fails)
             case 12: try field.read(into: &gpu)
             case 13: try field.read(into: &deadline)
+            case 14: try field.read(into: &taskKind)
             default: continue
             }
         }
@@ -68,6 +72,7 @@ public struct SubmitMessage: WireMessage {
         failsUnlessImmediate = fails ?? false
         requiresGPU = gpu ?? false
         self.deadline = deadline
+        self.taskKind = taskKind
     }
 
     /// Writes a body.
@@ -83,6 +88,7 @@ public struct SubmitMessage: WireMessage {
         fields.write(11, ifTrue: failsUnlessImmediate)
         fields.write(12, ifTrue: requiresGPU)
         fields.write(13, deadline)
+        fields.write(14, taskKind)
     }
 }
 

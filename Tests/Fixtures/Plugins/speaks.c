@@ -29,6 +29,7 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         .fails_unless_immediate = 1,
         .requires_gpu = 1,
         .deadline_milliseconds = 1700000360000,
+        .kind = BGTASK_KIND_CONTINUED_PROCESSING,
     };
     host->submit(task, &request, NULL, 0);
     host->pending(task, print, NULL);

@@ -267,6 +267,7 @@ extension RequestFacts {
         request.deadline_milliseconds = deadline?.milliseconds ?? 0
         request.fails_unless_immediate = failsUnlessImmediate ? 1 : 0
         request.requires_gpu = requiresGPU ? 1 : 0
+        request.kind = bgtask_kind(UInt32(kind.rawValue))
         return identifier.withCString { identifier in
             request.identifier = identifier
             return title.withCString { title in

@@ -184,6 +184,9 @@ typedef struct bgtask_request {
     int32_t requires_gpu;                  /**< Continued tasks: 0 or 1. Since 1. */
     /** Activities: when its window ends, milliseconds since 1970 UTC; 0 for none. Since 1. */
     int64_t deadline_milliseconds;
+    /** The kind that the request is meant for: BGTASK_NOT_PERMITTED if the manifest gives the identifier another
+     *  one. 0 takes the manifest's. Since 1. */
+    bgtask_kind kind;
 } bgtask_request;
 
 /** A pending request, as `pending` lists it. Valid during the callback. Since 1. */

@@ -13,6 +13,7 @@ enum ControlMessages {
         var subtitle: String
         var strategy: String
         var requiresGPU: Bool
+        var kind: String
 
         init(_ facts: RequestFacts) {
             identifier = facts.identifier
@@ -24,6 +25,7 @@ enum ControlMessages {
             subtitle = facts.subtitle
             strategy = facts.failsUnlessImmediate ? "fail" : "queue"
             requiresGPU = facts.requiresGPU
+            kind = "\(facts.kind)"
         }
     }
 
