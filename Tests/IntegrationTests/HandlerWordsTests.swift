@@ -218,7 +218,7 @@ import Testing
         let output = host.run("show", name).output
         #expect(
             output.contains(
-                "submit com.example.words.export gave 3: a continued task starts on a user's act, and this came from a handler"
+                "submit com.example.words.export gave 3: a continued task starts when a user asks for it, and this request came from a handler"
             ), "\(output)")
         #expect(output.contains("pending com.example.words.activity titled From a handler"), "\(output)")
         let pending = try #require(try host.json("pending") as? [[String: Any]])

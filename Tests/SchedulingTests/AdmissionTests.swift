@@ -56,6 +56,37 @@ import Testing
         #expect(Self.refusal(rig, "nobody", .simulated)?.code == .notPermitted)
     }
 
+    @Test func `a request of another kind than the manifest's is refused with both and the remedy`() {
+        let rig = SchedulerRig()
+        let error = Self.refusal(rig, "refresh", .handler) { $0.kind = .processing }
+        #expect(error?.code == .notPermitted)
+        #expect(
+            error?.finding
+                == "this is a request of the kind processing (BGProcessingTaskRequest), and the manifest of com.example.a "
+                + "permits the identifier as appRefresh (BGAppRefreshTaskRequest)")
+        #expect(
+            error?.remedy
+                == "Submit a request of the kind appRefresh, or change the manifest: 'kind: processing'")
+        #expect(Self.refusal(rig, "refresh", .handler) { $0.kind = .appRefresh } == nil)
+        // A C plugin or the command line that names no kind takes the manifest's.
+        #expect(Self.refusal(rig, "refresh", .handler) == nil)
+    }
+
+    @Test func `a push of priority 5 does not take the place of a waiting one of priority 10`() {
+        let rig = SchedulerRig([PolicyTests.push])
+        rig.change { $0.thermal = .known(.critical) }
+        rig.submit("push")
+        #expect(Self.refusal(rig, "push") == nil)
+        #expect(Self.refusal(rig, "push") { $0.pushPriority = .immediate } == nil)
+        let urgent = rig.submit("push") { $0.pushPriority = .immediate }
+        #expect(Self.refusal(rig, "push") { $0.pushPriority = .immediate } == nil)
+        let error = Self.refusal(rig, "push")
+        #expect(error?.code == .tooManyPendingTaskRequests)
+        #expect(
+            error?.finding
+                == "\(urgent), a push of priority 10, waits, and one of priority 5 does not take its place")
+    }
+
     @Test func `a kind whose mode is missing is refused, one that needs none is not`() {
         let rig = SchedulerRig([.make("com.example.a") { $0.modes = [.fetch] }])
         #expect(Self.refusal(rig, "p1")?.code == .notPermitted)

@@ -56,3 +56,16 @@ extension Int64 {
     }
     func floorRemainder(by divisor: Int64) -> Int64 { self - floorDivided(by: divisor) * divisor }
 }
+
+extension TaskKind {
+    /// The kind with what Apple's API calls its requests: `processing (BGProcessingTaskRequest)`.
+    var textWithClass: String {
+        switch self {
+        case .appRefresh: "\(rawValue) (BGAppRefreshTaskRequest)"
+        case .processing: "\(rawValue) (BGProcessingTaskRequest)"
+        case .continuedProcessing: "\(rawValue) (BGContinuedProcessingTaskRequest)"
+        case .activity: "\(rawValue) (NSBackgroundActivityScheduler)"
+        case .push, .transferEvents, .appLaunch: rawValue
+        }
+    }
+}

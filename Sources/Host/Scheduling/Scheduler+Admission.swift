@@ -35,6 +35,15 @@ extension Scheduler {
             throw refuse(
                 .notPermitted, "\(refusal.observed), and it needs \(refusal.required)", refusal.remedy)
         }
+        if let meant = submission.kind, meant != kind {
+            throw refuse(
+                .notPermitted,
+                "this is a request of the kind \(meant.textWithClass), and the manifest of \(bundle) permits the "
+                    + "identifier as \(kind.textWithClass)",
+                "Submit a request of the kind \(kind.rawValue)"
+                    + (meant == .appLaunch
+                        ? "" : ", or change the manifest: 'kind: \(meant.rawValue)'"))
+        }
         // A simulated launch asks for permissions, not for policies; it waits for nothing, so it takes nobody's place.
         let isSimulated = submission.origin == .simulated
         if !isSimulated, RefreshAllowed.binds(kind),
@@ -45,13 +54,13 @@ extension Scheduler {
         if kind == .continuedProcessing, submission.origin == .handler || submission.origin == .schedule {
             throw refuse(
                 .notPermitted,
-                "a continued task starts on a user's act, and this came from a \(submission.origin.rawValue)",
+                "a continued task starts when a user asks for it, and this request came from a \(submission.origin.rawValue)",
                 "Submit it from a client: bgtask submit \(identifier)")
         }
         if kind == .appLaunch, submission.origin == .handler || submission.origin == .schedule {
             throw refuse(
                 .notPermitted,
-                "it is the launch of an app, and this came from a \(submission.origin.rawValue)",
+                "it is the launch of an app, and this request came from a \(submission.origin.rawValue)",
                 "Submit a task of the bundle; the app is launched by 'bgtask open \(bundle)'")
         }
         if submission.requiresGPU, manifest.sandbox.gpu != true {
@@ -64,6 +73,14 @@ extension Scheduler {
                 .notPermitted, "it asks for the GPU, and this machine offers none",
                 "Submit it without the GPU")
         }
+        if kind == .push, submission.pushPriority == .considerate,
+            let urgent = pending.request(of: identifier), urgent.submission.pushPriority == .immediate
+        {
+            throw refuse(
+                .tooManyPendingTaskRequests,
+                "\(urgent.id), a push of priority 10, waits, and one of priority 5 does not take its place",
+                "Send it with priority 10, or when \(urgent.id) was delivered")
+        }
         let limit =
             submission.origin == .schedule || isSimulated
             ? nil : manifest.pendingLimits[kind] ?? settings.pendingLimit(for: kind)
@@ -74,7 +91,7 @@ extension Scheduler {
                 throw refuse(
                     .tooManyPendingTaskRequests,
                     "\(limit) of \(limit) pending \(kind.rawValue) requests of \(bundle) are taken",
-                    "Cancel one, wait for a launch, or permit more in the manifest: pending: {\(kind.rawValue): \(limit + 1)}"
+                    "Cancel one, wait until one is launched, or permit more in the manifest: pending: {\(kind.rawValue): \(limit + 1)}"
                 )
             }
         }

@@ -135,7 +135,7 @@ import Testing
         let app = try start()
         let ask = try ask(app)
         #expect(ask.says("export.album: notPermitted"), "\(ask.lines)")
-        #expect(ask.says("a continued task starts on a user's act"), "\(ask.lines)")
+        #expect(ask.says("a continued task starts when a user asks for it"), "\(ask.lines)")
         #expect(!ask.says("feed1:") && !ask.says("wait1:"), "the others were taken: \(ask.lines)")
         #expect(app.host.stop() == 0)
     }
