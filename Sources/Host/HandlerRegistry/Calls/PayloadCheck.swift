@@ -16,6 +16,7 @@ extension Manifest {
     public func checkPayload(
         _ payload: String?, for identifier: TaskIdentifier, dataDirectory: String?
     ) throws(SubmissionError) {
+        if declaration(for: identifier)?.kind == .push { try SilentPush.check(payload, for: identifier) }
         _ = try encodeProgram(payload: payload, for: identifier, dataDirectory: dataDirectory)
     }
 
