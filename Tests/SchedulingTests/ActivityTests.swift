@@ -17,7 +17,7 @@ import Testing
     static let vetoes: [(Reason, @Sendable (inout Conditions) -> Void)] = [
         (.userReturned, { $0.user = .known(.active) }),
         (.networkLost, { $0.network = .known(.none) }),
-        (.lowBattery, { $0.lowPowerMode = .known(true) }),
+        (.lowPowerMode, { $0.lowPowerMode = .known(true) }),
         (
             .lowBattery,
             { $0.power = .known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 15)) }
@@ -66,7 +66,7 @@ import Testing
         rig.change { $0.thermal = .known(.nominal) }
         _ = rig.take()
         rig.advance(.seconds(4))
-        #expect(rig.take() == [.expire(launch, .lowBattery)])
+        #expect(rig.take() == [.expire(launch, .lowPowerMode)])
     }
 
     @Test func `critical heat and a manifest that is gone leave no time`() {

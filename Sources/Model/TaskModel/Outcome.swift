@@ -35,6 +35,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case conditionLost
     /// The battery is nearly empty.
     case lowBattery
+    /// Low-power mode is on.
+    case lowPowerMode
     /// The machine is too hot.
     case thermal
     /// Progress stalled.
@@ -80,7 +82,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     public var isExpiration: Bool {
         switch self {
         case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .userReturned,
-            .conditionLost, .lowBattery, .thermal, .noProgress, .pressure, .cancelledByUser, .systemSleep,
+            .conditionLost, .lowBattery, .lowPowerMode, .thermal, .noProgress, .pressure, .cancelledByUser,
+            .systemSleep,
             .hostShutdown, .hostGone,
             .manifestRemoved, .simulated:
             true

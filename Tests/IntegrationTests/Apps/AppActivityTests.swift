@@ -59,7 +59,7 @@ import Testing
         app.host.run("conditions", "set", "lowPower=on")
         let ended = try app.end(id)
         #expect(ended.says("should defer, and goes on"), "the wish comes first: \(ended.lines)")
-        #expect(ended.outcome == "expired" && ended.reason == "lowBattery", "\(ended)")
+        #expect(ended.outcome == "expired" && ended.reason == "lowPowerMode", "\(ended)")
         #expect(try app.pending() == [])
         #expect(app.host.stop() == 0)
     }

@@ -3,7 +3,7 @@ import TaskModel
 /// While the low-power switch is on, deferrable work waits; unknown is neither on nor off.
 struct LowPowerMode: Policy {
     let name = "LowPowerMode"
-    let deferralReason: Reason? = .lowBattery
+    let deferralReason: Reason? = .lowPowerMode
 
     func weight(_ weights: PolicyWeights) -> Double { weights.lowPowerMode }
 

@@ -25,6 +25,8 @@ public struct BGTaskExpirationReason: RawRepresentable, Hashable, Sendable, Cust
     public static let userReturned = Self(rawValue: "userReturned")
     /// The battery is nearly empty.
     public static let lowBattery = Self(rawValue: "lowBattery")
+    /// Low-power mode is on.
+    public static let lowPowerMode = Self(rawValue: "lowPowerMode")
     /// The machine is too hot.
     public static let thermal = Self(rawValue: "thermal")
     /// No progress was reported for too long.
