@@ -86,4 +86,21 @@ import Testing
         #expect(rig.take() == [])
         #expect(rig.vetoes("p4") == ["Concurrency"])
     }
+
+    @Test(arguments: [ThermalCondition.nominal, .fair])
+    func `where no slot is granted the remedy is the setting, not to wait`(thermal: ThermalCondition) throws {
+        var settings = SchedulerSettings.unpaced
+        settings.discretionarySlots = 0
+        let rig = SchedulerRig(settings: settings)
+        rig.change { $0.thermal = .known(thermal) }
+        let id = rig.submit("p1")
+        let vetoes = try #require(rig.scheduler.explain(id, at: rig.now)).vetoes
+        #expect(vetoes.contains { $0.policy == "Concurrency" })
+        for veto in vetoes {
+            #expect(
+                veto.rationale.first?.remedy
+                    == "Set scheduling.discretionarySlots to 1 or more in the host's configuration: it is 0, so none ever starts",
+                "\(veto.policy)")
+        }
+    }
 }

@@ -6,16 +6,25 @@ import TaskModel
 struct Concurrency: Policy {
     let name = "Concurrency"
 
+    /// What helps where a setting grants no slot at all, so that waiting is in vain.
+    static func remedy(ofNone setting: String, at limit: Int) -> String {
+        "Set scheduling.\(setting) to 1 or more in the host's configuration: "
+            + "it is \(limit), so none ever starts"
+    }
+
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         let (settings, occupancy) = (situation.settings, situation.occupancy)
         let lane = subject.request.lane
-        let (quantity, limit, count): (String, Int, Int) =
+        let (quantity, limit, count, setting): (String, Int, Int, String) =
             switch lane {
-            case .continued: ("continuedLaunches", settings.continuedSlots, occupancy.continued)
-            case .urgent: ("urgentLaunches", settings.urgentSlots, occupancy.urgent)
-            case .app: ("appLaunches", settings.appSlots, occupancy.apps)
+            case .continued: ("continuedLaunches", settings.continuedSlots, occupancy.continued, "continuedSlots")
+            case .urgent: ("urgentLaunches", settings.urgentSlots, occupancy.urgent, "urgentSlots")
+            case .app: ("appLaunches", settings.appSlots, occupancy.apps, "appSlots")
             case .discretionary, .simulated:
-                ("discretionaryLaunches", settings.discretionarySlots, occupancy.discretionary)
+                (
+                    "discretionaryLaunches", settings.discretionarySlots, occupancy.discretionary,
+                    "discretionarySlots"
+                )
             }
         guard count >= limit else {
             return subject.proceed(
@@ -25,6 +34,8 @@ struct Concurrency: Policy {
             for: .slot, since: occupancy.since,
             Rationale(
                 quantity: quantity, required: "fewer than \(limit)", observed: "\(count)",
-                remedy: "Wait for one to end, or end one: bgtask expire IDENTIFIER"))
+                remedy: limit > 0
+                    ? "Wait for one to end, or end one: bgtask expire IDENTIFIER"
+                    : Self.remedy(ofNone: setting, at: limit)))
     }
 }

@@ -28,7 +28,7 @@ struct Thermal: Policy {
                 ? subject.stop(until: .lane, since: since, rationale("below serious", helps))
                 : subject.wait(for: .lane, since: since, rationale("below serious", helps))
         case .known(.fair), .unknown:
-            let slots = situation.discretionarySlots
+            let (slots, settings) = (situation.discretionarySlots, situation.settings)
             let running = situation.occupancy.discretionary
             if running >= slots {
                 return subject.wait(
@@ -37,7 +37,12 @@ struct Thermal: Policy {
                         quantity: "discretionaryLaunches",
                         required: "fewer than \(slots) while the heat is not nominal",
                         observed: "\(running), and the heat is \(thermal.value?.rawValue ?? "unknown")",
-                        remedy: "Let the machine cool down, or wait for a launch to end"))
+                        remedy: slots > 0
+                            ? "Let the machine cool down, or wait for a launch to end"
+                            : settings.discretionarySlots > 0
+                                ? "Let the machine cool down"
+                                : Concurrency.remedy(
+                                    ofNone: "discretionarySlots", at: settings.discretionarySlots)))
             }
             return subject.proceed(score: 0.5, since: since, rationale("nominal, by preference"))
         case .known(.nominal): return subject.proceed(score: 1, since: since, rationale("nominal"))
