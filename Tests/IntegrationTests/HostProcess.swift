@@ -11,7 +11,9 @@ final class HostProcess {
     /// `simulated`, or `system` for a test that brings the machine's conditions with it.
     var conditions = "simulated"
     /// What the host's environment has besides ours.
-    var environment: [String: String] = [:]
+    ///
+    /// Without the spacing of launches, so that a test may launch an identifier again at once.
+    var environment: [String: String] = ["BGTASK_SCHEDULING_LAUNCH_SPACING": "0s"]
 
     var plugins: URL { directory.appendingPathComponent("plugins") }
     var manifests: URL { directory.appendingPathComponent("manifests") }

@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `a day has 48 refresh launches, and midnight brings new ones`() {
-        var settings = SchedulerSettings()
+        var settings = SchedulerSettings.unpaced
         settings.refreshSpacing = .zero
         let rig = SchedulerRig(settings: settings)
         for _ in 0..<48 { Self.finish(rig, rig.submit("refresh")) }
@@ -229,6 +229,57 @@ import Testing
         #expect(points() == -46)
         rig.advance(.seconds(86_400))
         #expect(points() == 0)
+    }
+
+    @Test func `conduct has a ceiling and a floor, so that the next crash or quick end counts`() {
+        var ledger = ConductLedger()
+        let settings = SchedulerSettings()
+        func points(on day: Int64) -> Int { ledger.points(on: day, settings) }
+        for _ in 0..<2000 { ledger.add(2, on: 100, settings) }
+        #expect(points(on: 100) == 25)
+        ledger.add(-20, on: 100, settings)
+        #expect(points(on: 100) == 5)
+        for _ in 0..<2000 { ledger.add(-20, on: 101, settings) }
+        #expect(points(on: 101) == -75)
+        ledger.add(2, on: 101, settings)
+        #expect(points(on: 101) == -73)
+        // The day with good conduct is forgotten; nothing below the floor is left of the other one.
+        #expect(points(on: 107) == -75)
+        for _ in 0..<2000 { ledger.add(2, on: 107, settings) }
+        #expect(points(on: 107) == 25)
+        #expect(points(on: 108) == 25)
+        ledger.add(-20, on: 108, settings)
+        #expect(points(on: 108) == 5)
+        // What older versions stored is worth no more than the ceiling.
+        ledger.days = [.init(day: 200, points: 3888)]
+        #expect(points(on: 200) == 25)
+        ledger.add(-20, on: 200, settings)
+        #expect(points(on: 200) == 5)
+    }
+
+    @Test(arguments: [RefreshPermission.denied, .restricted])
+    func `the host's switch is shown as in force, and allowing a bundle against it is refused`(
+        permission: RefreshPermission
+    ) throws {
+        let rig = SchedulerRig()
+        var settings = SchedulerSettings()
+        settings.refresh = permission
+        rig.send(.settingsChanged(settings))
+        #expect(rig.scheduler.facts(of: .sample, at: rig.now).state.refresh == permission)
+        #expect(rig.scheduler.refreshPermission(of: .sample) == permission)
+        let error = #expect(throws: SubmissionError.self) {
+            try rig.scheduler.checkRefreshSwitch(of: .sample, to: .available, byAdministrator: false)
+        }
+        #expect(error?.code == .notPermitted)
+        #expect(
+            error?.finding
+                == "the host's configuration sets 'refresh: \(permission.rawValue)' for all bundles, so that allowing it "
+                + "for one has no effect")
+        #expect(error?.remedy.hasPrefix("Set 'refresh: available' in the host's configuration") == true)
+        try rig.scheduler.checkRefreshSwitch(of: .sample, to: .denied, byAdministrator: false)
+        settings.refresh = .available
+        rig.send(.settingsChanged(settings))
+        #expect(rig.scheduler.facts(of: .sample, at: rig.now).state.refresh == .available)
     }
 
     @Test func `hours of use raise the score in the hour before, and a low score starts then`() throws {

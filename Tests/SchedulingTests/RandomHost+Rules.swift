@@ -25,6 +25,7 @@ extension RandomHost {
             faults.append("\(name) began without GPU")
         }
         if conditions.thermal == .known(.critical) { faults.append("\(name) began in critical heat") }
+        checkRate(request, now)
         let peers = others.filter { $0.lane == request.lane }.count
         guard request.isDiscretionary else {
             if peers >= (request.kind == .continuedProcessing ? 3 : 2) {
@@ -47,6 +48,20 @@ extension RandomHost {
             faults.append("\(name) began beside a user")
         }
         checkBundle(request, now)
+    }
+
+    /// No identifier, and no kind of a bundle, begins more often than its rate; what was put back has a back-off instead.
+    private func checkRate(_ request: TaskRequest, _ now: Moment) {
+        guard request.attempt == 1, let key = Self.rateKeys(request).first else { return }
+        if let last = begins[key]?.last, now.wall - last < settings.launchSpacing {
+            faults.append("\(key) began \(now.wall - last) after its last launch")
+        }
+        for key in Self.rateKeys(request).dropFirst() {
+            let count = begins[key, default: []].count { now.wall - $0 < .seconds(3600) }
+            if count >= settings.launchesPerHour {
+                faults.append("\(key) began \(count + 1) times within an hour")
+            }
+        }
     }
 
     /// The rules about bundles, against the state before: what is seen after is one launch later.

@@ -28,10 +28,20 @@ final class RandomHost {
     private(set) var launchCount = 0
     private(set) var conditions = Conditions.simulatedStart
     private(set) var pending: [RequestID: TaskRequest] = [:]
+    /// Requests whose newest launch asked no policy.
+    private var simulated: Set<RequestID> = []
     private var starting: [RequestID: TaskRequest] = [:]
     private var running: [LaunchID: Running] = [:]
     private var wake = Wake()
     private var nextID: Int64 = 0
+    /// When launches began that a rate counts, by identifier and by bundle and kind; forgotten when the clock is set.
+    private(set) var begins: [String: [WallTime]] = [:]
+    /// Few enough launches within an hour that random histories come to feel it.
+    let settings = {
+        var settings = SchedulerSettings()
+        settings.launchesPerHour = 12
+        return settings
+    }()
     /// Everything that was sent, with its time and its answer.
     private(set) var log: [LoggedEvent] = []
     private let manifests: [Manifest] = [
@@ -57,6 +67,7 @@ final class RandomHost {
 
     init(seed: UInt64) {
         numbers = SeededNumbers(seed: seed)
+        send(.settingsChanged(settings))
         send(.handlersChanged(manifests))
         send(.conditionsChanged(conditions))
         send(.started)
@@ -103,6 +114,7 @@ final class RandomHost {
             send(.handlersChanged(Bool.random(using: &numbers) ? manifests : Array(manifests.dropFirst())))
         case 18:
             moments.jumpWallClock(by: .seconds(Int.random(in: -9000...9000, using: &numbers)))
+            begins = [:]
             send(.timePassed)
         case 19...20: happenToBundle()
         case 21:
@@ -113,6 +125,9 @@ final class RandomHost {
         case 22:
             if let request = pick(starting) {
                 starting[request.id] = nil
+                if !simulated.contains(request.id) {
+                    for key in Self.rateKeys(request) { _ = begins[key]?.popLast() }
+                }
                 var request = request
                 let retry = moments.now().wall + .seconds(Int.random(in: 1...60, using: &numbers))
                 request.notBefore = request.notBefore.map { max($0, retry) } ?? retry
@@ -147,6 +162,12 @@ final class RandomHost {
             send(.budgetChanged(bundle, launches: launches, cpu: launches.map { .seconds(100 * $0) }))
         default: send(.foregroundChanged(bundle, Bool.random(using: &numbers)))
         }
+    }
+
+    /// What the launches of a request are counted by.
+    static func rateKeys(_ request: TaskRequest) -> [String] {
+        guard request.kind.isDiscretionary else { return [] }
+        return ["\(request.identifier)", "\(request.bundle) \(request.kind)"]
     }
 
     private func pick(_ table: [RequestID: TaskRequest]) -> TaskRequest? {
@@ -300,7 +321,12 @@ final class RandomHost {
                 faults.append("two launches of \(request.identifier)")
             }
             if !explanation.mayStart { faults.append("\(id) was launched against a veto") }
-            if !isSimulated { checkPolicies(request, others, now) }
+            if isSimulated {
+                simulated.insert(id)
+            } else {
+                checkPolicies(request, others, now)
+                for key in Self.rateKeys(request) { begins[key, default: []].append(now.wall) }
+            }
             starting[id] = request
         case .expire(let id, let reason, _):
             guard let launch = running[id], !launch.isExpiring else {

@@ -22,7 +22,9 @@ final class SchedulerRig {
     private(set) var running: [LaunchID: TaskRequest] = [:]
 
     /// Starts on the manifests; nothing is said yet where no schedule asks for something.
-    init(_ manifests: [Manifest] = [.sample], settings: SchedulerSettings = SchedulerSettings()) {
+    ///
+    /// Without settings of its own no identifier has a rate, so that a test may launch one again at the same moment.
+    init(_ manifests: [Manifest] = [.sample], settings: SchedulerSettings = .unpaced) {
         scheduler = Scheduler(settings: settings)
         send(.handlersChanged(manifests))
         send(.conditionsChanged(conditions))
@@ -132,6 +134,16 @@ extension TaskIdentifier {
     /// `com.example.a.NAME` , or the name itself where it begins with `com.`.
     static func sample(_ name: String) -> TaskIdentifier {
         try! TaskIdentifier(name.hasPrefix("com.") ? name : "com.example.a.\(name)")
+    }
+}
+
+extension SchedulerSettings {
+    /// The standard numbers without a rate for single identifiers.
+    static var unpaced: Self {
+        var settings = Self()
+        settings.launchSpacing = .zero
+        settings.launchesPerHour = .max
+        return settings
     }
 }
 

@@ -117,4 +117,16 @@ import Testing
         #expect(abs(try #require(explanation.score) - sum / weight) < 1e-12)
         #expect(!counted.contains { $0.policy == "Network" || $0.policy == "Usage" })
     }
+
+    @Test func `a request from before the clock was set back begins beside other work all the same`() throws {
+        let rig = SchedulerRig()
+        let id = rig.submit("refresh")
+        let request = try #require(rig.stored[id])
+        let threshold = Threshold(request, rig.scheduler.settings)
+        let before = request.submittedAt + .seconds(-7200)
+        #expect(threshold.isMet(by: 0.7, at: before))
+        #expect(threshold.date(for: 0.7) < before)
+        #expect(!threshold.isMet(by: 0.5, at: before))
+        #expect(threshold.date(for: 0.5) > request.submittedAt)
+    }
 }

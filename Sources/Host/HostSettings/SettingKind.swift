@@ -54,7 +54,7 @@ public enum SettingKind: Sendable {
         if path.hasPrefix("~/") { return HostPaths.home + path.dropFirst() }
         problems.error(
             node.place, "\(what) is '\(path.shortened)'",
-            "Begin it with '/' or '~/': nobody knows the directory in which the host starts")
+            "Begin it with '/' or '~/': the host may start in any directory")
         return nil
     }
 

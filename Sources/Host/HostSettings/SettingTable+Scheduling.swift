@@ -12,7 +12,7 @@ extension SettingTable {
             "Discretionary launches at once. Ours: one slow job does not hold up the rest of a small machine"),
         .integer(
             "scheduling.discretionarySlotsWhenFair", \.scheduler.discretionarySlotsWhenFair, 0...64,
-            "The same while it is warm, or nobody knows how warm"),
+            "The same while it is warm, or while the temperature is unknown"),
         .integer(
             "scheduling.discretionarySlotsPerBundle", \.scheduler.discretionarySlotsPerBundle, 1...64,
             "The same of one bundle while a bundle without a launch waits. Ours: fairness between vendors"),
@@ -43,6 +43,14 @@ extension SettingTable {
         .duration(
             "scheduling.pushSpacing", \.scheduler.pushSpacing, .zero ... .seconds(86_400),
             "Between push launches of one bundle. Apple: 14 pushes may give 7 launches, about 15 min apart"),
+        .duration(
+            "scheduling.launchSpacing", \.scheduler.launchSpacing, .zero ... .seconds(86_400),
+            "Between two launches of one identifier, from begin to begin; what users ask for and simulated launches do not wait. Ours: a chain without begin dates makes progress, and costs next to nothing"
+        ),
+        .integer(
+            "scheduling.launchesPerHour", \.scheduler.launchesPerHour, 1...100_000,
+            "Launches of one deferrable kind per bundle within an hour. Ours: ten tasks that each run once a minute, or two chains at their spacing"
+        ),
         .integer(
             "scheduling.refreshLaunchesPerDay", \.scheduler.refreshLaunchesPerDay, 0...100_000,
             "Refresh launches per bundle and day. Ours: one in half an hour"),
@@ -61,7 +69,7 @@ extension SettingTable {
             "Below this share of its own median rate a launch counts as slow. Ours"),
         .duration(
             "scheduling.ratePeriod", \.scheduler.ratePeriod, .milliseconds(100) ... .seconds(600),
-            "Rates of progress are taken over such periods: the last three against the median of six before them at least. Ours: one report in 10 s is no rate"
+            "Rates of progress are taken over such periods: the last three against the median of six before them at least. Ours: a single report in 10 s gives no rate"
         ),
         .duration(
             "scheduling.renewalLimit", \.scheduler.renewalLimit, .zero ... .seconds(7 * 86_400),
@@ -72,15 +80,15 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.deferralTime", \.scheduler.deferralTime, .zero ... .seconds(600),
-            "How long an activity has to stop by itself once it is told that it should defer. Ours: as long as its grace"
+            "How long an activity has to stop by itself after the host asked it to defer. Ours: as long as its grace"
         ),
         .integer(
             "scheduling.pendingRefreshLimit", \.scheduler.pendingRefreshLimit, 1...1000,
-            "Pending refresh requests of one bundle, its schedules' not counted; Apple's number. A manifest's pending: stands above it"
+            "Pending refresh requests of one bundle, without those of its schedules; Apple's number. A manifest's pending: goes before it"
         ),
         .integer(
             "scheduling.pendingProcessingLimit", \.scheduler.pendingProcessingLimit, 1...100_000,
-            "Pending processing requests of one bundle, its schedules' not counted; Apple's number. A manifest's pending: stands above it"
+            "Pending processing requests of one bundle, without those of its schedules; Apple's number. A manifest's pending: goes before it"
         ),
         .duration(
             "scheduling.deadlineDelay", \.scheduler.deadlineDelay, .seconds(60) ... .seconds(366 * 86_400),
@@ -126,9 +134,17 @@ extension SettingTable {
             "scheduling.conductReward", \.scheduler.conductReward, 0...100,
             "What an end before half of the lease brings, or one within half of the grace, in hundredths. Ours: good conduct adds slowly"
         ),
+        .integer(
+            "scheduling.conductCeiling", \.scheduler.conductCeiling, 0...100,
+            "The most that good conduct adds, in hundredths. Ours: the score is 1 with it, and more would make later crashes count for nothing"
+        ),
+        .integer(
+            "scheduling.conductFloor", \.scheduler.conductFloor, 0...100,
+            "The most that bad conduct takes away, in hundredths. Ours: the score is 0 with it, and more would make later good conduct count for nothing"
+        ),
         .bool(
             "scheduling.ignoresDeviceActivity", \.scheduler.ignoresDeviceActivity,
-            "Whether processing runs while somebody uses the device: for kiosks and servers"),
+            "Whether processing runs while a user is active: for kiosks and servers"),
     ]
 
     static let weights: [SettingKey] = [
@@ -144,7 +160,7 @@ extension SettingTable {
         .decimal("scheduling.weights.thermal", \.scheduler.weights.thermal, 0...100, "Heat"),
         .decimal(
             "scheduling.weights.deviceActivity", \.scheduler.weights.deviceActivity, 0...100,
-            "Whether somebody uses the device"),
+            "Whether a user is active"),
         .decimal(
             "scheduling.weights.pressure", \.scheduler.weights.pressure, 0...100,
             "Whether pressure is known to be absent"),

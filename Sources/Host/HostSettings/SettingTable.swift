@@ -24,7 +24,7 @@ public enum SettingTable {
             path: ["bundles", bundle.rawValue, "refresh"],
             kind: .word(RefreshPermission.allCases.map(\.rawValue)),
             reason:
-                "Whether the bundle may refresh, until its user says otherwise; nobody but the administrator lifts restricted",
+                "Whether the bundle may refresh, until its user says otherwise; only the administrator lifts restricted",
             needsRestart: false,
             text: { $0.scheduler.bundleRefresh[bundle]?.rawValue },
             set: { settings, text in
@@ -35,7 +35,7 @@ public enum SettingTable {
     private static let host: [SettingKey] = [
         .word(
             "refresh", \.scheduler.refresh,
-            "Whether any bundle may refresh, process or take pushes; nobody but the administrator lifts restricted"
+            "Whether any bundle may refresh, process or take pushes; only the administrator lifts restricted"
         ),
         .word(
             "logLevel", \.logLevel, "Lines of this level and above are written to standard error",
@@ -70,7 +70,7 @@ public enum SettingTable {
             needsRestart: true),
         .bool(
             "recording.enabled", \.isRecording,
-            "Whether what the scheduler is told is recorded, without payloads and for the host's own user alone: replays and forecasts need it",
+            "Whether the host records its scheduler's events, without payloads and for the host's own user alone: replays and forecasts need it",
             needsRestart: true),
         .size(
             "recording.size", \.recordingLimit, .mebibytes(1) ... .gibibytes(64),

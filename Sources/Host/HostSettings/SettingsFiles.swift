@@ -159,7 +159,7 @@ extension EffectiveSettings {
                 ManifestProblem(
                     severity: .warning, file: "configuration",
                     finding:
-                        "scheduling.stallQuestion is not below stallLimit: nobody is asked before a stalled launch ends",
+                        "scheduling.stallQuestion is not below stallLimit, so a stalled launch ends before the user is asked",
                     remedy: "Lower the one or raise the other"))
         }
         return doubts

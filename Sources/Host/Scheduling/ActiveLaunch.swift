@@ -37,9 +37,14 @@ struct ActiveLaunch: Sendable {
     private var cpuAtLastDue = Duration.zero
     private var tracedSince: Moment?
 
-    /// What was known of a bundle's newest launch before this one.
+    /// What was known of the newest launches before this one, and where this one was counted.
     struct PreviousLaunch: Sendable {
-        var time: WallTime?
+        /// The newest launch of the identifier.
+        var ofIdentifier: WallTime?
+        /// The bundle's newest refresh or push launch.
+        var ofKind: WallTime?
+        /// When this launch was counted.
+        var countedAt: WallTime
         /// The local day to whose budget this launch was charged.
         var day: Int64
     }

@@ -69,8 +69,12 @@ struct Threshold {
     func isMet(by mean: Double, at time: WallTime) -> Bool { mean + 1e-9 >= value(at: time) }
 
     /// When the threshold has fallen to a mean: to the next millisecond, never later than the deadline.
+    ///
+    /// The distant past where the standard threshold is met: also before the start, which lies ahead once the wall clock was set
+    /// back.
     func date(for mean: Double) -> WallTime {
-        guard start < deadline, standard > 0 else { return start }
+        guard mean + 1e-9 < standard else { return .distantPast }
+        guard start < deadline else { return start }
         let share = min(1, max(0, mean / standard))
         let ahead = Int64(share * (deadline - start).inSeconds * 1000)
         return max(start, WallTime(sinceEpoch: deadline.sinceEpoch - .milliseconds(ahead)))

@@ -8,13 +8,31 @@ extension Scheduler {
         of bundle: BundleIdentifier, to permission: RefreshPermission, byAdministrator: Bool
     ) throws(SubmissionError) {
         guard !byAdministrator else { return }
-        let inForce = settings.refreshSwitch(of: bundle, bundleState(bundle))
-        guard permission == .restricted || inForce == .restricted else { return }
-        throw SubmissionError(
-            code: .notPermitted, subject: bundle.rawValue,
-            finding:
-                "background refresh is \(inForce.rawValue), and only the administrator sets or lifts a restriction",
-            remedy: "Change the host's configuration")
+        func refuse(_ finding: String, _ remedy: String) -> SubmissionError {
+            SubmissionError(
+                code: .notPermitted, subject: bundle.rawValue, finding: finding, remedy: remedy)
+        }
+        if permission == .restricted {
+            throw refuse(
+                "only the administrator restricts background refresh",
+                "Deny it (bgtask settings refresh \(bundle) deny), or write 'refresh: restricted' for the bundle in "
+                    + "the host's configuration")
+        }
+        let (inForce, isOfHost) = settings.refreshInForce(of: bundle, bundleState(bundle))
+        // To deny it besides is everybody's right; it counts when the host's switch is lifted.
+        if isOfHost, permission == .available {
+            throw refuse(
+                "the host's configuration sets 'refresh: \(inForce.rawValue)' for all bundles, so that allowing it for "
+                    + "one has no effect",
+                "Set 'refresh: available' in the host's configuration"
+                    + (inForce == .restricted ? "; only the administrator may" : ""))
+        }
+        if !isOfHost, inForce == .restricted {
+            throw refuse(
+                "the administrator restricted background refresh of this bundle in the host's configuration, and only "
+                    + "the administrator lifts that",
+                "Ask the administrator to change bundles.\(bundle).refresh")
+        }
     }
 
     mutating func applyToBundle(
@@ -51,13 +69,17 @@ extension Scheduler {
     }
 
     /// Changes what is remembered of a bundle; if that makes a difference, it is saved, and what waits for it has its turn.
-    mutating func changeBundle(_ bundle: BundleIdentifier, _ change: (inout BundleState) -> Void) {
+    ///
+    /// A change that can only hold requests back releases nothing, so that none of them is looked at.
+    mutating func changeBundle(
+        _ bundle: BundleIdentifier, canRelease: Bool = true, _ change: (inout BundleState) -> Void
+    ) {
         var state = bundleState(bundle)
         change(&state)
         guard state != bundleState(bundle) else { return }
         situation.bundles[bundle] = state
         unsaved.insert(bundle)
-        pending.release(.bundle(bundle))
+        if canRelease { pending.release(.bundle(bundle)) }
     }
 
     private mutating func use(_ bundle: BundleIdentifier, at now: Moment) {
@@ -79,24 +101,32 @@ extension Scheduler {
 
     /// Counts a launch that begins, and says how to take that back.
     mutating func countLaunch(of request: TaskRequest, at now: Moment) -> ActiveLaunch.PreviousLaunch? {
-        guard request.kind == .appRefresh || request.kind == .push else { return nil }
+        guard RateLimit.binds(request.kind) else { return nil }
         let (situation, state) = (situation, bundleState(request.bundle))
-        changeBundle(request.bundle) {
-            if request.kind == .push { return $0.lastPush = now.wall }
+        changeBundle(request.bundle, canRelease: false) {
+            $0.recent.note(request.identifier, request.kind, at: now.wall, situation.settings)
+            if request.kind == .push { $0.lastPush = now.wall }
+            guard request.kind == .appRefresh else { return }
             $0.lastRefresh = now.wall
             $0.budget.spend(launches: 1, at: now.wall, in: situation)
         }
         return ActiveLaunch.PreviousLaunch(
-            time: request.kind == .push ? state.lastPush : state.lastRefresh,
-            day: situation.localDay(now.wall))
+            ofIdentifier: state.recent.newest(of: request.identifier, at: now.wall),
+            ofKind: request.kind == .push ? state.lastPush : state.lastRefresh,
+            countedAt: now.wall, day: situation.localDay(now.wall))
     }
 
     /// A launch that was counted never was.
     mutating func uncountLaunch(_ launch: ActiveLaunch) {
         guard let previous = launch.previousLaunch else { return }
-        changeBundle(launch.request.bundle) {
-            if launch.request.kind == .push { return $0.lastPush = previous.time }
-            $0.lastRefresh = previous.time
+        let request = launch.request
+        changeBundle(request.bundle) {
+            $0.recent.forget(
+                request.identifier, request.kind, beganAt: previous.countedAt, previous: previous.ofIdentifier
+            )
+            if request.kind == .push { $0.lastPush = previous.ofKind }
+            guard request.kind == .appRefresh else { return }
+            $0.lastRefresh = previous.ofKind
             if $0.budget.day == previous.day { $0.budget.launches = max(0, $0.budget.launches - 1) }
         }
     }

@@ -10,7 +10,7 @@ extension Scheduler {
     /// One bundle with what it spent today.
     public func facts(of bundle: BundleIdentifier, at now: Moment) -> BundleFacts {
         var state = bundleState(bundle)
-        state.refresh = settings.refreshSwitch(of: bundle, state)
+        state.refresh = settings.refreshInForce(of: bundle, state).permission
         let budget = state.budget.current(at: now.wall, in: situation)
         return BundleFacts(
             bundle: bundle, isInstalled: situation.permits.bundleIdentifiers.contains(bundle), state: state,
@@ -32,8 +32,7 @@ extension Scheduler {
 
     /// The switch for a bundle's background refresh that is in force: the host's own, else the bundle's.
     public func refreshPermission(of bundle: BundleIdentifier) -> RefreshPermission {
-        settings.refresh != .available
-            ? settings.refresh : settings.refreshSwitch(of: bundle, bundleState(bundle))
+        settings.refreshInForce(of: bundle, bundleState(bundle)).permission
     }
 
     /// What is remembered of each bundle.

@@ -65,6 +65,15 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Apple: 14 pushes may give 7 launches, about 15 min apart.
     public var pushSpacing = Duration.seconds(900)
+    /// Between two launches of one identifier, whatever deferrable kind it is of: 10 s, from begin to begin.
+    ///
+    /// Ours (Documentation/Decisions/0007): a chain that submits its next request without a begin date goes on as soon as it
+    /// may where a piece takes longer, and costs the host next to nothing where it takes none.
+    public var launchSpacing = Duration.seconds(10)
+    /// Launches of one deferrable kind per bundle within an hour: 720.
+    ///
+    /// Ours: ten tasks that each run once a minute, or two chains at their spacing.
+    public var launchesPerHour = 720
     /// Refresh launches per bundle and day: 48.
     ///
     /// Ours: one in half an hour.
@@ -147,6 +156,14 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var conductLeak = 10
     /// What an end before half of the lease brings, or one within half of the grace, in hundredths: 2.
     public var conductReward = 2
+    /// The most that good conduct adds, in hundredths: 25.
+    ///
+    /// Ours: the score is 1 with it, from the start of 0.75. More would only be stored up against later crashes.
+    public var conductCeiling = 25
+    /// The most that bad conduct takes away, in hundredths: 75.
+    ///
+    /// Ours: the score is 0 with it. More would only be held against later good conduct.
+    public var conductFloor = 75
 
     // MARK: The operator's switches
 

@@ -66,21 +66,33 @@ extension UsageHistogram {
 }
 
 extension ConductLedger {
-    /// The points of the days that still count.
+    /// The points of the days that still count, between the floor and the ceiling.
     func points(on today: Int64, _ settings: SchedulerSettings) -> Int {
-        days.reduce(0) { $0 + (today - $1.day < settings.conductDays ? $1.points : 0) }
+        Self.bounded(sum(on: today, settings), settings)
     }
 
-    /// Adds points to a day, and forgets the days that no longer count.
+    /// Adds points to a day, as far as the bounds leave room, and forgets the days that no longer count.
     mutating func add(_ points: Int, on today: Int64, _ settings: SchedulerSettings) {
         guard points != 0 else { return }
         // Days that lie ahead are from before the clock was set back.
         days.removeAll { today - $0.day >= settings.conductDays || $0.day > today }
+        // What lies beyond a bound by now, as an older day was forgotten, is not worth anything either.
+        let sum = sum(on: today, settings)
+        let points = Self.bounded(Self.bounded(sum, settings) + points, settings) - sum
+        guard points != 0 else { return }
         if let last = days.indices.last, days[last].day == today {
             days[last].points += points
         } else {
             days.append(Day(day: today, points: points))
         }
+    }
+
+    private func sum(on today: Int64, _ settings: SchedulerSettings) -> Int {
+        days.reduce(0) { $0 + (today - $1.day < settings.conductDays ? $1.points : 0) }
+    }
+
+    private static func bounded(_ points: Int, _ settings: SchedulerSettings) -> Int {
+        min(settings.conductCeiling, max(-settings.conductFloor, points))
     }
 }
 

@@ -21,6 +21,8 @@ public struct BundleState: Equatable, Sendable {
     public var lastRefresh: WallTime?
     /// When its newest push launch began.
     public var lastPush: WallTime?
+    /// When its deferrable launches began lately.
+    public var recent = RecentLaunches()
     /// How many of its launches began while the machine was busy anyway, earlier than they would have alone.
     public var wakeUpsSaved = 0
 
@@ -52,6 +54,48 @@ public struct BudgetAccount: Equatable, Sendable, Codable {
     public var cpuLimit: Duration?
 
     /// Makes an untouched account.
+    public init() {}
+}
+
+/// When a bundle's deferrable launches began lately, simulated ones left out: what the rate of launches is held against.
+public struct RecentLaunches: Equatable, Sendable, Codable {
+    /// The newest launch of one identifier.
+    public struct Newest: Equatable, Sendable, Codable {
+        /// The task.
+        public var identifier: TaskIdentifier
+        /// When the launch began.
+        public var beganAt: WallTime
+
+        /// Makes a note of a launch.
+        public init(identifier: TaskIdentifier, beganAt: WallTime) {
+            self.identifier = identifier
+            self.beganAt = beganAt
+        }
+    }
+
+    /// The launches of one kind that began in one minute.
+    public struct Minute: Equatable, Sendable, Codable {
+        /// The kind of the launches.
+        public var kind: TaskKind
+        /// Minutes since 1970-01-01 00:00 UTC.
+        public var minute: Int64
+        /// How many began in it.
+        public var launches: Int
+
+        /// Makes a minute.
+        public init(kind: TaskKind, minute: Int64, launches: Int) {
+            self.kind = kind
+            self.minute = minute
+            self.launches = launches
+        }
+    }
+
+    /// The newest launch of each identifier, by identifier; without those that hold nothing back any more.
+    public var newest: [Newest] = []
+    /// The minutes with launches, oldest first; of each kind at most the 61 that the last hour touches.
+    public var minutes: [Minute] = []
+
+    /// Makes a memory without launches.
     public init() {}
 }
 
@@ -94,7 +138,7 @@ public struct UsageHistogram: Equatable, Sendable, Codable {
 extension BundleState: Codable {
     private enum CodingKeys: String, CodingKey {
         case refresh, refreshChangedAt, dismissedAt, lastUsed, usage, conduct, budget, lastRefresh, lastPush
-        case wakeUpsSaved
+        case recent, wakeUpsSaved
     }
 
     /// Decodes a record; what it lacks has its default.
@@ -112,6 +156,7 @@ extension BundleState: Codable {
         budget = try value(.budget, BudgetAccount())
         lastRefresh = try value(.lastRefresh, nil)
         lastPush = try value(.lastPush, nil)
+        recent = try value(.recent, RecentLaunches())
         wakeUpsSaved = try value(.wakeUpsSaved, 0)
     }
 }

@@ -29,25 +29,35 @@ struct RefreshAllowed: Policy {
     static func refusal(_ bundle: BundleIdentifier, _ state: BundleState, _ settings: SchedulerSettings)
         -> (observed: String, remedy: String)?
     {
-        let (permission, whose) =
-            settings.refresh != .available
-            ? (settings.refresh, "the host") : (settings.refreshSwitch(of: bundle, state), "\(bundle)")
+        let (permission, isOfHost) = settings.refreshInForce(of: bundle, state)
+        let whose = isOfHost ? "the host" : "\(bundle)"
         switch permission {
         case .available: return nil
         case .denied:
             return (
                 "denied for \(whose)",
-                settings.refresh == .available
-                    ? "Allow it: bgtask settings refresh \(bundle) allow"
-                    : "Allow it in the host's configuration"
+                isOfHost
+                    ? "Set 'refresh: available' in the host's configuration"
+                    : "Allow it: bgtask settings refresh \(bundle) allow"
             )
         case .restricted:
-            return ("restricted for \(whose)", "Ask the administrator: only that configuration lifts it")
+            return (
+                "restricted for \(whose)",
+                "Ask the administrator to set \(isOfHost ? "" : "bundles.\(bundle).")refresh to available in the host's "
+                    + "configuration"
+            )
         }
     }
 }
 
 extension SchedulerSettings {
+    /// The switch that decides for a bundle, and whether it is the host's: that one goes before all bundles' own.
+    func refreshInForce(of bundle: BundleIdentifier, _ state: BundleState)
+        -> (permission: RefreshPermission, isOfHost: Bool)
+    {
+        refresh == .available ? (refreshSwitch(of: bundle, state), false) : (refresh, true)
+    }
+
     /// The switch of a bundle that is in force: the administrator's restriction, else the user's choice, else what is
     /// configured.
     func refreshSwitch(of bundle: BundleIdentifier, _ state: BundleState) -> RefreshPermission {
