@@ -68,7 +68,7 @@ extension SettingKey {
         if isRefreshSwitch, text == RefreshPermission.restricted.rawValue, !mayRestrict {
             problems.error(
                 node.place,
-                "\(name) is restricted, which only files of the vendor and the administrator may say",
+                "\(name) is restricted, and only files of the vendor and the administrator may set that",
                 "Say 'denied', or move it into bgtaskd.yaml or conf.d")
             return nil
         }

@@ -17,7 +17,8 @@ struct Concurrency: Policy {
         let lane = subject.request.lane
         let (quantity, limit, count, setting): (String, Int, Int, String) =
             switch lane {
-            case .continued: ("continuedLaunches", settings.continuedSlots, occupancy.continued, "continuedSlots")
+            case .continued:
+                ("continuedLaunches", settings.continuedSlots, occupancy.continued, "continuedSlots")
             case .urgent: ("urgentLaunches", settings.urgentSlots, occupancy.urgent, "urgentSlots")
             case .app: ("appLaunches", settings.appSlots, occupancy.apps, "appSlots")
             case .discretionary, .simulated:
