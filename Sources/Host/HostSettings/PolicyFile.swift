@@ -25,7 +25,7 @@ public enum PolicyFile {
     }
 }
 
-/// Settings that somebody named expressly are wrong, and nothing was done with them.
+/// Settings that were named expressly are wrong; none of them was used.
 public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What is wrong, by file, line and column.
     public let problems: [ManifestProblem]

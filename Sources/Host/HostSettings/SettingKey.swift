@@ -8,7 +8,7 @@ public struct SettingKey: Sendable {
     public let kind: SettingKind
     /// What it is, and why the standard value is what it is; one or two short sentences.
     public let reason: String
-    /// Whether a change takes force only when the host starts anew.
+    /// Whether a change takes force only after a restart of the host.
     public let needsRestart: Bool
     /// The value in the form that files have; `nil` where the host finds it out when it starts.
     let text: @Sendable (EffectiveSettings) -> String?

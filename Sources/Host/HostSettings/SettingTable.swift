@@ -112,7 +112,7 @@ extension SettingTable {
             .joined(separator: "\n")
     }
 
-    /// What somebody who wrote an unknown key probably meant.
+    /// Advice for an unknown key: the nearest known one.
     public static func advice(for name: String) -> String {
         Nearest.match(name, in: keys.map(\.name)).map { "Did you mean '\($0)'?" }
             ?? "See 'bgtask config keys'"

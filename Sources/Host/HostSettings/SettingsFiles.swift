@@ -47,7 +47,7 @@ public final class SettingsFiles: Sendable {
     /// - Parameters:
     ///   - sources: Where to look.
     ///   - paths: The standard places.
-    /// - Throws: ``SettingsError`` where what somebody named expressly is wrong: the environment, or the file of `--config`.
+    /// - Throws: ``SettingsError`` where something that was named expressly is wrong: the environment, or the file of `--config`.
     public init(_ sources: SettingsSources, paths: HostPaths = .standard) throws(SettingsError) {
         self.sources = sources
         standard = EffectiveSettings(paths: paths)
@@ -88,7 +88,7 @@ public final class SettingsFiles: Sendable {
         return stream
     }
 
-    /// Reads the files anew, now.
+    /// Reads the files again, now.
     ///
     /// - Returns: Whether ``latest`` changed.
     @discardableResult

@@ -16,7 +16,7 @@ public struct SettingsSources: Sendable {
     let vendor: String
     /// The directory of the administrator's `bgtaskd.yaml` and `conf.d`.
     let directory: String
-    /// A file that somebody named expressly.
+    /// The file that `--config` names.
     let named: String?
     let environment: [String: String]
     let options: [SettingsLayer.Value]

@@ -18,7 +18,7 @@ struct ActiveLaunch: Sendable {
     var priority = LaunchPriority.requested
     /// Activities: what it was asked to stop for.
     var deferral: Deferral?
-    /// Activities: whether nobody used the device when it began, so that a user can return.
+    /// Activities: whether the device was idle when it began, so that a user can return.
     var beganIdle = false
     /// How to take back that it was counted, if it was.
     var previousLaunch: PreviousLaunch?

@@ -31,7 +31,7 @@ struct CalendarQuestions: Sendable {
     /// Whether no answer is awaited.
     var isSettled: Bool { questions.isEmpty }
 
-    /// Asks anew: the schedule, or what the clock shows, is another one.
+    /// Asks again: the schedule changed, or the clock was set.
     mutating func doubt(_ identifier: TaskIdentifier) {
         questions[identifier] = nil
         answers[identifier] = nil
@@ -48,7 +48,7 @@ struct CalendarQuestions: Sendable {
 
     mutating func skip(_ identifier: TaskIdentifier, _ date: WallTime) { skippedDates[identifier] = date }
 
-    /// Takes an answer; false if nobody waits for it any more.
+    /// Takes an answer; false if the question is no longer open.
     mutating func answer(_ identifier: TaskIdentifier, after: WallTime, next: WallTime?) -> Bool {
         guard questions[identifier] == after else { return false }
         questions[identifier] = nil

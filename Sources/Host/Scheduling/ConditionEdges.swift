@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Sees external power and networks come, among known values only: what nobody knew meanwhile is no change by itself.
+/// Sees external power and networks come, among known values only: an unknown value in between is not a change.
 struct ConditionEdges: Sendable {
     private var power: Bool?
     private var network: Bool?
@@ -20,7 +20,7 @@ struct ConditionEdges: Sendable {
             && network == conditions.network.value.map { $0 != .none }
     }
 
-    /// The first value that is known is no change.
+    /// The first known value is not a change.
     private static func update(_ known: inout Bool?, _ value: Bool?) -> Bool {
         guard let value else { return false }
         defer { known = value }

@@ -27,7 +27,7 @@ struct ScoreSum {
     fileprivate(set) var usage: (score: Double, weight: Double)?
     fileprivate(set) var coalescing: (score: Double, weight: Double)?
 
-    /// The weighted mean; 1 where nobody has an opinion.
+    /// The weighted mean; 1 where no policy has an opinion.
     var mean: Double { weight > 0 ? sum / weight : 1 }
 
     /// The mean with another likelihood of use.

@@ -38,7 +38,7 @@ struct PendingGroup: Sendable {
     private var waiting: [Fact: RequestQueue] = [:]
     /// Those that nothing but a date keeps, as far as was known when they were last judged.
     private var dates = Heap<RequestKey>()
-    /// Those whose own date lies ahead; nobody has looked whether something else keeps them longer.
+    /// Those whose own date lies ahead; they were not judged, so something else may keep them longer.
     private var unjudged = Heap<RequestKey>()
 
     init(_ traits: MachineTraits, sample: TaskRequest) {
@@ -113,7 +113,7 @@ struct PendingGroup: Sendable {
         return nil
     }
 
-    /// The first of those that nobody has looked at.
+    /// The first of those that were not judged.
     mutating func firstUnjudged(standing: (RequestKey) -> Bool) -> RequestKey? {
         while let key = unjudged.min {
             if standing(key) { return key }

@@ -256,7 +256,7 @@ struct PendingIndex: Sendable {
         return first
     }
 
-    /// The request of the lane whose own date would be the next alarm, if nobody has looked at it; place it before asking
+    /// The request of the lane whose own date would be the next alarm, if it was not judged yet; place it before asking
     /// for another.
     mutating func popUnjudged(_ lane: Lane) -> RequestID? {
         let entries = entries

@@ -158,7 +158,7 @@ enum Fact: Hashable, Sendable {
     case network
     /// Whether a GPU is offered.
     case gpu
-    /// Whether somebody uses the device.
+    /// Whether a user is active.
     case user
     /// A custom condition.
     case condition(String)

@@ -18,7 +18,7 @@ struct ProgressWatch: Sendable {
     private var unitsInPeriod: Int64 = 0
     private var units: [Int64] = []
 
-    /// How far it has come, 0 through 1; 0 where nobody knows.
+    /// How far it has come, 0 through 1; 0 where that is unknown.
     var fraction: Double { newest?.fraction ?? 0 }
 
     mutating func begin(at time: Duration) {
@@ -40,7 +40,7 @@ struct ProgressWatch: Sendable {
         return true
     }
 
-    /// The user wants it to go on: the wait begins anew.
+    /// The user wants it to go on: the wait starts over.
     mutating func keepGoing(at time: Duration) {
         lastChange = lastChange.map { max($0, time) }
         isStallAsked = false

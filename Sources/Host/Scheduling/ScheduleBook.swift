@@ -2,8 +2,8 @@ import TaskModel
 
 /// The schedules of the manifests, and when each identifier last began.
 ///
-/// A schedule keeps one request pending per identifier. The next date lies after the last launch, whoever asked for that:
-/// one period later, or the calendar's next, which whoever drives the scheduler works out and tells. A date that is past is
+/// A schedule keeps one request pending per identifier. The next date lies after the last launch, whatever made that:
+/// one period later, or the calendar's next, which the host works out and sends. A date that is past is
 /// now: missed periods come once. Nothing but the last launch decides, so a restart of the host neither doubles nor loses
 /// one. An event makes the request due at once; it is forgotten when a launch begins that came after it.
 struct ScheduleBook: Sendable {
@@ -143,7 +143,7 @@ struct ScheduleBook: Sendable {
         guard let plan = plans[identifier], !isUnderWay else { return nil }
         guard !asked.contains(identifier), retries[identifier] == nil else { return nil }
         let scheduled = pending?.submission.origin == .schedule ? pending?.submission.earliestBeginDate : nil
-        // What somebody else asked for stands, and so does what is due or was put back.
+        // A request of another origin is left alone, and so is one that is due or was put back.
         if pending != nil, scheduled.map({ $0 <= now }) ?? true { return nil }
         if triggered.contains(identifier) { return submission(of: identifier, plan, at: now) }
         switch plan.schedule.timing {

@@ -44,7 +44,7 @@ extension Scheduler {
                     + (meant == .appLaunch
                         ? "" : ", or change the manifest: 'kind: \(meant.rawValue)'"))
         }
-        // A simulated launch asks for permissions, not for policies; it waits for nothing, so it takes nobody's place.
+        // A simulated launch asks for permissions, not for policies; it waits for nothing, so it takes no place.
         let isSimulated = submission.origin == .simulated
         if !isSimulated, RefreshAllowed.binds(kind),
             let refusal = RefreshAllowed.refusal(bundle, bundleState(bundle), settings)

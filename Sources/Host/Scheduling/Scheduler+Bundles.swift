@@ -1,7 +1,7 @@
 public import TaskModel
 
 extension Scheduler {
-    /// Whether somebody may turn a bundle's switch for background refresh.
+    /// Checks that a bundle's switch may be turned for background refresh.
     ///
     /// - Throws: ``SubmissionError`` where only the administrator may.
     public func checkRefreshSwitch(

@@ -46,7 +46,7 @@ public struct Scheduler: Sendable {
     var isPassCut = false
     /// How many candidates one pass looks at: 512, which takes about 4 ms at 8 us each (Documentation/Benchmarks.md).
     ///
-    /// Ours: nobody who submits or expires something waits longer for a pass over requests that each wait for themselves.
+    /// Ours: a submission or an expiration never waits longer for a pass over requests that each wait for themselves.
     static let looksPerPass = 512
     /// Whether something that policies end launches for changed since the last look.
     var mustCheckLaunches = false

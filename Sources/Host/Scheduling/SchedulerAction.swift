@@ -5,7 +5,7 @@ public enum SchedulerAction: Equatable, Sendable, Codable {
     /// Launch this pending request, at this priority. Answer with ``SchedulerEvent/launchStarted(_:_:)`` or
     /// ``SchedulerEvent/launchNotStarted(_:retry:)``; until then the request holds its slot.
     case launch(RequestID, isSimulated: Bool, priority: LaunchPriority, because: Explanation)
-    /// Tell the launch to stop; said once per launch. The record says what decided; `nil` where somebody asked for it.
+    /// Tell the launch to stop; said once per launch. The record says what decided; `nil` where it was asked for.
     case expire(LaunchID, Reason, because: Explanation? = nil)
     /// Lift the launch's CPU limit (true) or put it into force again (false, with a fresh window).
     case setCPULimitRelaxed(LaunchID, Bool)

@@ -2,7 +2,7 @@ public import TaskModel
 
 /// Something that happened, as the scheduler is told of it.
 ///
-/// Before ``started`` the scheduler only remembers: whoever starts it sends the settings, the manifests, the conditions, what is
+/// Before ``started`` the scheduler only remembers: its host sends the settings, the manifests, the conditions, what is
 /// stored of each bundle, the last launches and every pending request, in any order, and then ``started``. Events about
 /// requests or launches that it does not know are ignored.
 public enum SchedulerEvent: Equatable, Sendable, Codable {
@@ -26,7 +26,7 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     case used(BundleIdentifier)
     /// The user dismissed the bundle.
     case dismissed(BundleIdentifier)
-    /// Somebody turned the bundle's switch; check ``Scheduler/checkRefreshSwitch(of:to:byAdministrator:)`` first.
+    /// A user or the administrator turned the bundle's switch; check ``Scheduler/checkRefreshSwitch(of:to:byAdministrator:)`` first.
     case refreshSwitched(BundleIdentifier, RefreshPermission)
     /// The operator set the bundle's limits per day; `nil` is the standard.
     case budgetChanged(BundleIdentifier, launches: Int?, cpu: Duration?)
@@ -81,7 +81,7 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
 
 /// How a launch ended, as far as budgets and conduct ask.
 public struct LaunchEnding: Equatable, Hashable, Sendable, Codable {
-    /// How it ended; `nil` if nobody knows, which counts for nothing.
+    /// How it ended; `nil` if that is unknown, which counts for nothing.
     public var outcome: Outcome?
     /// CPU time of the launch and all its descendants.
     public var cpuTime: Duration

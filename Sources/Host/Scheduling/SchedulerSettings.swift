@@ -21,7 +21,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Ours: one slow job does not hold up the rest of a small machine.
     public var discretionarySlots = 2
-    /// Discretionary launches at once while it is warm, or nobody knows how warm: 1 (semantics, Thermal).
+    /// Discretionary launches at once while it is warm, or the temperature is unknown: 1 (semantics, Thermal).
     public var discretionarySlotsWhenFair = 1
     /// Discretionary launches of one bundle while a bundle without a launch waits: 1.
     ///
@@ -95,7 +95,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var slowShare = 0.25
     /// Over what periods the rate of progress is taken: 10 s.
     ///
-    /// Three of them are "of late", and six at least "usually". Ours: one report in 10 s is no rate, and 30 s are three of them.
+    /// Three of them are "of late", and six at least "usually". Ours: a single report in 10 s gives no rate, and 30 s are three periods.
     public var ratePeriod = Duration.seconds(10)
     /// How long renewals may keep a processing launch going: 8 h from its *ready*.
     ///
@@ -171,7 +171,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var refresh = RefreshPermission.available
     /// The administrator's switches of single bundles: `restricted` stands above the user's own, the others below it.
     public var bundleRefresh: [BundleIdentifier: RefreshPermission] = [:]
-    /// Whether processing runs while somebody uses the device: for kiosks and servers.
+    /// Whether processing runs while a user is active: for kiosks and servers.
     public var ignoresDeviceActivity = false
 
     /// Makes the standard settings.
@@ -223,7 +223,7 @@ public struct PolicyWeights: Equatable, Sendable, Codable {
     public var network = 4.0
     /// Heat: 3.
     public var thermal = 3.0
-    /// Whether somebody uses the device: 5.
+    /// Whether a user is active: 5.
     public var deviceActivity = 5.0
     /// Whether pressure and low-power mode are known to be absent: 1 each.
     public var pressure = 1.0

@@ -104,7 +104,7 @@ struct Needs: Hashable, Sendable {
     var gpu: Bool
     /// Custom conditions that must hold.
     var conditions: [String] = []
-    /// Nobody may be using the device.
+    /// The device must be idle.
     var idleDevice: Bool
     /// No back-off of this task lasts longer.
     var longestBackOff: Duration

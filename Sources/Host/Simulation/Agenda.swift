@@ -60,11 +60,11 @@ public enum Occurrence: Equatable, Sendable {
     case event(SchedulerEvent)
     /// A client or a handler submits this; the manifests and limits decide.
     case submit(TaskSubmission)
-    /// Somebody cancels what is pending.
+    /// A user cancels what is pending.
     case withdraw(TaskIdentifier)
-    /// Somebody launches what is pending, whatever the policies say.
+    /// A user launches what is pending, whatever the policies say.
     case simulate(TaskIdentifier)
-    /// Somebody stops what runs.
+    /// A user stops what runs.
     case stop(TaskIdentifier, Reason)
     /// The machine sleeps until that instant on CLOCK_BOOTTIME, or until a schedule wakes it.
     case sleep(until: Duration)

@@ -49,7 +49,7 @@ public protocol LaunchModel: Sendable {
     func plan(for request: TaskRequest, ordinal: Int) -> LaunchPlan
 }
 
-/// What kinds of tasks do where nobody knows better: run times drawn from a seed.
+/// What kinds of tasks do where no recording says: run times drawn from a seed.
 ///
 /// Ours, and no more than a guess: refreshes and pushes run 1 to 8 s, processing 1 to 20 min at a third of a core, saving
 /// checkpoints; continued tasks 1 to 10 min at two thirds, reporting progress; one in fifty fails.

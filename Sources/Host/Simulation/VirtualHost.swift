@@ -63,7 +63,7 @@ public struct VirtualHost {
         tally = Tally(detail: detail)
     }
 
-    /// Begins anew as a host does that was gone until now: what ran is lost, what was stored is told to a new scheduler.
+    /// Restarts like a host that was gone until now: what ran is lost, and a new scheduler gets what was stored.
     ///
     /// Tell it settings, manifests and conditions again, and ``start()`` it.
     public mutating func restart(at moment: Moment) {

@@ -1,8 +1,8 @@
 import TaskModel
 
-/// Processing waits until nobody uses the device, and ends when the user returns; other deferrable work prefers an idle one.
+/// Processing waits until the device is idle, and ends when the user returns; other deferrable work prefers an idle one.
 ///
-/// Unknown is no return: what runs goes on. It is no idleness either: processing does not start, unless its manifest or
+/// Unknown is not a return: what runs goes on. It is not idleness either: processing does not start, unless its manifest or
 /// the operator says that activity does not matter.
 struct DeviceActivity: Policy {
     let name = "DeviceActivity"

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// How often deferrable launches may begin, whoever asks for them.
+/// How often deferrable launches may begin, wherever their requests came from.
 ///
 /// - One identifier: `launchSpacing` apart.
 /// - One bundle: at most `launchesPerHour` of each kind within an hour.

@@ -1,6 +1,6 @@
 /// A device whose days can be made up.
 ///
-/// Ours: plausible days, drawn from a seed; no measurement stands behind them. Whoever has recordings replays those.
+/// Ours: plausible days, drawn from a seed; they rest on no measurement. With recordings, replay those.
 public enum DeviceKind: String, Sendable, CaseIterable, Codable {
     /// On a desk with the charger at night and in the office, on trains between, asleep when closed.
     case laptop

@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// What a made-up device has installed where nobody names manifests: one bundle of each sort of work.
+/// What a made-up device has installed where no manifests are given: one bundle of each sort of work.
 public enum SampleManifests {
     /// News refreshed often, photos tidied on the charger, a backup over the network at night, maps that the user asks for.
     ///
