@@ -185,7 +185,7 @@ let package = Package(
         .target(
             name: "ControlServer",
             dependencies: [
-                "ControlWire", "LinuxSystem", "TaskModel",
+                "ControlWire", "LinuxSystem", "StrictFiles", "TaskModel",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

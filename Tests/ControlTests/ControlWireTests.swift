@@ -112,4 +112,37 @@ import Testing
             ControlJSON.sentence(of: $0).contains("'reason'")
         }
     }
+
+    @Test func `the valid keys of every body are those of its type`() throws {
+        func keys(_ type: (some Decodable).Type) throws -> [String] {
+            try #require(MessageKeys(of: type)).names
+        }
+        #expect(
+            try keys(SubmissionMessage.self) == [
+                "identifier", "earliestBeginDate", "requiresExternalPower", "requiresNetworkConnectivity",
+                "payload", "title", "subtitle", "strategy", "requiresGPU", "idempotencyKey",
+            ])
+        #expect(try keys(CancelMessage.self) == ["target"])
+        #expect(try keys(ExpireMessage.self) == ["target", "reason"])
+        #expect(try keys(SimulationMessage.self) == ["identifier", "debug"])
+        #expect(try keys(PushMessage.self) == ["bundle", "payload", "priority"])
+        #expect(try keys(AnswerMessage.self) == ["keepGoing"])
+        #expect(try keys(ConditionSettingsMessage.self) == ["settings"])
+        #expect(try keys(ClientProgressMessage.self) == ["completed", "total", "message"])
+        #expect(try keys(ClientCompletionMessage.self) == ["success", "message"])
+        #expect(try keys(ClientCheckpointMessage.self) == ["checkpoint"])
+        #expect(try keys(ClientTitleMessage.self) == ["title", "subtitle"])
+        let change = try #require(MessageKeys(of: BundleChangeMessage.self))
+        #expect(change.names == ["used", "foreground", "dismissed", "refresh", "budget"])
+        #expect(change.nested["budget"]?.names == ["launches", "cpuSeconds"])
+        #expect(change.nested.count == 1)
+    }
+
+    @Test func `an answer of a newer host may have more keys, a request may not`() throws {
+        let body = Data(#"{"target":"L1","because":"x"}"#.utf8)
+        #expect(try ControlJSON.decode(CancelMessage.self, from: body).target == "L1")
+        #expect(throws: UnknownKeyError(path: ["because"], validKeys: ["target"])) {
+            try ControlJSON.decodeStrictly(CancelMessage.self, from: body)
+        }
+    }
 }

@@ -102,6 +102,71 @@ import Testing
     }
 
     @Test(arguments: [
+        (
+            "POST", "/v1/requests", #"{"identifier": "org.example.a", "earliest": "x"}"#,
+            "Not a valid key: 'earliest'", "Did you mean 'earliestBeginDate'? Valid keys: identifier, "
+        ),
+        (
+            "POST", "/v1/requests", #"{"identifer": "org.example.a"}"#, "Not a valid key: 'identifer'",
+            "Did you mean 'identifier'? Valid keys: identifier, earliestBeginDate, requiresExternalPower, "
+                + "requiresNetworkConnectivity, payload, title, subtitle, strategy, requiresGPU, idempotencyKey"
+        ),
+        (
+            "POST", "/v1/launches", #"{"identifier": "org.example.a", "wait": true}"#,
+            "Not a valid key: 'wait'", "Valid keys: identifier, debug"
+        ),
+        (
+            "POST", "/v1/cancel", #"{"target": "R17", "reason": "x"}"#, "Not a valid key: 'reason'",
+            "Valid keys: target"
+        ),
+        (
+            "PATCH", "/v1/bundles/org.example", #"{"budget": {"launchs": 3}}"#,
+            "Not a valid key: 'budget.launchs'", "Did you mean 'launches'? Valid keys: launches, cpuSeconds"
+        ),
+        (
+            "PATCH", "/v1/conditions", #"{"settings": [], "setings": []}"#, "Not a valid key: 'setings'",
+            "Did you mean 'settings'? Valid keys: settings"
+        ),
+        (
+            "GET", "/v1/launches?identifer=org.example.a", "", "Not a valid query parameter: 'identifer'",
+            "Did you mean 'identifier'? Valid query parameters: identifier, limit"
+        ),
+        (
+            "GET", "/v1/requests?limit=3", "", "Not a valid query parameter: 'limit'",
+            "This route has no query parameters"
+        ),
+        (
+            "DELETE", "/v1/conditions?key=power", "", "Not a valid query parameter: 'key'",
+            "This route has no query parameters"
+        ),
+        (
+            "POST", "/v1/bundles/org.example/open", #"{"wait": true}"#, "this route takes no body",
+            "Send the request without one"
+        ),
+        (
+            "GET", "/v1/log?follow=maybe", "", "it is not a valid value of 'follow'", "Give true or false"
+        ),
+    ])
+    func `a key or parameter that no route has is refused with the nearest one, and nothing happens`(
+        method: String, path: String, body: String, finding: String, remedy: String
+    ) async throws {
+        try await serving { host, socket in
+            let data = body.isEmpty ? [] : ["-d", body]
+            let result = try await run(
+                "/usr/bin/env",
+                ["curl", "-sS", "-w", "\n%{http_code}", "--unix-socket", socket, "-X", method] + data
+                    + ["http://h" + path])
+            let lines = result.output.split(separator: "\n")
+            #expect(lines.last == "400", "\(result)")
+            let answer = try ControlJSON.decode(ErrorMessage.self, from: String(lines[0]))
+            #expect(answer.submissionCode == .invalidRequest)
+            #expect(answer.finding == finding)
+            #expect(answer.remedy.hasPrefix(remedy), "\(answer)")
+            #expect(host.asked.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
         ("GET", "/v1/nothing", "noSuchRoute"), ("PUT", "/v1/requests", "noSuchRoute"),
         ("GET", "/", "noSuchRoute"),
         ("GET", "/v1/launches?limit=0", "invalidRequest"), ("GET", "/v1/launches/X1", "invalidRequest"),

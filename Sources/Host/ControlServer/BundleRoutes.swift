@@ -7,11 +7,11 @@ struct BundleRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
 
-    func add(to group: RouterGroup<ControlContext>) {
-        group.get("bundles") { _, _ in
+    func add(to routes: RouteTable) {
+        routes.get("bundles") { _, _ in
             try await Response.json(host.bundles().map(BundleMessage.init))
         }
-        group.patch("bundles/:bundle") { request, context in
+        routes.patch("bundles/:bundle") { request, context in
             let bundle = try ClientText.bundle(context.parameters.require("bundle"))
             let message = try await request.message(
                 BundleChangeMessage.self, context: context, limits: limits)
@@ -22,25 +22,26 @@ struct BundleRoutes {
             }
             return try await Response.json(BundleMessage(host.change(bundle, change)))
         }
-        group.post("bundles/:bundle/open") { _, context in
+        routes.post("bundles/:bundle/open") { request, context in
+            try await request.requireNoBody(context: context, limits: limits)
             let bundle = try ClientText.bundle(context.parameters.require("bundle"))
             return try await Response.json(RequestMessage(host.open(bundle)), status: .created)
         }
-        group.post("pushes") { request, context in
+        routes.post("pushes") { request, context in
             let message = try await request.message(PushMessage.self, context: context, limits: limits)
             let accepted = try await host.push(
                 to: message.bundle, payload: message.payload, priority: message.priority ?? .considerate)
             return try Response.json(RequestMessage(accepted), status: .created)
         }
-        group.get("explain/:identifier") { _, context in
+        routes.get("explain/:identifier") { _, context in
             let identifier = try ClientText.identifier(context.parameters.require("identifier"))
             return try await Response.json(TaskExplanationMessage(host.explain(identifier)))
         }
-        group.get("launches/:launch/explanation") { _, context in
+        routes.get("launches/:launch/explanation") { _, context in
             let id = try ClientText.launch(context.parameters.require("launch"))
             return try await Response.json(LaunchExplanationMessage(host.explain(id)))
         }
-        group.post("launches/:launch/answer") { request, context in
+        routes.post("launches/:launch/answer") { request, context in
             let id = try ClientText.launch(context.parameters.require("launch"))
             let message = try await request.message(AnswerMessage.self, context: context, limits: limits)
             try await host.answer(id, keepGoing: message.keepGoing)

@@ -8,11 +8,11 @@ struct ClientRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
 
-    func add(to group: RouterGroup<ControlContext>) {
+    func add(to routes: RouteTable) {
         // The identifiers are in the query: the body's end would be taken for the client's.
-        group.post("clients") { request, context in
+        routes.post("clients", query: [.identifiers]) { request, context in
             let calls = try await host.connect(
-                Self.identifiers(request.query("identifiers")), from: context.peer)
+                Self.identifiers(request.query(.identifiers)), from: context.peer)
             return StreamRoutes(host: host, limits: limits).respond(
                 to: request, context: context, with: calls, isDispensable: { _ in false }
             ) { call in
@@ -20,27 +20,27 @@ struct ClientRoutes {
                 return try StreamFrame.event(message.name, message)
             }
         }
-        group.post("launches/:launch/progress") { request, context in
+        routes.post("launches/:launch/progress") { request, context in
             let message = try await request.message(
                 ClientProgressMessage.self, context: context, limits: limits)
             return try await report(.progress(message.progress), message, context)
         }
-        group.post("launches/:launch/complete") { request, context in
+        routes.post("launches/:launch/complete") { request, context in
             let message = try await request.message(
                 ClientCompletionMessage.self, context: context, limits: limits)
             return try await report(
                 .complete(success: message.success, message: message.message), message, context)
         }
-        group.post("launches/:launch/checkpoint") { request, context in
+        routes.post("launches/:launch/checkpoint") { request, context in
             let message = try await request.message(
                 ClientCheckpointMessage.self, context: context, limits: limits)
             guard let bytes = message.bytes, bytes.count <= 48 << 10 else {
                 throw ClientText.invalid(
-                    "checkpoint", "it is no base64 text, or more than 48 KiB", remedy: "Save less")
+                    "checkpoint", "it is not base64 text, or has more than 48 KiB", remedy: "Save less")
             }
             return try await report(.checkpoint(bytes), message, context)
         }
-        group.post("launches/:launch/title") { request, context in
+        routes.post("launches/:launch/title") { request, context in
             let message = try await request.message(ClientTitleMessage.self, context: context, limits: limits)
             return try await report(
                 .title(message.title, subtitle: message.subtitle ?? ""), message, context)

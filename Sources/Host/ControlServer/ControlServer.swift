@@ -98,13 +98,13 @@ public struct ControlServer: Service {
         let router = Router(context: ControlContext.self)
         router.add(middleware: ErrorMiddleware(logger: logger))
         router.add(middleware: PeerMiddleware(owner: owner, logger: logger))
-        let group = router.group(RouterPath(ControlProtocol.pathPrefix))
-        RequestRoutes(host: host, limits: limits).add(to: group)
-        LaunchRoutes(host: host, limits: limits).add(to: group)
-        HostRoutes(host: host, limits: limits).add(to: group)
-        BundleRoutes(host: host, limits: limits).add(to: group)
-        StreamRoutes(host: host, limits: limits).add(to: group)
-        ClientRoutes(host: host, limits: limits).add(to: group)
+        let routes = RouteTable(group: router.group(RouterPath(ControlProtocol.pathPrefix)))
+        RequestRoutes(host: host, limits: limits).add(to: routes)
+        LaunchRoutes(host: host, limits: limits).add(to: routes)
+        HostRoutes(host: host, limits: limits).add(to: routes)
+        BundleRoutes(host: host, limits: limits).add(to: routes)
+        StreamRoutes(host: host, limits: limits).add(to: routes)
+        ClientRoutes(host: host, limits: limits).add(to: routes)
         return router
     }
 

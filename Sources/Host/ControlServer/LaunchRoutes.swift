@@ -7,23 +7,23 @@ struct LaunchRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
 
-    func add(to group: RouterGroup<ControlContext>) {
-        group.get("launches") { request, _ in
+    func add(to routes: RouteTable) {
+        routes.get("launches", query: [.identifier, .limit]) { request, _ in
             let records = try await host.launches(
-                identifier: request.query("identifier").map(ClientText.identifier),
-                limit: ClientText.limit(request.query("limit")))
+                identifier: request.query(.identifier).map(ClientText.identifier),
+                limit: ClientText.limit(request.query(.limit)))
             return try Response.json(records.map(LaunchMessage.init))
         }
-        group.get("launches/:launch") { _, context in
+        routes.get("launches/:launch") { _, context in
             let id = try ClientText.launch(context.parameters.require("launch"))
             return try await Response.json(LaunchDetailMessage(host.launch(id)))
         }
-        group.post("launches") { request, context in
+        routes.post("launches") { request, context in
             let message = try await request.message(SimulationMessage.self, context: context, limits: limits)
             let launch = try await host.simulateLaunch(message.identifier, debug: message.debug ?? false)
             return try Response.json(SimulatedLaunchMessage(launch), status: .created)
         }
-        group.post("expire") { request, context in
+        routes.post("expire") { request, context in
             let message = try await request.message(ExpireMessage.self, context: context, limits: limits)
             let reason = message.reason ?? .simulated
             guard reason.isExpiration else {

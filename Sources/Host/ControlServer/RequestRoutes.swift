@@ -7,16 +7,16 @@ struct RequestRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
 
-    func add(to group: RouterGroup<ControlContext>) {
-        group.post("requests") { request, context in
+    func add(to routes: RouteTable) {
+        routes.post("requests") { request, context in
             let message = try await request.message(SubmissionMessage.self, context: context, limits: limits)
             let accepted = try await host.submit(message.submission, from: context.peer)
             return try Response.json(RequestMessage(accepted), status: .created)
         }
-        group.get("requests") { _, _ in
+        routes.get("requests") { _, _ in
             try await Response.json(host.pending().map(PendingRequestMessage.init))
         }
-        group.post("cancel") { request, context in
+        routes.post("cancel") { request, context in
             let message = try await request.message(CancelMessage.self, context: context, limits: limits)
             let cancellation = try await host.cancel(ClientText.target(message.target))
             return try Response.json(CancellationMessage(cancellation))

@@ -19,10 +19,12 @@ extension Request {
     func message<Message: Decodable>(
         _ type: Message.Type, context: ControlContext, limits: ControlServer.Limits
     ) async throws -> Message {
-        let subject = "\(method.rawValue) \(uri.path)"
-        let buffer = try await collectBody(subject: subject, context: context, limits: limits)
+        let buffer = try await collectBody(context: context, limits: limits)
         do {
-            return try ControlJSON.decode(type, from: Data(buffer.readableBytesView))
+            return try ControlJSON.decodeStrictly(type, from: Data(buffer.readableBytesView))
+        } catch let error as UnknownKeyError {
+            throw UnknownName.refusal(
+                error.path.joined(separator: "."), of: .key, valid: error.validKeys, subject: subject)
         } catch {
             throw ErrorMessage(
                 .malformedBody, subject: subject, finding: Printable.text(ControlJSON.sentence(of: error)),
@@ -30,8 +32,18 @@ extension Request {
         }
     }
 
+    /// Refuses a body on a route that reads none: what it asks for would be passed over.
+    func requireNoBody(context: ControlContext, limits: ControlServer.Limits) async throws {
+        guard try await collectBody(context: context, limits: limits).readableBytes > 0 else { return }
+        throw ClientText.invalid(
+            subject, "this route takes no body", remedy: "Send the request without one")
+    }
+
+    /// What refusals of the whole request are about: `POST /v1/requests`.
+    var subject: String { "\(method.rawValue) \(Printable.text(uri.path))" }
+
     private func collectBody(
-        subject: String, context: ControlContext, limits: ControlServer.Limits
+        context: ControlContext, limits: ControlServer.Limits
     ) async throws -> ByteBuffer {
         // A client that dribbles loses its connection: the body's iterator then ends or throws.
         let channel = context.channel
@@ -61,8 +73,8 @@ extension Request {
     }
 
     /// One value of the query; `nil` if it is not there.
-    func query(_ name: String) -> String? {
-        uri.queryParameters[Substring(name)].map(String.init)
+    func query(_ key: QueryKey) -> String? {
+        uri.queryParameters[Substring(key.rawValue)].map(String.init)
     }
 }
 
@@ -95,7 +107,8 @@ enum ClientText {
 
     static func launch(_ text: String) throws -> LaunchID {
         guard let id = LaunchID(text) else {
-            throw invalid(text, "it is no launch", remedy: "Name a launch as listings show it, such as L42")
+            throw invalid(
+                text, "it is not a launch", remedy: "Name a launch as listings show it, such as L42")
         }
         return id
     }
@@ -104,9 +117,20 @@ enum ClientText {
         guard let text else { return ControlProtocol.standardLaunchLimit }
         guard let limit = Int(text), (1...ControlProtocol.maximumLaunchLimit).contains(limit) else {
             throw invalid(
-                text, "it is no limit", remedy: "Give 1 through \(ControlProtocol.maximumLaunchLimit)")
+                text, "it is not a valid limit",
+                remedy: "Give 1 through \(ControlProtocol.maximumLaunchLimit)")
         }
         return limit
+    }
+
+    static func flag(_ key: QueryKey, _ text: String?) throws -> Bool {
+        switch text {
+        case nil, "false": false
+        case "true": true
+        case let text?:
+            throw invalid(
+                text, "it is not a valid value of '\(key.rawValue)'", remedy: "Give true or false")
+        }
     }
 
     static func invalid(_ subject: String, _ finding: String, remedy: String) -> SubmissionError {

@@ -10,8 +10,8 @@ struct StreamRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
 
-    func add(to group: RouterGroup<ControlContext>) {
-        group.get("events") { request, context in
+    func add(to routes: RouteTable) {
+        routes.get("events") { request, context in
             let events = await host.events()
             return respond(to: request, context: context, with: events, isDispensable: \.isDispensable) {
                 event in
@@ -19,8 +19,8 @@ struct StreamRoutes {
                 return try StreamFrame.event(message.name, message)
             }
         }
-        group.get("log") { request, context in
-            let lines = await host.log(following: request.query("follow") == "true")
+        routes.get("log", query: [.follow]) { request, context in
+            let lines = try await host.log(following: ClientText.flag(.follow, request.query(.follow)))
             return respond(to: request, context: context, with: lines, isDispensable: { _ in false }) {
                 line in
                 try StreamFrame.event("line", LogLineMessage(line))

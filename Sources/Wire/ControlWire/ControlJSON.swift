@@ -30,6 +30,15 @@ public enum ControlJSON {
         try decode(type, from: Data(text.utf8))
     }
 
+    /// Decodes a message and refuses keys that its type does not have.
+    ///
+    /// - Throws: ``UnknownKeyError``; `DecodingError`, which ``sentence(of:)`` puts into words.
+    public static func decodeStrictly<Message: Decodable>(
+        _ type: Message.Type, from data: Data
+    ) throws -> Message {
+        try decode(StrictMessage<Message>.self, from: data).message
+    }
+
     /// What was wrong with a text that could not be decoded, with the place, without the text itself.
     public static func sentence(of error: any Error) -> String {
         if let error = error as? IdentifierError { return error.description }

@@ -1,0 +1,39 @@
+import Hummingbird
+import TaskModel
+
+/// A query parameter that some route reads.
+enum QueryKey: String {
+    case follow, identifier, identifiers, limit
+}
+
+/// Takes the routes of the control API; each names the query parameters that it reads, and every other is refused.
+struct RouteTable {
+    typealias Handler = @Sendable (Request, ControlContext) async throws -> Response
+
+    let group: RouterGroup<ControlContext>
+
+    func get(_ path: RouterPath, query: [QueryKey] = [], _ handler: @escaping Handler) {
+        add(.get, path, query, handler)
+    }
+
+    func post(_ path: RouterPath, query: [QueryKey] = [], _ handler: @escaping Handler) {
+        add(.post, path, query, handler)
+    }
+
+    func patch(_ path: RouterPath, _ handler: @escaping Handler) { add(.patch, path, [], handler) }
+    func delete(_ path: RouterPath, _ handler: @escaping Handler) { add(.delete, path, [], handler) }
+
+    private func add(
+        _ method: HTTPRequest.Method, _ path: RouterPath, _ query: [QueryKey], _ handler: @escaping Handler
+    ) {
+        let valid = query.map(\.rawValue)
+        group.on(path, method: method) { request, context in
+            let names = request.uri.queryParameters.map { String($0.key) }
+            if let unknown = names.filter({ !valid.contains($0) }).min() {
+                throw UnknownName.refusal(
+                    unknown, of: .queryParameter, valid: valid, subject: request.subject)
+            }
+            return try await handler(request, context)
+        }
+    }
+}
