@@ -205,13 +205,16 @@ let package = Package(
             ],
             path: "Sources/Commands/bgtaskd", swiftSettings: swiftSettings),
         .executableTarget(
-            name: "bgtask",
+            name: "bgtask", dependencies: ["BgtaskCommands"], path: "Sources/Commands/bgtask",
+            swiftSettings: swiftSettings),
+        .target(
+            name: "BgtaskCommands",
             dependencies: [
                 "Authoring", "Calendars", "ControlClient", "ControlWire", "HandlerRegistry", "HostSettings",
                 "LinuxSystem", "Recording", "Scheduling", "Simulation", "TaskModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            path: "Sources/Commands/bgtask", swiftSettings: swiftSettings),
+            path: "Sources/Commands/BgtaskCommands", swiftSettings: swiftSettings),
 
         // MARK: Plugins
         .systemLibrary(
@@ -291,8 +294,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "ControlClient", "ControlServer", "ControlWire", "LinuxSystem", "TaskHostTestSupport",
-                "TaskModel", "bgtask",
+                "BgtaskCommands", "ControlClient", "ControlServer", "ControlWire", "LinuxSystem",
+                "TaskHostTestSupport", "TaskModel", "bgtask",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],

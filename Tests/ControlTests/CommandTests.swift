@@ -4,7 +4,7 @@ import Synchronization
 import TaskModel
 import Testing
 
-/// The real `bgtask`, run as a process.
+/// Every command of `bgtask`, as a function of its arguments, against a scripted host on a real socket.
 @Suite(.timeLimit(.minutes(3))) struct CommandTests {
     private func task(_ text: String = "org.example.a") throws -> TaskIdentifier { try TaskIdentifier(text) }
 
@@ -13,7 +13,7 @@ import Testing
             let folder = try TemporaryFolder()
             let file = folder.path + "/p.json"
             try Data(#"{"root": "/usr"}"#.utf8).write(to: URL(fileURLWithPath: file))
-            let result = try await bgtask(
+            let result = await bgtask(
                 "submit", "org.example.a", "--earliest", "2027-01-15T08:00Z", "--external-power", "--network",
                 "--payload", "@" + file, "--title", "T", "--subtitle", "S", "--strategy", "fail", "--gpu",
                 "--key",
@@ -39,7 +39,7 @@ import Testing
                     ScriptedHost.record(request, id: 43), ScriptedHost.ended(request, .expired, .leaseEnded),
                 ]
             }
-            let result = try await bgtask(
+            let result = await bgtask(
                 "launches", "--identifier", "org.example.a", "--json", socket: socket)
             #expect(result.status == 0, "\(result)")
             #expect(host.asked == ["launches org.example.a 50"])
@@ -59,7 +59,7 @@ import Testing
             let progress = try #require(result.rows[1]["progress"] as? [String: Any])
             #expect(progress["completed"] as? Int == 9 && progress["total"] as? Int == 20)
             #expect(progress["message"] as? String == "nine")
-            let text = try await bgtask("launches", socket: socket)
+            let text = await bgtask("launches", socket: socket)
             #expect(
                 text.output.contains("L42") && text.output.contains("1.2 s")
                     && text.output.contains("45 % 9/20 nine"))
@@ -117,11 +117,10 @@ import Testing
                 (["version"], "host 9.8.7", "\"api\" : 1"),
             ]
             for (arguments, text, key) in commands {
-                let plain = try await run(builtPrograms + "/bgtask", arguments + ["--socket", socket])
+                let plain = await bgtask(arguments + ["--socket", socket])
                 #expect(plain.status == 0 && plain.output.contains(text), "\(arguments): \(plain)")
                 #expect(!plain.output.contains("\u{1B}"))
-                let json = try await run(
-                    builtPrograms + "/bgtask", arguments + ["--socket", socket, "--json"])
+                let json = await bgtask(arguments + ["--socket", socket, "--json"])
                 #expect(json.status == 0 && json.output.contains(key), "\(arguments): \(json)")
                 #expect(json.json != nil, "\(arguments): \(json)")
             }
@@ -139,15 +138,15 @@ import Testing
     {
         let folder = try TemporaryFolder()
         let socket = folder.path + "/none.sock"
-        let plain = try await bgtask("pending", socket: socket)
+        let plain = await bgtask("pending", socket: socket)
         #expect(plain.status == 3 && plain.output.isEmpty)
         #expect(plain.errors.contains(socket) && plain.errors.contains("bgtaskd --plugins"))
-        let json = try await bgtask(
+        let json = await bgtask(
             "submit", "org.example.a", "--json", socket: nil, environment: ["BGTASK_SOCKET": socket])
         #expect(json.status == 3 && json.object["code"] as? String == "unavailable")
         #expect(json.object["subject"] as? String == socket)
         for command in ["doctor", "version"] {
-            #expect(try await bgtask(command, socket: socket).status == 0)
+            #expect(await bgtask(command, socket: socket).status == 0)
         }
     }
 
@@ -157,9 +156,9 @@ import Testing
                 code: .notPermitted, subject: "org.example.a", finding: "no manifest permits it",
                 remedy: "Add one")
             host.edit { $0.refusal = refusal }
-            let json = try await bgtask("submit", "org.example.a", "--json", socket: socket)
+            let json = await bgtask("submit", "org.example.a", "--json", socket: socket)
             #expect(json.status == 4 && json.object["code"] as? String == "notPermitted", "\(json)")
-            let plain = try await bgtask("submit", "org.example.a", socket: socket)
+            let plain = await bgtask("submit", "org.example.a", socket: socket)
             #expect(
                 plain.status == 4 && plain.output.isEmpty && plain.errors.contains("[notPermitted]"),
                 "\(plain)")
@@ -176,7 +175,7 @@ import Testing
         ["settings", "budget", "a.b", "--cpu", "soon"],
     ])
     func `a wrong command line exits 2 and explains itself`(arguments: [String]) async throws {
-        let result = try await run(builtPrograms + "/bgtask", arguments)
+        let result = await bgtask(arguments)
         #expect(result.status == 2 && result.output.isEmpty && result.errors.contains("Error:"), "\(result)")
     }
 
@@ -187,7 +186,7 @@ import Testing
             "lint", "doctor", "version", "explain", "settings", "used", "push", "answer",
             "config", "manifest", "new", "dev",
         ] {
-            let result = try await run(builtPrograms + "/bgtask", [command, "--help"])
+            let result = await bgtask([command, "--help"])
             #expect(
                 result.status == 0 && result.output.contains("Examples:\n  bgtask \(command)"), "\(result)")
         }
@@ -198,9 +197,32 @@ import Testing
         let file = folder.path + "/bad.yaml"
         try Data("apiVersion: bgtask/v1\nbundle: org.example\nlibary: libx.so\n".utf8).write(
             to: URL(fileURLWithPath: file))
-        let result = try await run(builtPrograms + "/bgtask", ["lint", file])
+        let result = await bgtask(["lint", file])
         #expect(result.status == 1 && result.output.contains("\(file):3:1: error:"), "\(result)")
-        let json = try await run(builtPrograms + "/bgtask", ["lint", "--json", file])
+        let json = await bgtask(["lint", "--json", file])
         #expect(json.status == 1 && json.rows.contains { $0["line"] as? Int == 3 }, "\(json)")
+    }
+
+    @Test func `the program prints what the library does and ends with its exit status`() async throws {
+        let folder = try TemporaryFolder()
+        let socket = folder.path + "/none.sock"
+        for arguments in [
+            ["version"], ["pending"], ["pending", "--json"], ["frobnicate"], ["show", "--help"],
+        ] {
+            let given = arguments.contains("--help") ? arguments : arguments + ["--socket", socket]
+            let program = try await run(builtPrograms + "/bgtask", given)
+            let library = await bgtask(given)
+            #expect(program.status == library.status, "\(program)")
+            #expect(program.output == library.output && program.errors == library.errors, "\(program)")
+        }
+    }
+
+    @Test func `the payload of a dash is what stands on standard input`() async throws {
+        try await serving { host, socket in
+            let result = await bgtask(
+                "submit", "org.example.a", "--payload", "@-", socket: socket, input: #"{"a": 1}"#)
+            #expect(result.status == 0, "\(result)")
+            #expect(host.script.withLock { $0.submissions.first?.payload } == #"{"a": 1}"#)
+        }
     }
 }

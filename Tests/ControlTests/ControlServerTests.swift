@@ -18,7 +18,7 @@ import Testing
             message.strategy = .fail
             message.idempotencyKey = "k"
             let request = try await ControlClient(socketPath: socket).submit(message)
-            #expect(request.request == RequestID(rawValue: 17))
+            #expect(request.request.request == RequestID(rawValue: 17) && request.replaces == nil)
             var wanted = TaskSubmission(identifier: try TaskIdentifier("org.example.a"), origin: .client)
             wanted.earliestBeginDate = WallTime(milliseconds: 1_800_000_000_000)
             wanted.requiresExternalPower = true

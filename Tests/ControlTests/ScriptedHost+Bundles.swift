@@ -1,4 +1,5 @@
 import ControlServer
+import Synchronization
 import TaskModel
 
 /// Bundles, pushes and explanations of the scripted host.
@@ -53,6 +54,13 @@ extension ScriptedHost {
         -> TaskRequest
     {
         try await submit(submission)
+    }
+
+    func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
+        -> AcceptedSubmission
+    {
+        let request = try await submit(submission)
+        return AcceptedSubmission(request: request, replaces: script.withLock { $0.replaces })
     }
 
     func connect(_ identifiers: [IdentifierPattern], from process: Int32) async throws(SubmissionError)

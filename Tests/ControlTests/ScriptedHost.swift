@@ -12,6 +12,8 @@ final class ScriptedHost: HostControl {
         var launches: [LaunchRecord] = []
         var log: [LogLine] = []
         var attempt = 1
+        /// What the next submission replaces.
+        var replaces: RequestID?
         var listeners: [AsyncStream<HostEvent>.Continuation] = []
         var readers: [AsyncStream<LogLine>.Continuation] = []
         var waiters: [(word: String, continuation: CheckedContinuation<Void, Never>)] = []

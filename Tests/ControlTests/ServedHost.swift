@@ -1,9 +1,11 @@
+import BgtaskCommands
 import ControlClient
 import ControlServer
 import Foundation
 import LinuxSystem
 import Logging
 import ServiceLifecycle
+import Synchronization
 import TaskModel
 
 /// A folder of a test's own, short enough for a socket's path.
@@ -71,14 +73,37 @@ var builtPrograms: String {
     return own.deletingLastPathComponent().path
 }
 
-/// Runs the real `bgtask` against a socket.
+/// What a command that runs in this process writes.
+private final class Written: Sendable {
+    private let texts = Mutex((output: "", errors: ""))
+
+    func output(_ text: String) { texts.withLock { $0.output += text } }
+    func errors(_ text: String) { texts.withLock { $0.errors += text } }
+
+    func result(_ status: Int32) -> CommandResult {
+        texts.withLock { CommandResult(status: status, output: $0.output, errors: $0.errors) }
+    }
+}
+
+/// Runs the command line `bgtask` in this process, against a socket.
 func bgtask(
     _ arguments: String..., socket: String?, environment: [String: String] = [:], input: String? = nil
-) async throws -> CommandResult {
-    try await run(
-        builtPrograms + "/bgtask", arguments + (socket.map { ["--socket", $0] } ?? []),
-        environment: environment,
-        input: input)
+) async -> CommandResult {
+    await bgtask(
+        arguments + (socket.map { ["--socket", $0] } ?? []), environment: environment, input: input)
+}
+
+/// Runs the command line `bgtask` in this process.
+func bgtask(
+    _ arguments: [String], environment: [String: String] = [:], input: String? = nil
+) async -> CommandResult {
+    let written = Written()
+    var surroundings = Surroundings(
+        now: { ScriptedHost.start + .seconds(60) }, output: { written.output($0) },
+        errors: { written.errors($0) })
+    surroundings.environment = environment
+    surroundings.input = { Array((input ?? "").utf8) }
+    return written.result(await CommandLineTool.run(arguments, in: surroundings))
 }
 
 /// Runs a program to its end, its output in files so that no pipe can fill up.

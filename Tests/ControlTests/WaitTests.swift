@@ -32,7 +32,7 @@ import Testing
                     Self.end(host, request, .succeeded, nil)
                 }
             }
-            let result = try await bgtask("submit", "org.example.a", "--wait", socket: socket)
+            let result = await bgtask("submit", "org.example.a", "--wait", socket: socket)
             #expect(result.status == 0, "\(result)")
             #expect(
                 result.output.split(separator: "\n") == [
@@ -40,7 +40,8 @@ import Testing
                     "L42 runs",
                     "45 % 9/20 nine", "L42 was told to stop: leaseEnded",
                     "L42 expired (leaseEnded) after 1.2 s, 812 ms CPU", "R17 is pending again (attempt 2)",
-                    "L43 is started (attempt 2, cgroup)", "L43 succeeded after 1.2 s, 812 ms CPU",
+                    "L43 is started (attempt 2, cgroup)", "45 % 9/20 nine",
+                    "L43 succeeded after 1.2 s, 812 ms CPU",
                 ])
         }
     }
@@ -56,10 +57,10 @@ import Testing
                     host.send(.launchEnded(ScriptedHost.ended(request, .succeeded, nil), putBack: nil))
                 }
             }
-            let result = try await bgtask("submit", "org.example.a", "--wait", socket: socket)
+            let result = await bgtask("submit", "org.example.a", "--wait", socket: socket)
             #expect(
                 result.output.split(separator: "\n").dropFirst() == [
-                    "L42 is started (attempt 1, cgroup)", "Exporting: 7 of 12",
+                    "L42 is started (attempt 1, cgroup)", "Exporting: 7 of 12", "45 % 9/20 nine",
                     "L42 succeeded after 1.2 s, 812 ms CPU",
                 ])
         }
@@ -69,7 +70,7 @@ import Testing
     func `any outcome but succeeded exits 1, and JSON names it`(outcome: Outcome) async throws {
         try await serving { host, socket in
             host.edit { $0.onSubmit = { Self.end($0, $1, outcome, .simulated) } }
-            let result = try await bgtask("submit", "org.example.a", "--wait", "--json", socket: socket)
+            let result = await bgtask("submit", "org.example.a", "--wait", "--json", socket: socket)
             #expect(result.status == 1, "\(result)")
             #expect(result.object["outcome"] as? String == outcome.rawValue)
             #expect(result.object["reason"] as? String == "simulated")
@@ -92,7 +93,7 @@ import Testing
                     host.send(.requestCancelled(request.id, request.identifier, .cancelledByUser))
                 }
             }
-            let result = try await bgtask("submit", "org.example.a", "--wait", socket: socket)
+            let result = await bgtask("submit", "org.example.a", "--wait", socket: socket)
             #expect(result.status == 1, "\(result)")
             #expect(
                 result.output.contains("R17 waits: Network: network is none, required is a connection"),
@@ -110,7 +111,7 @@ import Testing
                     host.endEvents()
                 }
             }
-            let result = try await bgtask("submit", "org.example.a", "--wait", socket: socket)
+            let result = await bgtask("submit", "org.example.a", "--wait", socket: socket)
             #expect(result.status == 3 && result.errors.contains("R17 stays stored"), "\(result)")
         }
     }
@@ -120,7 +121,7 @@ import Testing
             let identifier = try TaskIdentifier("org.example.a")
             let request = ScriptedHost.request(TaskSubmission(identifier: identifier, origin: .client))
             host.edit { $0.launches = [ScriptedHost.ended(request, .failed, .handlerFailed)] }
-            let result = try await bgtask("submit", "org.example.a", "--wait", "--key", "k", socket: socket)
+            let result = await bgtask("submit", "org.example.a", "--wait", "--key", "k", socket: socket)
             #expect(result.status == 1 && result.output.contains("L42 failed (handlerFailed)"), "\(result)")
         }
     }
@@ -134,8 +135,50 @@ import Testing
                     host.send(.launchEnded(ScriptedHost.ended(request, .succeeded, nil), putBack: nil))
                 }
             }
-            let result = try await bgtask("launch", "org.example.a", "--wait", socket: socket)
+            let result = await bgtask("launch", "org.example.a", "--wait", socket: socket)
             #expect(result.status == 0 && result.output.contains("L42 succeeded after 1.2 s"), "\(result)")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a request that a newer one replaces ends with the number of the newer one`(isPending: Bool)
+        async throws
+    {
+        try await serving { host, socket in
+            host.edit {
+                $0.onSubmit = { host, request in
+                    let newer = ScriptedHost.request(request.submission, id: 22)
+                    host.edit {
+                        if isPending {
+                            $0.pending = [PendingRequest(request: newer, verdicts: [])]
+                        } else {
+                            $0.launches = [ScriptedHost.record(newer, id: 50)]
+                        }
+                    }
+                    host.send(.requestCancelled(request.id, request.identifier, .replaced))
+                    host.send(.requestAccepted(newer))
+                }
+            }
+            let plain = await bgtask("submit", "org.example.a", "--wait", socket: socket)
+            #expect(plain.status == 1, "\(plain)")
+            #expect(plain.output.hasSuffix("\nR17 was replaced by R22\n"), "\(plain)")
+            let json = await bgtask("submit", "org.example.a", "--wait", "--json", socket: socket)
+            #expect(json.status == 1 && json.object["reason"] as? String == "replaced", "\(json)")
+            #expect(json.object["replacedBy"] as? String == "R22")
+        }
+    }
+
+    @Test func `the answer to a submission says which request it replaces`() async throws {
+        try await serving { host, socket in
+            host.edit { $0.replaces = RequestID(rawValue: 12) }
+            let plain = await bgtask("submit", "org.example.a", socket: socket)
+            #expect(plain.output == "R17 org.example.a is pending (processing); it replaces R12\n")
+            let json = await bgtask("submit", "org.example.a", "--json", socket: socket)
+            #expect(json.object["replaces"] as? String == "R12")
+            #expect(json.object["request"] as? String == "R17")
+            host.edit { $0.replaces = nil }
+            let none = await bgtask("submit", "org.example.a", "--json", socket: socket)
+            #expect(none.object["replaces"] is NSNull, "\(none)")
         }
     }
 

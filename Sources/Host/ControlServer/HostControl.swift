@@ -17,6 +17,12 @@ public protocol HostControl: Sendable {
     func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
         -> TaskRequest
 
+    /// The same, with the request that the accepted one replaces.
+    ///
+    /// A host that has only the method above need not have this one: then no answer says what was replaced.
+    func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
+        -> AcceptedSubmission
+
     /// Registers handlers of a process: requests that it submits from now on run in it.
     ///
     /// - Parameters:
@@ -142,4 +148,13 @@ public protocol HostControl: Sendable {
 
     /// What the host found out about the machine and itself.
     func report() async throws(SubmissionError) -> HostReport
+}
+
+extension HostControl {
+    /// Accepts a submission without saying what it replaces.
+    public func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
+        -> AcceptedSubmission
+    {
+        AcceptedSubmission(request: try await submit(submission, from: process), replaces: nil)
+    }
 }

@@ -10,8 +10,8 @@ struct RequestRoutes {
     func add(to routes: RouteTable) {
         routes.post("requests") { request, context in
             let message = try await request.message(SubmissionMessage.self, context: context, limits: limits)
-            let accepted = try await host.submit(message.submission, from: context.peer)
-            return try Response.json(RequestMessage(accepted), status: .created)
+            let accepted = try await host.accept(message.submission, from: context.peer)
+            return try Response.json(AcceptanceMessage(accepted), status: .created)
         }
         routes.get("requests") { _, _ in
             try await Response.json(host.pending().map(PendingRequestMessage.init))

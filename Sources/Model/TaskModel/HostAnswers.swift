@@ -1,3 +1,17 @@
+/// A submission that the host has accepted.
+public struct AcceptedSubmission: Equatable, Sendable {
+    /// The durable request.
+    public var request: TaskRequest
+    /// The pending request of the same identifier that it replaces.
+    public var replaces: RequestID?
+
+    /// Pairs a request with the one that it replaces.
+    public init(request: TaskRequest, replaces: RequestID?) {
+        self.request = request
+        self.replaces = replaces
+    }
+}
+
 /// A request that waits, and what the policies say of it now.
 public struct PendingRequest: Equatable, Sendable {
     /// The request.

@@ -24,7 +24,9 @@ public struct ControlClient: Sendable {
     }
 
     /// Submits a request; durable when this returns.
-    public func submit(_ submission: SubmissionMessage) async throws(ControlClientError) -> RequestMessage {
+    public func submit(_ submission: SubmissionMessage) async throws(ControlClientError)
+        -> AcceptanceMessage
+    {
         try await send(.POST, "/requests", submission)
     }
 

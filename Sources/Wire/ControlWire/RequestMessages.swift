@@ -103,6 +103,36 @@ public struct RequestMessage: Codable, Equatable, Sendable {
     }
 }
 
+/// The answer of `POST /v1/requests`: the keys of the accepted request, and `replaces`.
+public struct AcceptanceMessage: Codable, Equatable, Sendable {
+    /// The accepted request.
+    public var request: RequestMessage
+    /// The pending request of the same identifier that it replaces.
+    public var replaces: RequestID?
+
+    private enum CodingKeys: String, CodingKey { case replaces }
+
+    /// Copies an answer.
+    public init(_ accepted: AcceptedSubmission) {
+        request = RequestMessage(accepted.request)
+        replaces = accepted.replaces
+    }
+
+    /// Decodes a request; an older host does not say what it replaces.
+    public init(from decoder: any Decoder) throws {
+        request = try RequestMessage(from: decoder)
+        replaces = try decoder.container(keyedBy: CodingKeys.self)
+            .decodeIfPresent(RequestID.self, forKey: .replaces)
+    }
+
+    /// Encodes the request's keys, and `replaces` beside them.
+    public func encode(to encoder: any Encoder) throws {
+        try request.encode(to: encoder)
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(replaces, forKey: .replaces)
+    }
+}
+
 /// A request that waits, with every policy's answer.
 public struct PendingRequestMessage: Codable, Equatable, Sendable {
     /// The request.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
-import LinuxSystem
 import TaskModel
 
 struct LaunchesCommand: HostCommand {
@@ -31,7 +30,7 @@ struct LaunchesCommand: HostCommand {
     func run(asking client: ControlClient, console: Console) async throws {
         let launches = try await client.launches(identifier: identifier, limit: limit)
         if console.json { return try console.print(json: launches) }
-        let now = SystemClocks().now().wall
+        let now = console.now
         var table = Table(
             "LAUNCH", "IDENTIFIER", "STATE", "OUTCOME", "REASON", "ATTEMPT", "STARTED", "TIME", "CPU",
             "PROGRESS")

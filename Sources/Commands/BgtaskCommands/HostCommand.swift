@@ -14,7 +14,7 @@ struct CommonOptions: ParsableArguments {
 
     /// The places that are looked at, best first.
     var candidates: [String] {
-        ControlSocketSearch.candidates(option: socket, environment: ProcessInfo.processInfo.environment)
+        ControlSocketSearch.candidates(option: socket, environment: Surroundings.current.environment)
     }
 
     /// The socket that is asked: the first that exists, else the first.

@@ -1,10 +1,7 @@
 import ArgumentParser
-import Foundation
-import LinuxSystem
 import TaskModel
 
 /// The command line of bgtask: `Documentation/CommandLine.md`.
-@main
 struct Bgtask: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgtask",
@@ -36,21 +33,4 @@ struct Bgtask: AsyncParsableCommand {
             DoctorCommand.self,
             VersionCommand.self,
         ])
-
-    /// Runs the command; usage errors exit 2, where ArgumentParser by itself would say 64.
-    static func main() async {
-        Terminal.ignoreBrokenPipes()
-        do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-        } catch {
-            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-            FileHandle.standardError.write(Data((fullMessage(for: error) + "\n").utf8))
-            Foundation.exit(2)
-        }
-    }
 }

@@ -1,7 +1,5 @@
 import ControlClient
 import ControlWire
-import Foundation
-import LinuxSystem
 import TaskModel
 
 /// Where a command writes: text for people or JSON for programs on standard output, complaints on standard error.
@@ -17,15 +15,19 @@ struct Console: Sendable {
     let width: Int?
     /// Colours, or none.
     let style: Style
+    private let surroundings = Surroundings.current
 
     init(json: Bool) {
-        let environment = ProcessInfo.processInfo.environment
-        let isTerminal = Terminal.isStandardOutput && environment["TERM"] != "dumb"
+        let environment = surroundings.environment
+        let isTerminal = surroundings.isTerminal && environment["TERM"] != "dumb"
         self.json = json
         isLive = isTerminal && !json
-        width = isTerminal ? Terminal.width : nil
+        width = isTerminal ? surroundings.width : nil
         style = Style(isColored: isLive && (environment["NO_COLOR"] ?? "").isEmpty)
     }
+
+    /// The time on the wall clock.
+    var now: WallTime { surroundings.now() }
 
     /// Writes one line.
     func line(_ text: String = "") throws {
@@ -35,7 +37,7 @@ struct Console: Sendable {
     /// Writes text as it is.
     func write(_ text: String) throws {
         do {
-            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+            try surroundings.output(text)
         } catch {
             throw Closed()
         }
@@ -53,7 +55,7 @@ struct Console: Sendable {
 
     /// Writes a complaint.
     func complain(_ text: String) {
-        FileHandle.standardError.write(Data((text + "\n").utf8))
+        surroundings.errors(text + "\n")
     }
 
     /// Says why there is no answer: as JSON on standard output where that was asked for, else on standard error.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
-import LinuxSystem
 import TaskModel
 
 struct PendingCommand: HostCommand {
@@ -18,7 +17,7 @@ struct PendingCommand: HostCommand {
     func run(asking client: ControlClient, console: Console) async throws {
         let pending = try await client.pending()
         if console.json { return try console.print(json: pending) }
-        let now = SystemClocks().now().wall
+        let now = console.now
         var table = Table("REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "WAITS FOR")
         for row in pending {
             let request = row.request

@@ -174,9 +174,9 @@ struct DevRound {
             var submission = SubmissionMessage(identifier: identifier)
             submission.payload = payload
             // It is launched below, not by the scheduler; only continued tasks start by themselves.
-            submission.earliestBeginDate = Timestamp(SystemClocks().now().wall + .seconds(3600))
+            submission.earliestBeginDate = Timestamp(session.console.now + .seconds(3600))
             let asked = submission
-            let request = try await asking { try await client.submit(asked) }
+            let request = try await asking { try await client.submit(asked) }.request
             if task.kind == .continuedProcessing { return RequestStory(request: request.request) }
         }
         let simulated = try await asking { try await client.simulateLaunch(identifier) }
@@ -209,7 +209,7 @@ struct DevRound {
 
     private mutating func take(_ event: HostEventMessage) async throws {
         guard let request = story?.request else { return }
-        let lines = story?.take(event, now: SystemClocks().now().wall) ?? []
+        let lines = story?.take(event, now: session.console.now) ?? []
         for line in lines { try session.say(Printable.text(line)) }
         switch event {
         case .launchEnded(let ended, _) where ended.request == request:

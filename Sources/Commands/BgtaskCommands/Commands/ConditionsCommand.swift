@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
-import LinuxSystem
 import TaskModel
 
 struct ConditionsCommand: AsyncParsableCommand {
@@ -68,7 +67,6 @@ extension Console {
     /// Writes conditions with source and age.
     func print(conditions: [ConditionMessage]) throws {
         if json { return try print(json: conditions) }
-        let now = SystemClocks().now().wall
         var table = Table("CONDITION", "VALUE", "SOURCE", "SINCE")
         for row in conditions {
             table.add(row.key, row.value, row.source, Wording.relative(row.since, to: now))

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
-import LinuxSystem
 import TaskModel
 
 struct ShowCommand: HostCommand {
@@ -22,7 +21,7 @@ struct ShowCommand: HostCommand {
         let detail = try await client.launch(launch)
         if console.json { return try console.print(json: detail) }
         let launch = detail.launch
-        let now = SystemClocks().now().wall
+        let now = console.now
         var rows: [(String, String?)] = [
             ("launch", "\(launch.launch) of request \(launch.request), attempt \(launch.attempt)"),
             ("identifier", launch.identifier.rawValue),

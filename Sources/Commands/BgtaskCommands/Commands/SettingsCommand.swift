@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
-import LinuxSystem
 import TaskModel
 
 struct SettingsCommand: AsyncParsableCommand {
@@ -112,7 +111,6 @@ extension Console {
     /// Writes bundles, one a line.
     fileprivate func print(bundles: [BundleMessage]) throws {
         if json { return try print(json: bundles) }
-        let now = SystemClocks().now().wall
         var table = Table(
             "BUNDLE", "REFRESH", "DISMISSED", "LAST USED", "LAUNCHES TODAY", "CPU TODAY", "SAVED WAKE-UPS")
         for row in bundles {

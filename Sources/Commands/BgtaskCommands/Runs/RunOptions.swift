@@ -78,7 +78,7 @@ struct RunOptions: ParsableArguments {
         } catch let error as ExitCode {
             throw error
         } catch {
-            FileHandle.standardError.write(Data("bgtask: \(Printable.text("\(error)"))\n".utf8))
+            Surroundings.current.errors("bgtask: \(Printable.text("\(error)"))\n")
             throw ExitCode(1)
         }
     }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
-import LinuxSystem
 import TaskModel
 
 /// Follows one request for `--wait`: a live line on a terminal, plain lines elsewhere, one JSON object with `--json`.
@@ -17,7 +16,7 @@ struct RequestWatch {
         case failed(any Error)
         case ended
         case shouldHaveStarted
-        case redraw
+        case tick
     }
 
     /// The answer of `--wait --json`.
@@ -27,6 +26,7 @@ struct RequestWatch {
         @Explicit var launch: LaunchMessage?
         @Explicit var outcome: Outcome?
         @Explicit var reason: Reason?
+        @Explicit var replacedBy: RequestID?
     }
 
     /// Follows to the end of the last attempt.
@@ -36,8 +36,9 @@ struct RequestWatch {
     ///   - mayHaveBegun: Whether the host may have known the request before, so that its events may be over.
     /// - Throws: `ExitCode(1)` for any outcome but `succeeded`, ``ControlClientError`` if the host goes.
     func follow(from begun: LaunchMessage? = nil, mayHaveBegun: Bool = false) async throws {
-        var story = RequestStory(request: request)
-        if let begun { _ = story.begin(begun) }
+        var story = RequestStory(request: request, showsProgress: !console.isLive)
+        // The command itself has said that it is started; what follows is its title.
+        if let begun { try show(Array(story.begin(begun).dropFirst()), story) }
         if mayHaveBegun { try await catchUp(&story) }
         // Its end may be history already: then no event will ever come.
         if story.end == nil { try await follow(&story) }
@@ -53,28 +54,24 @@ struct RequestWatch {
         var tick = 0
         var isLate = false
         for await input in inputs {
-            let now = SystemClocks().now().wall
+            let now = console.now
             switch input {
             case .event(.requestBlocked(let blocked, let verdicts)) where blocked.request == request:
                 // Within the first second it is the ordinary course that nothing has started yet.
                 guard isLate else { continue }
                 try show(story.block(verdicts, identifier: identifier, now: now), story)
+            case .event(.requestCancelled(request, _, .replaced)):
+                try show(story.replace(by: await successor()), story)
             case .event(let event):
-                // A live line shows these by itself.
-                let isProgress =
-                    switch event {
-                    case .progress, .titleChanged: true
-                    default: false
-                    }
-                let lines = story.take(event, now: now)
-                try show(isProgress && console.isLive ? [] : lines, story)
+                try show(story.take(event, now: now), story)
             case .shouldHaveStarted:
                 isLate = true
                 guard story.launch == nil else { continue }
                 let verdicts = try await client.pending().first { $0.request.request == request }?.verdicts
                 try show(story.block(verdicts ?? [], identifier: identifier, now: now), story)
-            case .redraw:
+            case .tick:
                 tick += 1
+                try show(story.overdue(now: now), story)
                 try draw(story, tick: tick)
             case .failed(let error):
                 try clear()
@@ -100,7 +97,14 @@ struct RequestWatch {
         }
     }
 
-    /// Everything that is waited for, in one stream: events, the first second, and redrawing on a terminal.
+    /// The newer request that replaced this one; `nil` if that is gone too.
+    private func successor() async throws -> RequestID? {
+        let waiting = try await client.pending().map(\.request).filter { $0.identifier == identifier }
+        if let newer = waiting.map(\.request).filter({ $0 > request }).max() { return newer }
+        return try await client.launches(identifier: identifier).map(\.request).filter { $0 > request }.max()
+    }
+
+    /// Everything that is waited for, in one stream: events, the first second, and the time to draw again.
     private func feed(_ sink: AsyncStream<Input>.Continuation) -> [Task<Void, Never>] {
         var feeders = [
             Task { [events] in
@@ -116,10 +120,11 @@ struct RequestWatch {
                 sink.yield(.shouldHaveStarted)
             },
         ]
-        if console.isLive {
+        if !console.json {
+            let period = Duration.milliseconds(console.isLive ? 250 : 1000)
             feeders.append(
                 Task {
-                    while (try? await Task.sleep(for: .milliseconds(250))) != nil { sink.yield(.redraw) }
+                    while (try? await Task.sleep(for: period)) != nil { sink.yield(.tick) }
                 })
         }
         return feeders
@@ -134,7 +139,7 @@ struct RequestWatch {
 
     private func draw(_ story: RequestStory, tick: Int) throws {
         guard console.isLive else { return }
-        let now = SystemClocks().now().wall
+        let now = console.now
         guard let bar = ProgressBar.line(story, now: now, tick: tick, width: console.width ?? 80) else {
             return
         }
@@ -148,9 +153,11 @@ struct RequestWatch {
     private func conclude(_ story: RequestStory) throws {
         let outcome: Outcome?
         let reason: Reason?
+        var replacedBy: RequestID?
         switch story.end {
         case .ended(let launch): (outcome, reason) = (launch.outcome, launch.reason)
         case .cancelled(let why): (outcome, reason) = (.cancelled, why)
+        case .replaced(let newer): (outcome, reason, replacedBy) = (.cancelled, .replaced, newer)
         case .hostStopping, nil:
             throw ControlClientError.broken(
                 socket: client.socketPath,
@@ -161,6 +168,7 @@ struct RequestWatch {
             answer.launch = story.launch
             answer.outcome = outcome
             answer.reason = reason
+            answer.replacedBy = replacedBy
             try console.print(json: answer)
         }
         if outcome != .succeeded { throw ExitCode(1) }

@@ -3,7 +3,6 @@ import Authoring
 import ControlWire
 import Foundation
 import HandlerRegistry
-import LinuxSystem
 import TaskModel
 
 struct LintCommand: ParsableCommand {
@@ -96,7 +95,7 @@ struct LintCommand: ParsableCommand {
     }
 
     private func scheduled() -> [ScheduledDates] {
-        ManifestLinter.dates(files: files, pluginsDirectory: plugins, after: SystemClocks().now().wall)
+        ManifestLinter.dates(files: files, pluginsDirectory: plugins, after: Surroundings.current.now())
     }
 
     private func show(

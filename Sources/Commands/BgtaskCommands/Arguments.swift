@@ -1,4 +1,4 @@
-// These conformances are public because both sides are; nothing else of this target is.
+// These conformances are public because both sides are.
 public import ArgumentParser
 public import Simulation
 public import TaskModel

@@ -11,12 +11,19 @@ struct RequestStory {
         case ended(LaunchMessage)
         /// It was cancelled before an attempt started, or between two.
         case cancelled(Reason)
+        /// A newer request of the same identifier took its place; `nil` where its number is not known.
+        case replaced(by: RequestID?)
         /// The host stops; the request is stored.
         case hostStopping
     }
 
+    /// Lines of progress that do not reach another tenth come so far apart; titles as well.
+    static let pace = Duration.seconds(10)
+
     /// The request that is followed.
     let request: RequestID
+    /// Whether progress and titles become lines; a terminal shows them in its bar instead.
+    let showsProgress: Bool
     /// Its newest launch; `nil` before the first.
     private(set) var launch: LaunchMessage?
     /// The newest progress of that launch.
@@ -26,12 +33,14 @@ struct RequestStory {
 
     /// What the user should see of it: the title, then the subtitle; empty if it has none.
     private(set) var title = ""
-    private var progressToldAt: WallTime?
-    private var titleToldAt: WallTime?
-    private var blockingTold: [String] = []
+    private var shownProgress: (message: ProgressMessage, at: WallTime)?
+    private var shownTitle: String?
+    private var titleShownAt: WallTime?
+    private var shownBlocking: [String] = []
 
-    init(request: RequestID) {
+    init(request: RequestID, showsProgress: Bool = true) {
         self.request = request
+        self.showsProgress = showsProgress
     }
 
     /// Whether an attempt runs now.
@@ -46,9 +55,11 @@ struct RequestStory {
         case .launchReady(let id, request, _):
             return ["\(id) runs"]
         case .progress(_, request, let message):
-            return advance(message, now: now)
+            progress = message
+            return reachesTenth(message) ? showProgress(now: now) : overdue(now: now)
         case .titleChanged(_, request, let title, let subtitle):
-            return entitle(title, subtitle, now: now)
+            self.title = Self.title(title, subtitle)
+            return titleShownAt == nil ? showTitle(now: now) : overdue(now: now)
         case .launchAsked(let id, request, let rationale):
             return [
                 "\(id): \(rationale.quantity) is \(rationale.observed). Keep going? No answer means yes: "
@@ -58,6 +69,8 @@ struct RequestStory {
             return ["\(id) was told to stop: \(reason.rawValue)"]
         case .launchEnded(let ended, let putBack) where ended.request == request:
             return finish(ended, putBack: putBack)
+        case .requestCancelled(request, _, .replaced):
+            return replace(by: nil)
         case .requestCancelled(request, _, let reason):
             end = .cancelled(reason)
             return ["\(request) is cancelled: \(reason.rawValue)"]
@@ -65,9 +78,7 @@ struct RequestStory {
             end = .hostStopping
             return []
         case .launchStarted, .launchReady, .progress, .titleChanged, .launchAsked, .launchExpiring,
-            .launchEnded,
-            .requestCancelled,
-            .requestAccepted, .requestBlocked, .unknown:
+            .launchEnded, .requestCancelled, .requestAccepted, .requestBlocked, .unknown:
             return []
         }
     }
@@ -77,16 +88,20 @@ struct RequestStory {
         launch = started
         progress = started.progress
         title = Self.title(started.title, started.subtitle)
-        titleToldAt = nil
-        progressToldAt = nil
+        (shownProgress, shownTitle, titleShownAt) = (nil, nil, nil)
         return ["\(started.launch) is started (attempt \(started.attempt), \(started.isolation))"]
+            + showTitle(now: nil)
     }
 
-    /// Takes the end of an attempt.
+    /// Takes the end of an attempt; its last title and progress come before it, if no line has shown them.
     mutating func finish(_ ended: LaunchMessage, putBack: RequestMessage?) -> [String] {
         launch = ended
         progress = ended.progress ?? progress
-        var lines = [Self.sentence(of: ended)]
+        let last = Self.title(ended.title, ended.subtitle)
+        if !last.isEmpty { title = last }
+        let at = ended.endedAt?.time ?? ended.startedAt.time
+        var lines = showTitle(now: at) + showProgress(now: at)
+        lines.append(Self.sentence(of: ended))
         if let putBack {
             lines.append("\(request) is pending again (attempt \(putBack.attempt))")
         } else {
@@ -95,17 +110,35 @@ struct RequestStory {
         return lines
     }
 
+    /// Takes the end of a request that a newer one has replaced.
+    ///
+    /// - Parameter successor: The newer request; `nil` where its number is not known.
+    /// - Returns: The line that says so.
+    mutating func replace(by successor: RequestID?) -> [String] {
+        end = .replaced(by: successor)
+        return ["\(request) was replaced by \(successor.map(\.description) ?? "a newer request")"]
+    }
+
+    /// The title and the progress that no line has shown, once ``pace`` has passed since the last one.
+    mutating func overdue(now: WallTime) -> [String] {
+        guard isRunning else { return [] }
+        var lines: [String] = []
+        if let at = titleShownAt, now - at >= Self.pace { lines += showTitle(now: now) }
+        if let at = shownProgress?.at, now - at >= Self.pace { lines += showProgress(now: now) }
+        return lines
+    }
+
     /// What keeps it from starting, with the command that starts it all the same; empty if that was said already.
     mutating func block(_ verdicts: [VerdictMessage], identifier: TaskIdentifier, now: WallTime) -> [String] {
         guard end == nil, !isRunning else { return [] }
         let blocking = Wording.blocking(verdicts, now: now)
-        guard !blocking.isEmpty, blocking != blockingTold else { return [] }
-        blockingTold = blocking
+        guard !blocking.isEmpty, blocking != shownBlocking else { return [] }
+        shownBlocking = blocking
         return blocking.map { "\(request) waits: \($0)" }
             + ["Start it now, whatever the conditions are: bgtask launch \(identifier)"]
     }
 
-    /// `L42 succeeded after 1.2 s (0.8 s CPU)`.
+    /// `L42 succeeded after 1.2 s, 812 ms CPU`.
     static func sentence(of ended: LaunchMessage) -> String {
         var text = "\(ended.launch) \(ended.outcome?.rawValue ?? "ended")"
         if let reason = ended.reason { text += " (\(reason.rawValue))" }
@@ -119,22 +152,24 @@ struct RequestStory {
         [title, subtitle].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
     }
 
-    /// At most one line a second, as progress.
-    private mutating func entitle(_ title: String, _ subtitle: String, now: WallTime) -> [String] {
-        self.title = Self.title(title, subtitle)
-        if self.title.isEmpty { return [] }
-        if let told = titleToldAt, now - told < .seconds(1) { return [] }
-        titleToldAt = now
-        return [self.title]
+    /// The line of a title that no line has shown; without a time the next title does not wait for ``pace``.
+    private mutating func showTitle(now: WallTime?) -> [String] {
+        guard showsProgress, !title.isEmpty, title != shownTitle else { return [] }
+        (shownTitle, titleShownAt) = (title, now)
+        return [title]
     }
 
-    /// At most one line a second, so that a log stays readable; a new message or the last unit is always told.
-    private mutating func advance(_ message: ProgressMessage, now: WallTime) -> [String] {
-        let isNews =
-            message.message != progress?.message || (message.total > 0 && message.completed == message.total)
-        progress = message
-        if let told = progressToldAt, now - told < .seconds(1), !isNews { return [] }
-        progressToldAt = now
-        return [Wording.progress(message)]
+    /// The line of a progress that no line has shown.
+    private mutating func showProgress(now: WallTime) -> [String] {
+        guard showsProgress, let progress, progress != shownProgress?.message else { return [] }
+        shownProgress = (progress, now)
+        return [Wording.progress(progress)]
+    }
+
+    /// Whether it is the first progress, or a higher tenth of the whole than the last line had.
+    private func reachesTenth(_ message: ProgressMessage) -> Bool {
+        guard let shown = shownProgress?.message else { return true }
+        guard let fraction = message.progress.fraction else { return false }
+        return Int(fraction * 10) > (shown.progress.fraction.map { Int($0 * 10) } ?? 0)
     }
 }

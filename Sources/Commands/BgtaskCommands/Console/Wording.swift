@@ -23,7 +23,7 @@ enum Wording {
         duration(.milliseconds(Int64((seconds * 1000).rounded())))
     }
 
-    /// `3 s ago`, `in 20 s`, `now`.
+    /// `3.0 s ago`, `in 20 s`, `now`.
     static func relative(_ time: Timestamp, to now: WallTime) -> String {
         let difference = time.time - now
         if difference.wholeMilliseconds.magnitude < 1000 { return "now" }

@@ -2,7 +2,6 @@ import ArgumentParser
 import ControlClient
 import ControlWire
 import Foundation
-import LinuxSystem
 import TaskModel
 
 struct SubmitCommand: HostCommand {
@@ -62,27 +61,29 @@ struct SubmitCommand: HostCommand {
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
-        let message = try submission(now: SystemClocks().now().wall)
+        let message = try submission(now: console.now)
         guard wait else {
-            let request = try await client.submit(message)
+            let acceptance = try await client.submit(message)
             if console.json {
-                try console.print(json: request)
+                try console.print(json: acceptance)
             } else {
-                try console.line(Self.sentence(of: request))
+                try console.line(Self.sentence(of: acceptance))
             }
             return
         }
         let events = try await client.events()
-        let request = try await client.submit(message)
-        if !console.json { try console.line(Self.sentence(of: request)) }
+        let acceptance = try await client.submit(message)
+        if !console.json { try console.line(Self.sentence(of: acceptance)) }
         let watch = RequestWatch(
-            client: client, console: console, events: events, request: request.request, identifier: identifier
-        )
+            client: client, console: console, events: events, request: acceptance.request.request,
+            identifier: identifier)
         try await watch.follow(mayHaveBegun: key != nil)
     }
 
-    private static func sentence(of request: RequestMessage) -> String {
-        "\(request.request) \(request.identifier) is pending (\(request.kind.rawValue))"
+    private static func sentence(of acceptance: AcceptanceMessage) -> String {
+        let request = acceptance.request
+        let sentence = "\(request.request) \(request.identifier) is pending (\(request.kind.rawValue))"
+        return acceptance.replaces.map { "\(sentence); it replaces \($0)" } ?? sentence
     }
 
     /// The message that the options make.
@@ -109,8 +110,7 @@ enum PayloadText {
         do {
             let data =
                 path == "-"
-                ? try FileHandle.standardInput.readToEnd() ?? Data()
-                : try Data(contentsOf: URL(fileURLWithPath: path))
+                ? Data(try Surroundings.current.input()) : try Data(contentsOf: URL(fileURLWithPath: path))
             guard let text = String(data: data, encoding: .utf8) else {
                 throw ValidationError("--payload: \(path) is not UTF-8")
             }

@@ -1,0 +1,9 @@
+import BgtaskCommands
+
+/// The program `bgtask`: all that it does is in BgtaskCommands.
+@main
+struct Main {
+    static func main() async {
+        await CommandLineTool.main()
+    }
+}

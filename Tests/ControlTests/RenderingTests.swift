@@ -1,0 +1,67 @@
+import ControlWire
+import TaskModel
+import Testing
+
+@testable import BgtaskCommands
+
+/// What the command line makes of single values.
+@Suite struct RenderingTests {
+    @Test(arguments: [
+        (Int64(0), "0 s"), (850, "850 ms"), (1299, "1.2 s"), (48_000, "48 s"), (200_000, "3 min 20 s"),
+        (7_500_000, "2 h 5 min"), (7_200_000, "2 h"), (273_600_000, "3 d 4 h"), (-5, "0 s"),
+    ])
+    func `a duration has at most two units`(milliseconds: Int64, text: String) {
+        #expect(Wording.duration(.milliseconds(milliseconds)) == text)
+    }
+
+    @Test(arguments: [
+        (Int64(0), "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1_600_000, "1.5 MiB"), (5 << 40, "5120 GiB"),
+    ])
+    func `a size has a binary unit`(bytes: Int64, text: String) {
+        #expect(Wording.bytes(bytes) == text)
+    }
+
+    @Test(arguments: [(Int64(-3000), "3.0 s ago"), (20_000, "in 20 s"), (999, "now"), (-999, "now")])
+    func `a time is told from now on`(milliseconds: Int64, text: String) {
+        let now = ScriptedHost.start
+        #expect(Wording.relative(Timestamp(now + .milliseconds(milliseconds)), to: now) == text)
+    }
+
+    @Test(arguments: [
+        ("500ms", Int64(500)), ("30s", 30_000), ("5m", 300_000), ("5min", 300_000), ("2h", 7_200_000),
+        ("1d", 86_400_000), ("0s", 0),
+    ])
+    func `a time from now has a whole number and a unit`(text: String, milliseconds: Int64) {
+        let now = ScriptedHost.start
+        #expect(BeginDate(argument: text)?.time(from: now) == now + .milliseconds(milliseconds))
+    }
+
+    @Test func `a date is taken as it is`() {
+        let date = BeginDate(argument: "2027-01-15T09:00+01:00")
+        #expect(date?.time(from: ScriptedHost.start) == WallTime(milliseconds: 1_800_000_000_000))
+    }
+
+    @Test(arguments: [
+        "", "s", "5", "-5s", "5 s", "1.5h", "5w", "99999999999999999999d", "36501d", "tomorrow",
+    ])
+    func `any other text is no time`(text: String) {
+        #expect(BeginDate(argument: text) == nil)
+    }
+
+    @Test func `a table pads every column but the last, and cuts its lines to the terminal`() {
+        var table = Table("A", "LONG", "LAST")
+        table.add("aaaa", "", "x\u{1B}[2J")
+        let plain = Style(isColored: false)
+        #expect(table.lines(width: nil, style: plain) == ["A     LONG  LAST", "aaaa  -     x\\u{1b}[2J"])
+        #expect(table.lines(width: 14, style: plain) == ["A     LONG  L…", "aaaa  -     x…"])
+        let colored = Style(isColored: true)
+        #expect(table.lines(width: 14, style: colored)[0] == "\u{1B}[1mA     LONG  L…\u{1B}[0m")
+    }
+
+    @Test func `what blocks is told with what would help`() {
+        #expect(
+            Wording.blocking([VerdictMessage(ScriptedHost.veto)], now: ScriptedHost.start) == [
+                "ExternalPower: externalPower is on battery 15 %, required is connected; Plug the machine in"
+            ])
+    }
+}
