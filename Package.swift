@@ -97,13 +97,12 @@ let package = Package(
 
         // MARK: SDK
         .target(name: "CHandlerABI", path: "Sources/SDK/CHandlerABI", cSettings: cSettings),
+        // The SDK's package builds it too, for plugins and apps.
+        .target(name: "ControlChannel", path: "Sources/SDK/ControlChannel", swiftSettings: swiftSettings),
         .target(
             name: "ControlClient",
             dependencies: [
-                "ControlWire", "LinuxSystem", "TaskModel",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                "ControlChannel", "ControlWire", "LinuxSystem", "TaskModel",
             ],
             path: "Sources/SDK/ControlClient", swiftSettings: swiftSettings),
 
@@ -294,7 +293,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "BgtaskCommands", "ControlClient", "ControlServer", "ControlWire", "LinuxSystem",
+                "BgtaskCommands", "ControlChannel", "ControlClient", "ControlServer", "ControlWire",
+                "LinuxSystem",
                 "TaskHostTestSupport", "TaskModel", "bgtask",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

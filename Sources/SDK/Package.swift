@@ -26,11 +26,13 @@ let package = Package(
     targets: [
         .target(name: "CHandlerABI", path: "CHandlerABI"),
         .target(name: "CObjects", path: "CObjects"),
+        // The host's package builds it too, for the command line.
+        .target(name: "ControlChannel", path: "ControlChannel", swiftSettings: swiftSettings),
         .target(
             name: "BackgroundTasksTesting", dependencies: ["BackgroundTasks"], path: "BackgroundTasksTesting",
             swiftSettings: swiftSettings),
         .target(
-            name: "BackgroundTasks", dependencies: ["CHandlerABI"], path: "BackgroundTasks",
+            name: "BackgroundTasks", dependencies: ["CHandlerABI", "ControlChannel"], path: "BackgroundTasks",
             swiftSettings: swiftSettings),
         .target(
             name: "UIKit", dependencies: ["BackgroundTasks", "CObjects"], path: "UIKit",

@@ -1,3 +1,4 @@
+import ControlChannel
 import ControlWire
 import Foundation
 import TaskModel

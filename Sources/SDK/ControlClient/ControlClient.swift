@@ -1,3 +1,4 @@
+import ControlChannel
 public import ControlWire
 import FoundationEssentials
 public import TaskModel

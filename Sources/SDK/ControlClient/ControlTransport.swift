@@ -1,190 +1,109 @@
+import ControlChannel
 import ControlWire
 import FoundationEssentials
 import LinuxSystem
-import NIOCore
-import NIOHTTP1
-import NIOPosix
 
-/// HTTP/1.1 over the socket: one connection per exchange.
+/// The blocking connection of ControlChannel, each call on a thread of its own, for callers that must not block theirs.
 struct ControlTransport: Sendable {
-    enum Method: Sendable {
+    enum Method: String, Sendable {
         case GET, POST, PATCH, DELETE
-
-        fileprivate var http: HTTPMethod {
-            switch self {
-            case .GET: .GET
-            case .POST: .POST
-            case .PATCH: .PATCH
-            case .DELETE: .DELETE
-            }
-        }
     }
 
-    typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+    /// A task that waits for a conversation on another thread.
+    private typealias Caller<Value> = CheckedContinuation<Result<Value, ControlFailure>, Never>
 
-    let socketPath: String
+    private let connection: ControlConnection
+
+    init(socketPath: String) {
+        // No call has a deadline: the task that waits may be cancelled.
+        connection = ControlConnection(path: socketPath)
+    }
 
     /// Sends a request and gives the body of its success.
     func exchange(_ method: Method, _ path: String, body: Data?) async throws(ControlClientError) -> Data {
-        let connection = try await connect()
-        return try await speaking {
-            try await connection.executeThenClose { inbound, outbound in
-                var parts = inbound.makeAsyncIterator()
-                let status: UInt
-                do {
-                    try await send(method, path, body: body, to: outbound)
-                    status = try await readHead(&parts)
-                } catch let failure {
-                    // A host that refuses a body before its end stops reading; what it said still waits here.
-                    guard !(failure is ControlClientError), let said = try? await readHead(&parts) else {
-                        throw failure
-                    }
-                    status = said
-                }
-                let data = try await readBody(&parts)
-                guard (200..<300).contains(status) else { throw refusal(status: status, body: data) }
-                return data
+        let bytes = body.map { [UInt8]($0) }
+        let answer = try await waiting(on: "bgtask-call") {
+            (socket, ended: Caller<ControlConnection.Answer>) in
+            do throws(ControlFailure) {
+                ended.resume(
+                    returning: .success(
+                        try connection.send(method.rawValue, path, body: bytes, over: socket)))
+            } catch {
+                ended.resume(returning: .failure(error))
             }
         }
+        guard (200..<300).contains(answer.status) else { throw refusal(answer) }
+        return Data(answer.body)
     }
 
     /// Opens an event stream and returns when the host has begun it; what follows comes through the stream.
     func follow<Value: Sendable>(
         _ path: String, decode: @escaping @Sendable (EventStreamDecoder.Event) throws -> Value?
     ) async throws(ControlClientError) -> AsyncThrowingStream<Value, any Error> {
-        let connection = try await connect()
         let (stream, values) = AsyncThrowingStream.makeStream(of: Value.self)
-        let (opening, opened) = AsyncThrowingStream.makeStream(of: Void.self)
-        // Not a child task: the stream outlives this call, and its end cancels the task.
-        let reading = Task {
-            do {
-                try await connection.executeThenClose { inbound, outbound in
-                    try await send(.GET, path, body: nil, to: outbound)
-                    var parts = inbound.makeAsyncIterator()
-                    let status = try await readHead(&parts)
-                    guard status == 200 else {
-                        throw refusal(status: status, body: try await readBody(&parts))
-                    }
-                    var decoder = EventStreamDecoder()
-                    while let part = try await parts.next() {
-                        guard case .body(let buffer) = part else { break }
-                        // The first bytes are the host's sign that it listens.
-                        opened.finish()
-                        for event in try decoder.decode(buffer.readableBytesView) {
-                            if let value = try decode(event) { values.yield(value) }
-                        }
-                    }
-                }
-                opened.finish()
-                values.finish()
+        try await waiting(on: "bgtask-events") { (socket, opened: Caller<Void>) in
+            var events: ControlStream
+            do throws(ControlFailure) {
+                events = try connection.stream(Method.GET.rawValue, path, over: socket)
             } catch {
-                let failure = translate(error)
-                opened.finish(throwing: failure)
-                values.finish(throwing: failure)
+                return opened.resume(returning: .failure(error))
+            }
+            values.onTermination = { _ in socket.cancel() }
+            opened.resume(returning: .success(()))
+            do {
+                while let event = try events.next() {
+                    if let value = try decode(event) { values.yield(value) }
+                }
+                values.finish()
+            } catch let failure as ControlFailure {
+                values.finish(throwing: translate(failure))
+            } catch {
+                values.finish(throwing: broken(ControlJSON.sentence(of: error)))
             }
         }
-        values.onTermination = { _ in reading.cancel() }
-        return try await speaking {
-            for try await _ in opening {}
-            return stream
-        }
+        return stream
     }
 
-    private func connect() async throws(ControlClientError) -> Connection {
-        do {
-            return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .channelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
-                .connect(unixDomainSocketPath: socketPath) { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHTTPClientHandlers()
-                        return try Connection(wrappingChannelSynchronously: channel)
-                    }
-                }
-        } catch {
-            throw .unreachable(socket: socketPath, cause: Self.cause(of: error))
-        }
-    }
-
-    private func send(
-        _ method: Method, _ path: String, body: Data?,
-        to outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
-    ) async throws {
-        var headers: HTTPHeaders = ["host": "bgtask", "connection": "close", "accept": "application/json"]
-        if let body {
-            headers.add(name: "content-type", value: "application/json")
-            headers.add(name: "content-length", value: String(body.count))
-        }
-        let head = HTTPRequestHead(version: .http1_1, method: method.http, uri: path, headers: headers)
-        try await outbound.write(.head(head))
-        if let body { try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
-        try await outbound.write(.end(nil))
-    }
-
-    private func readHead(
-        _ parts: inout NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
-    ) async throws -> UInt {
-        guard case .head(let head)? = try await parts.next() else { throw broken("it closed the connection") }
-        return head.status.code
-    }
-
-    private func readBody(
-        _ parts: inout NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
-    ) async throws -> Data {
-        var data = Data()
-        while let part = try await parts.next() {
-            switch part {
-            case .body(let buffer):
-                guard data.count + buffer.readableBytes <= ControlProtocol.maximumResponseLength else {
-                    throw broken("the answer has more than \(ControlProtocol.maximumResponseLength) bytes")
-                }
-                data.append(contentsOf: buffer.readableBytesView)
-            case .end:
-                return data
-            case .head:
-                throw broken("a second answer came")
-            }
-        }
-        throw broken("the answer stopped in the middle")
-    }
-
-    private func refusal(status: UInt, body: Data) -> ControlClientError {
-        guard let message = try? ControlJSON.decode(ErrorMessage.self, from: body) else {
-            return broken("status \(status) without an error that this version knows")
-        }
-        return .refused(message)
-    }
-
-    /// Runs a conversation and gives its faults the one type that callers know.
-    private func speaking<Value: Sendable>(
-        _ body: () async throws -> Value
+    /// Runs a conversation on a thread until it resumes the caller; cancelling the caller's task ends it before.
+    private func waiting<Value: Sendable>(
+        on thread: String,
+        _ body:
+            @escaping @Sendable (
+                LocalSocket, CheckedContinuation<Result<Value, ControlFailure>, Never>
+            ) -> Void
     ) async throws(ControlClientError) -> Value {
-        do {
-            return try await body()
+        do throws(ControlFailure) {
+            let socket = try connection.socket()
+            let result = await withTaskCancellationHandler {
+                await withCheckedContinuation { caller in
+                    BlockingThread.start(named: thread) { body(socket, caller) }
+                }
+            } onCancel: {
+                socket.cancel()
+            }
+            return try result.get()
         } catch {
             throw translate(error)
         }
     }
 
-    private func translate(_ error: any Error) -> ControlClientError {
-        switch error {
-        case let error as ControlClientError: error
-        case is CancellationError: broken("the call was cancelled")
-        case is DecodingError: broken(ControlJSON.sentence(of: error))
-        case is EventStreamDecoder.TooLong:
-            broken("an event has more than \(EventStreamDecoder.maximumLength) bytes")
-        default: broken(Self.cause(of: error))
+    private func refusal(_ answer: ControlConnection.Answer) -> ControlClientError {
+        guard let message = try? ControlJSON.decode(ErrorMessage.self, from: Data(answer.body)) else {
+            return broken("status \(answer.status) without an error that this version knows")
+        }
+        return .refused(message)
+    }
+
+    private func translate(_ failure: ControlFailure) -> ControlClientError {
+        switch failure {
+        case .unreachable(let cause): .unreachable(socket: connection.path, cause: cause)
+        case .broken(let finding): broken(finding)
+        case .refused(let answer): refusal(answer)
+        case .cancelled: broken("the call was cancelled")
         }
     }
 
     private func broken(_ finding: String) -> ControlClientError {
-        .broken(socket: socketPath, finding: finding)
-    }
-
-    private static func cause(of error: any Error) -> String {
-        switch error {
-        case let error as IOError: SystemCallError.text(of: error.errnoCode)
-        case is SocketAddressError: "the path is too long for a socket"
-        default: "\(error)"
-        }
+        .broken(socket: connection.path, finding: finding)
     }
 }

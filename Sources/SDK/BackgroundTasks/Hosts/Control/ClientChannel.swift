@@ -1,3 +1,4 @@
+import ControlChannel
 import Foundation
 import Synchronization
 
@@ -96,6 +97,6 @@ final class ClientChannel: TaskChannel {
     private func send(_ what: String, _ body: some Encodable) {
         guard let data = try? JSONEncoder().encode(body) else { return }
         // A launch that the host has ended meanwhile is not found any more: nothing is left to tell.
-        _ = try? connection.send("POST", route + what, body: data)
+        _ = try? connection.send("POST", route + what, body: Array(data))
     }
 }

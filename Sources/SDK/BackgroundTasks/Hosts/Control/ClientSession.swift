@@ -1,3 +1,4 @@
+import ControlChannel
 import Foundation
 import Synchronization
 
@@ -15,11 +16,12 @@ final class ClientSession: Sendable {
     ///   - identifier: As it was registered, wildcards included.
     ///   - submission: What is to be submitted next: the subject of refusals.
     ///   - connection: The host.
+    ///   - host: Puts the host's refusals into words.
     ///   - conditions: Called with what the machine is like.
     ///   - ended: Called when the host is gone.
     /// - Throws: The host's refusal.
     init(
-        _ identifier: String, for submission: String, _ connection: ControlConnection,
+        _ identifier: String, for submission: String, _ connection: ControlConnection, of host: ControlHost,
         conditions: @escaping @Sendable (MachineConditions) -> Void, ended: @escaping @Sendable () -> Void
     ) throws(Refusal) {
         self.connection = connection
@@ -27,10 +29,11 @@ final class ClientSession: Sendable {
         let opened = DispatchSemaphore(value: 0)
         let refusal = Mutex<Refusal?>(nil)
         let thread = Thread { [self] in
-            do throws(ControlStream.OpeningError) {
-                var stream = try ControlStream.open(connection, "/v1/clients?identifiers=\(identifier)")
+            do throws(ControlFailure) {
+                var stream = try connection.stream("POST", "/v1/clients?identifiers=\(identifier)")
                 var isRegistered = false
-                while let event = stream.next() {
+                // A connection that breaks is the same as a stream that ends: the host is gone.
+                while let event = (try? stream.next()) ?? nil {
                     if event.name == "registered", !isRegistered {
                         isRegistered = true
                         opened.signal()
@@ -45,7 +48,7 @@ final class ClientSession: Sendable {
                     opened.signal()
                 }
             } catch {
-                refusal.withLock { $0 = ControlHost.refusal(error, of: submission) }
+                refusal.withLock { $0 = host.refusal(error, of: submission) }
                 opened.signal()
             }
             hostIsGone()
@@ -84,19 +87,19 @@ final class ClientSession: Sendable {
         var gpu: Bool?
     }
 
-    private func take(_ event: ControlStream.Event) {
-        let decoder = JSONDecoder()
+    private func take(_ event: EventStreamDecoder.Event) {
+        let (decoder, data) = (JSONDecoder(), Data(event.data))
         switch event.name {
         case "launch":
-            if let launch = try? decoder.decode(Launch.self, from: event.data) { start(launch) }
+            if let launch = try? decoder.decode(Launch.self, from: data) { start(launch) }
         case "expire":
-            guard let expire = try? decoder.decode(Expire.self, from: event.data) else { return }
+            guard let expire = try? decoder.decode(Expire.self, from: data) else { return }
             channels.withLock { $0[expire.launch] }?.expire(
                 Expiration(
                     reason: expire.reason, deadline: Date(timeIntervalSinceNow: expire.graceSeconds),
                     grace: expire.graceSeconds))
         case "conditions":
-            guard let told = try? decoder.decode(Conditions.self, from: event.data) else { return }
+            guard let told = try? decoder.decode(Conditions.self, from: data) else { return }
             var new = MachineConditions()
             new.isLowPower = told.lowPowerMode
             new.thermal = MachineConditions.thermalWords.firstIndex(of: told.thermal) ?? 0

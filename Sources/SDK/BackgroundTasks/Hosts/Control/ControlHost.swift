@@ -1,3 +1,4 @@
+import ControlChannel
 import Foundation
 import Synchronization
 
@@ -22,8 +23,11 @@ final class ControlHost: AppHost {
     /// Registers with the host one after the other.
     private let registering = DispatchQueue(label: "BackgroundTasks.client.registering")
 
+    /// Seconds: a host that is silent for so long counts as not there; a stream has a comment every 15 s.
+    private static let timeout = 30
+
     /// Talks to the host at a socket; nothing is sent yet.
-    init(socket: String) { connection = ControlConnection(path: socket) }
+    init(socket: String) { connection = ControlConnection(path: socket, timeout: Self.timeout) }
 
     /// The host that this process should use; `nil` if no socket is where one is looked for.
     ///
@@ -44,7 +48,7 @@ final class ControlHost: AppHost {
         }
         do {
             let body = try JSONEncoder().encode(ControlMessages.Submission(request))
-            let answer = try connection.send("POST", "/v1/requests", body: body)
+            let answer = try connection.send("POST", "/v1/requests", body: Array(body))
             guard answer.status >= 400 else {
                 submitted.withLock { _ = $0.insert(request.identifier) }
                 return
@@ -54,7 +58,7 @@ final class ControlHost: AppHost {
             throw refusal
         } catch {
             throw Refusal(
-                .unavailable, "\(request.identifier): \(Self.text(of: error)). Start a host: bgtaskd")
+                .unavailable, "\(request.identifier): \(text(of: error)). Start a host: bgtaskd")
         }
     }
 
@@ -64,7 +68,8 @@ final class ControlHost: AppHost {
             guard sessions.withLock({ $0[identifier] }) == nil else { return .success(()) }
             do throws(Refusal) {
                 let session = try ClientSession(
-                    identifier, for: submission, connection, conditions: { [weak self] in self?.changed($0) },
+                    identifier, for: submission, connection, of: self,
+                    conditions: { [weak self] in self?.changed($0) },
                     ended: { [weak self] in self?.sessions.withLock { $0[identifier] = nil } })
                 sessions.withLock { $0[identifier] = session }
                 return .success(())
@@ -89,7 +94,7 @@ final class ControlHost: AppHost {
     var conditions: MachineConditions {
         let isTold = sessions.withLock { !$0.isEmpty }
         guard !isTold, let answer = try? connection.send("GET", "/v1/conditions"),
-            let rows = try? JSONDecoder().decode([ControlMessages.Condition].self, from: answer.body)
+            let rows = try? JSONDecoder().decode([ControlMessages.Condition].self, from: Data(answer.body))
         else { return toldConditions }
         return MachineConditions(rows)
     }
@@ -104,11 +109,11 @@ final class ControlHost: AppHost {
         for request in rows() where identifier == nil || request.identifier == identifier {
             do {
                 let body = try JSONEncoder().encode(ControlMessages.Cancellation(target: request.request))
-                _ = try connection.send("POST", "/v1/cancel", body: body)
+                _ = try connection.send("POST", "/v1/cancel", body: Array(body))
             } catch {
                 log(
                     .warning, subsystem: nil, category: nil,
-                    "\(request.identifier) is not cancelled: \(Self.text(of: error))")
+                    "\(request.identifier) is not cancelled: \(text(of: error))")
             }
         }
     }
@@ -119,28 +124,27 @@ final class ControlHost: AppHost {
     private func rows() -> [ControlMessages.Request] {
         do {
             let answer = try connection.send("GET", "/v1/requests")
-            let rows = try JSONDecoder().decode([ControlMessages.Row].self, from: answer.body).map(\.request)
+            let rows = try JSONDecoder().decode([ControlMessages.Row].self, from: Data(answer.body))
+                .map(\.request)
             let own = submitted.withLock { $0 }
             return rows.filter { $0.bundle == bundle || own.contains($0.identifier) }
         } catch {
             log(
                 .warning, subsystem: nil, category: nil,
-                "pending requests can't be listed: \(Self.text(of: error))")
+                "pending requests can't be listed: \(text(of: error))")
             return []
         }
     }
 
     /// A refusal to open a stream.
-    static func refusal(_ error: ControlStream.OpeningError, of identifier: String) -> Refusal {
-        switch error {
-        case .refused(let answer): refusal(answer, of: identifier)
-        case .failed(let failure):
-            Refusal(.unavailable, "\(identifier): \(failure.description). Start a host: bgtaskd")
-        }
+    func refusal(_ failure: ControlFailure, of identifier: String) -> Refusal {
+        if case .refused(let answer) = failure { return Self.refusal(answer, of: identifier) }
+        return Refusal(.unavailable, "\(identifier): \(text(of: failure)). Start a host: bgtaskd")
     }
 
     private static func refusal(_ answer: ControlConnection.Answer, of identifier: String) -> Refusal {
-        guard let problem = try? JSONDecoder().decode(ControlMessages.Problem.self, from: answer.body) else {
+        guard let problem = try? JSONDecoder().decode(ControlMessages.Problem.self, from: Data(answer.body))
+        else {
             return Refusal(.unavailable, "\(identifier): the host answered with status \(answer.status)")
         }
         let codes: [String: BGTaskScheduler.Error.Code] = [
@@ -152,8 +156,15 @@ final class ControlHost: AppHost {
             codes[problem.code] ?? .unavailable, "\(problem.subject): \(problem.finding). \(problem.remedy)")
     }
 
-    private static func text(of error: any Error) -> String {
-        (error as? ControlConnection.Failure)?.description ?? "\(error)"
+    /// What went wrong, with the socket.
+    private func text(of error: any Error) -> String {
+        switch error as? ControlFailure {
+        case .unreachable(let cause): "no host answers on \(connection.path): \(cause)"
+        case .broken(let finding): "the host on \(connection.path) gave no proper answer: \(finding)"
+        case .refused(let answer): "the host on \(connection.path) answered with status \(answer.status)"
+        case .cancelled: "the call was cancelled"
+        case nil: "\(error)"
+        }
     }
 
     // What is the process's own: it lives on its own time, and speaks for itself.

@@ -1,0 +1,106 @@
+import Glibc
+import Synchronization
+
+/// A stream socket to a path of the file system, for one thread that blocks and others that may cancel it.
+public final class LocalSocket: Sendable {
+    private let descriptor: CInt
+    private let path: String
+    private let isCancelled = Atomic(false)
+
+    /// Makes a socket; nothing is connected yet.
+    ///
+    /// - Parameters:
+    ///   - path: Where the other end listens, at most 107 bytes.
+    ///   - timeout: Seconds that one read or write may take; `nil` waits for ever.
+    /// - Throws: ``ControlFailure/unreachable(_:)``.
+    public init(path: String, timeout: Int?) throws(ControlFailure) {
+        self.path = path
+        guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
+            throw .unreachable("the path is too long for a socket")
+        }
+        let number = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        let code = errno
+        guard number >= 0 else { throw .unreachable(Self.text(of: code)) }
+        descriptor = number
+        guard let timeout else { return }
+        var limit = timeval(tv_sec: timeout, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            // Without it a silent host is waited for; that is no reason to give up before.
+            setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
+    }
+
+    deinit { _ = close(descriptor) }
+
+    /// Connects to the path.
+    ///
+    /// - Throws: ``ControlFailure/unreachable(_:)`` with the system's words.
+    func connect() throws(ControlFailure) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        while true {
+            let result = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            let code = errno
+            if result == 0 { break }
+            if code != EINTR { throw .unreachable(Self.text(of: code)) }
+        }
+        if isCancelled.load(ordering: .sequentiallyConsistent) { throw .cancelled }
+    }
+
+    /// Writes all bytes.
+    ///
+    /// - Throws: ``ControlFailure/broken(_:)`` if the other end has closed the connection or takes nothing.
+    func send(_ bytes: [UInt8]) throws(ControlFailure) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes { buffer in
+                // A host that is gone answers with an error, not with SIGPIPE.
+                Glibc.send(
+                    descriptor, buffer.baseAddress.map { $0 + sent }, bytes.count - sent, CInt(MSG_NOSIGNAL))
+            }
+            let code = errno
+            if count >= 0 {
+                sent += count
+            } else if code != EINTR {
+                throw failure(code)
+            }
+        }
+    }
+
+    /// Reads what is there, after waiting for the first byte; empty at the end of the stream.
+    ///
+    /// - Throws: ``ControlFailure``.
+    func receive() throws(ControlFailure) -> [UInt8] {
+        while true {
+            var code: CInt = 0
+            var count = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, initialized in
+                count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+                code = errno
+                initialized = max(0, count)
+            }
+            if count < 0, code == EINTR { continue }
+            guard count >= 0 else { throw failure(code) }
+            if count == 0, isCancelled.load(ordering: .sequentiallyConsistent) { throw .cancelled }
+            return bytes
+        }
+    }
+
+    /// Ends what another thread waits for here, now or later; that throws ``ControlFailure/cancelled``.
+    public func cancel() {
+        isCancelled.store(true, ordering: .sequentiallyConsistent)
+        _ = shutdown(descriptor, CInt(SHUT_RDWR))
+    }
+
+    private func failure(_ code: CInt) -> ControlFailure {
+        if isCancelled.load(ordering: .sequentiallyConsistent) { return .cancelled }
+        return .broken(code == EAGAIN ? "it is silent" : Self.text(of: code))
+    }
+
+    private static func text(of code: CInt) -> String { String(cString: strerror(code)) }
+}
