@@ -20,7 +20,7 @@ import Testing
     @Test func `ported sources have nothing, whatever their strings and comments look like`() {
         let (status, lines) = lines("Ported", "\(fixtures)/Ported/feed.yaml")
         #expect(
-            status == 0 && lines == ["The manifest is right. Nothing is wrong with 1 Swift file."], "\(lines)"
+            status == 0 && lines == ["No problems found in 1 manifest and 1 Swift file."], "\(lines)"
         )
     }
 

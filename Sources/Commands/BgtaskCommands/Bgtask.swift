@@ -13,8 +13,8 @@ struct Bgtask: AsyncParsableCommand {
               bgtask launches --identifier com.example.photos.cleanup --json
               bgtask conditions set power=battery:15% network=metered
 
-            The host is asked on the socket of --socket, $BGTASK_SOCKET,
-            $XDG_RUNTIME_DIR/bgtask/control.sock or /run/bgtask/control.sock.
+            The command asks the host on the socket of --socket or $BGTASK_SOCKET, or
+            on $XDG_RUNTIME_DIR/bgtask/control.sock or /run/bgtask/control.sock.
 
             Exit codes: 0 done; 1 an outcome other than succeeded, or a manifest with
             errors; 2 usage; 3 the host can't be reached; 4 the host refused.

@@ -40,7 +40,7 @@ extension HostCommand {
             try console.report(error, tried: common.candidates)
             throw ExitCode(error.exitCode)
         } catch is Console.Closed {
-            // The reader went, as `head` does: it has what it wanted.
+            // The reader is gone, as `head` is when it has read enough.
             throw ExitCode.success
         }
     }

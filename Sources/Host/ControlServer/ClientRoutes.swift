@@ -3,13 +3,13 @@ import FoundationEssentials
 import Hummingbird
 import TaskModel
 
-/// Processes that run handlers of their own, and what they say of their launches.
+/// Processes that run handlers of their own, and their reports about launches.
 struct ClientRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
 
     func add(to routes: RouteTable) {
-        // The identifiers are in the query: the body's end would be taken for the client's.
+        // The identifiers are in the query, because the end of a body would look like the end of the client.
         routes.post("clients", query: [.identifiers]) { request, context in
             let calls = try await host.connect(
                 Self.identifiers(request.query(.identifiers)), from: context.peer)
@@ -59,7 +59,7 @@ struct ClientRoutes {
         let names = (text ?? "").split(separator: ",").map(String.init)
         guard !names.isEmpty, names.count <= 100 else {
             throw ClientText.invalid(
-                "identifiers", "there are \(names.count)",
+                "identifiers", "the query names \(names.count)",
                 remedy: "Name 1 to 100: POST /v1/clients?identifiers=com.example.a,com.example.b.*")
         }
         return try names.map { name in
@@ -67,7 +67,7 @@ struct ClientRoutes {
                 return try IdentifierPattern(name)
             } catch {
                 throw ClientText.invalid(
-                    name, "\(error)", remedy: "Name tasks' identifiers; '.*' may end one")
+                    name, "\(error)", remedy: "Give the identifiers of tasks; each may end in '.*'")
             }
         }
     }

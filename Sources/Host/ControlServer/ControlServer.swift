@@ -8,10 +8,10 @@ public import ServiceLifecycle
 
 /// The control channel: HTTP and JSON on a Unix socket (Documentation/ControlAPI.md).
 ///
-/// A service: `run()` serves until graceful shutdown or cancellation, then takes the socket's file away. Every peer is
-/// decided by the kernel's credentials: the host's own user and root may do everything, nobody else anything.
+/// A service: `run()` serves until graceful shutdown or cancellation, then removes the socket's file. The kernel's
+/// credentials decide about every peer: the host's own user and root may do everything, other users nothing.
 public struct ControlServer: Service {
-    /// What one client, or all of them, may take of the host.
+    /// The share of the host that one client, or all of them, may take.
     public struct Limits: Sendable {
         /// Connections at once; more wait in the socket's queue.
         public var connections = 128
@@ -35,7 +35,7 @@ public struct ControlServer: Service {
     private let owner: UInt32
     private let onServing: @Sendable () async -> Void
 
-    /// Makes a server; nothing is touched before `run()`.
+    /// Creates a server; nothing is touched before `run()`.
     ///
     /// - Parameters:
     ///   - host: What is controlled.
@@ -108,7 +108,7 @@ public struct ControlServer: Service {
         return router
     }
 
-    /// The HTTP library's own lines are of use only to those who look for its faults.
+    /// The HTTP library's own lines help only to find its faults.
     private var quiet: Logger {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)

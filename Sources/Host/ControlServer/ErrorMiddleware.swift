@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import TaskModel
 
-/// Turns whatever a route throws into the one form of error that clients know.
+/// Turns every error of a route into the one form that clients know.
 struct ErrorMiddleware: RouterMiddleware {
     typealias Context = ControlContext
 

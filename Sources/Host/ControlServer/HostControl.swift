@@ -28,12 +28,12 @@ public protocol HostControl: Sendable {
     /// - Parameters:
     ///   - identifiers: What its handlers are for; a manifest must permit each.
     ///   - process: Its number, as the kernel says it of the connection.
-    /// - Returns: What it is told; the client is gone when nobody reads this any more.
+    /// - Returns: The calls for it. The client counts as gone when the stream is no longer read.
     /// - Throws: `notPermitted` for an identifier that no manifest has, `unavailable`.
     func connect(_ identifiers: [IdentifierPattern], from process: Int32) async throws(SubmissionError)
         -> AsyncStream<ClientCall>
 
-    /// Takes what a client says of a launch that runs in it.
+    /// Takes the report of a client about a launch that runs in it.
     ///
     /// - Throws: `notFound` if no such launch runs in a client, `notPermitted` if it is another process's.
     func report(_ id: LaunchID, _ report: ClientReport, from process: Int32) async throws(SubmissionError)
@@ -55,7 +55,7 @@ public protocol HostControl: Sendable {
     /// - Throws: `notFound` if there is none of that number.
     func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail
 
-    /// Takes back what is pending and tells what runs to stop with `cancelledByUser`.
+    /// Cancels what is pending, and stops what runs with the reason `cancelledByUser`.
     ///
     /// - Throws: `notFound` if nothing by that name waits or runs.
     func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation
@@ -69,12 +69,12 @@ public protocol HostControl: Sendable {
     func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
         -> SimulatedLaunch
 
-    /// Tells running launches to stop.
+    /// Asks running launches to stop.
     ///
     /// - Parameters:
     ///   - target: A launch, or the identifier of running ones.
     ///   - reason: One for which ``Reason/isExpiration`` holds.
-    /// - Returns: The launches that were told.
+    /// - Returns: The launches that were asked.
     /// - Throws: `notFound` if nothing by that name runs.
     func expire(_ target: ControlTarget, reason: Reason) async throws(SubmissionError) -> [LaunchID]
 
@@ -86,7 +86,7 @@ public protocol HostControl: Sendable {
     /// The host bounds what it keeps for a reader that is slow and drops the oldest.
     func log(following: Bool) async -> AsyncStream<LogLine>
 
-    /// What happens from now on: whatever happens after this returns is in the stream.
+    /// The events from now on: everything that happens after this returns is in the stream.
     ///
     /// Ends after ``HostEvent/hostStopping``. The host bounds what it keeps for a reader that is slow; it may leave
     /// out progress, and ends the stream of a reader that has missed anything else.

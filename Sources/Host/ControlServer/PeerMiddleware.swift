@@ -4,7 +4,7 @@ import LinuxSystem
 import Logging
 import NIOCore
 
-/// Lets the host's own user and root pass and nobody else.
+/// Lets only the host's own user and root pass.
 struct PeerMiddleware: RouterMiddleware {
     typealias Context = ControlContext
 
@@ -31,7 +31,7 @@ struct PeerMiddleware: RouterMiddleware {
     private func credentials(of channel: any Channel) async throws -> PeerCredentials {
         guard let options = channel as? any SocketOptionProvider else {
             throw ErrorMessage(
-                .internalError, subject: "connection", finding: "it is no socket",
+                .internalError, subject: "connection", finding: "it is not a socket",
                 remedy: "Report it as a fault of bgtask")
         }
         // Safe: `PeerCredentials` is laid out as the `struct ucred` that this option fills in.

@@ -45,7 +45,7 @@ extension Request {
     private func collectBody(
         context: ControlContext, limits: ControlServer.Limits
     ) async throws -> ByteBuffer {
-        // A client that dribbles loses its connection: the body's iterator then ends or throws.
+        // A client that sends too slowly loses its connection: the iterator of the body then ends or throws.
         let channel = context.channel
         let deadline = channel.eventLoop.scheduleTask(in: .seconds(limits.requestSeconds)) {
             channel.close(promise: nil)
@@ -108,7 +108,8 @@ enum ClientText {
     static func launch(_ text: String) throws -> LaunchID {
         guard let id = LaunchID(text) else {
             throw invalid(
-                text, "it is not a launch", remedy: "Name a launch as listings show it, such as L42")
+                text, "this is not the name of a launch",
+                remedy: "Name a launch as listings show it, such as L42")
         }
         return id
     }

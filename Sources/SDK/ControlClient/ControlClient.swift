@@ -13,7 +13,7 @@ public struct ControlClient: Sendable {
 
     private let transport: ControlTransport
 
-    /// Makes a client; nothing is opened.
+    /// A client of the host on a socket; nothing is opened yet.
     public init(socketPath: String) {
         self.socketPath = socketPath
         transport = ControlTransport(socketPath: socketPath)
@@ -36,7 +36,7 @@ public struct ControlClient: Sendable {
         try await get("/requests")
     }
 
-    /// Takes back what is pending, and tells what runs to stop.
+    /// Cancels what is pending, and stops what runs.
     public func cancel(_ target: ControlTarget) async throws(ControlClientError) -> CancellationMessage {
         try await send(.POST, "/cancel", CancelMessage(target: target))
     }
@@ -68,7 +68,7 @@ public struct ControlClient: Sendable {
         try await send(.POST, "/launches", SimulationMessage(identifier: identifier, debug: debug))
     }
 
-    /// Tells running launches to stop.
+    /// Asks running launches to stop.
     public func expire(
         _ target: ControlTarget, reason: Reason = .simulated
     ) async throws(ControlClientError) -> ExpirationMessage {
@@ -85,7 +85,7 @@ public struct ControlClient: Sendable {
         try await get("/bundles")
     }
 
-    /// Tells of a use, a dismissal, a switch or a budget.
+    /// Records a use or a dismissal, or sets a switch or a budget.
     public func change(
         _ bundle: BundleIdentifier, _ change: BundleChange
     ) async throws(ControlClientError) -> BundleMessage {
@@ -185,7 +185,8 @@ public struct ControlClient: Sendable {
         do {
             body = try ControlJSON.line(message)
         } catch {
-            throw .broken(socket: socketPath, finding: "the request can't be written as JSON: \(error)")
+            throw .broken(
+                socket: socketPath, finding: "this client can't write the request as JSON: \(error)")
         }
         return try await decode(transport.exchange(method, path(route), body: body))
     }

@@ -99,7 +99,7 @@ public struct PushMessage: Codable, Equatable, Sendable {
     /// 5 or 10; `nil` is 5.
     public var priority: PushPriority?
 
-    /// Makes a push.
+    /// Addresses a payload to a bundle's task of the kind `push`.
     public init(bundle: BundleIdentifier, payload: String?, priority: PushPriority?) {
         self.bundle = bundle
         self.payload = payload
@@ -112,6 +112,6 @@ public struct AnswerMessage: Codable, Equatable, Sendable {
     /// Whether it should.
     public var keepGoing: Bool
 
-    /// Makes an answer.
+    /// Says whether the launch should keep going.
     public init(keepGoing: Bool) { self.keepGoing = keepGoing }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 public import TaskModel
 
-/// What the host tells a client that runs handlers of its own: one event of `POST /v1/clients`.
+/// A message of the host to a client that runs its own handlers: one event of `POST /v1/clients`.
 public enum ClientCallMessage: Codable, Equatable, Sendable {
     /// It is registered.
     case registered(ClientRegisteredMessage)
@@ -118,7 +118,7 @@ public struct ClientExpireMessage: Codable, Equatable, Sendable {
     public var launch: LaunchID
     /// Why.
     public var reason: Reason
-    /// It ends after this, whatever the client does.
+    /// Seconds until the launch ends, whatever the client does.
     public var graceSeconds: Double
 }
 
@@ -153,14 +153,14 @@ public struct ClientProgressMessage: Codable, Equatable, Sendable {
     /// What it is doing.
     public var message: String?
 
-    /// Makes a message.
+    /// Reports how far a launch has come.
     public init(_ progress: TaskProgress) {
         completed = progress.completed
         total = progress.total
         message = progress.message
     }
 
-    /// The value.
+    /// The progress without its encoding.
     public var progress: TaskProgress { TaskProgress(completed: completed, total: total, message: message) }
 }
 
@@ -171,7 +171,7 @@ public struct ClientCompletionMessage: Codable, Equatable, Sendable {
     /// A sentence for people.
     public var message: String?
 
-    /// Makes a message.
+    /// Reports that a launch has ended by itself.
     public init(success: Bool, message: String? = nil) {
         self.success = success
         self.message = message
@@ -183,10 +183,10 @@ public struct ClientCheckpointMessage: Codable, Equatable, Sendable {
     /// At most 48 KiB as base64; "" forgets.
     public var checkpoint: String
 
-    /// Makes a message.
+    /// Encodes the bytes as base64.
     public init(_ bytes: [UInt8]) { checkpoint = Data(bytes).base64EncodedString() }
 
-    /// The bytes; `nil` if it is no base64.
+    /// The bytes; `nil` if the text is not base64.
     public var bytes: [UInt8]? { Data(base64Encoded: checkpoint).map(Array.init) }
 }
 
@@ -197,7 +197,7 @@ public struct ClientTitleMessage: Codable, Equatable, Sendable {
     /// Its second line.
     public var subtitle: String?
 
-    /// Makes a message.
+    /// Reports what the user should see of a launch.
     public init(title: String, subtitle: String? = nil) {
         self.title = title
         self.subtitle = subtitle

@@ -2,11 +2,11 @@ public import TaskModel
 
 /// The host's configuration: the body of `GET /v1/configuration`.
 public struct ConfigurationMessage: Codable, Equatable, Sendable {
-    /// What one layer says.
+    /// The value of one layer.
     public struct Origin: Codable, Equatable, Sendable {
         /// The value, as a file has it.
         public var value: String
-        /// Who says so.
+        /// Where it comes from.
         public var source: String
 
         init(_ origin: ConfiguredValue.Origin) {
@@ -21,11 +21,11 @@ public struct ConfigurationMessage: Codable, Equatable, Sendable {
         public var key: String
         /// What is in force.
         public var value: String
-        /// Who says so: a file with its line, an environment variable, an option, `standard`, `bgtask settings`.
+        /// Where it comes from: a file with its line, an environment variable, an option, `standard`, `bgtask settings`.
         public var source: String
-        /// What stands below it, the nearest first.
+        /// The values that it overrides, the nearest layer first.
         public var overridden: [Origin]
-        /// What takes its place when the host starts anew; `null` if that changes nothing.
+        /// The value after the next start of the host; `null` if that changes nothing.
         @Explicit public var afterRestart: Origin?
 
         /// Copies a row.

@@ -49,7 +49,7 @@ public enum ControlJSON {
         case .valueNotFound(let type, let context):
             return "\(place(context)) is null and should be of type \(type)"
         case .dataCorrupted(let context): return "\(place(context)): \(context.debugDescription)"
-        @unknown default: return "it does not fit"
+        @unknown default: return "it does not match the message"
         }
     }
 

@@ -12,8 +12,8 @@ public enum ControlProtocol {
     public static let maximumResponseLength = 64 << 20
     /// The most launches that one listing gives.
     public static let maximumLaunchLimit = 1000
-    /// The launches of a listing that names no limit.
+    /// The most launches of a listing without a limit of its own.
     public static let standardLaunchLimit = 50
-    /// How often an event stream says that it lives, in seconds.
+    /// Seconds between the comments that show that an event stream is alive.
     public static let heartbeatSeconds: Int64 = 15
 }

@@ -1,4 +1,4 @@
-/// Where a host's control socket is, for those who serve there and those who ask there.
+/// Where a host serves its control socket, and where clients look for it.
 public enum ControlSocketSearch {
     /// The environment variable that names the socket.
     public static let variable = "BGTASK_SOCKET"

@@ -17,17 +17,17 @@ public struct ErrorMessage: Error, Codable, Equatable, Sendable, CustomStringCon
         case peerNotAllowed
         /// No such path, or not with this method.
         case noSuchRoute
-        /// The body is no message of this route.
+        /// The body is not a message of this route.
         case malformedBody
         /// The body is larger than ``ControlProtocol/maximumBodyLength``.
         case bodyTooLarge
         /// The body did not come in time.
         case requestTimedOut
-        /// A fault of the host.
+        /// The host has a fault; its log has the cause.
         case internalError
     }
 
-    /// Makes an error of the channel.
+    /// An error that the channel itself found, before the host was asked.
     public init(_ code: Code, subject: String, finding: String, remedy: String) {
         self.code = code.rawValue
         self.subject = subject

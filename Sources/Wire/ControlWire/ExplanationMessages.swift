@@ -42,7 +42,7 @@ public struct TaskExplanationMessage: Codable, Equatable, Sendable {
     public var identifier: TaskIdentifier
     /// Its kind.
     public var kind: TaskKind
-    /// The request that waits; `null` if the answer is about one that nobody has submitted.
+    /// The request that waits; `null` if none is pending, and the answer is about one submitted now.
     @Explicit public var pending: RequestID?
     /// The launch that runs.
     @Explicit public var running: LaunchID?

@@ -29,7 +29,7 @@ public struct Explicit<Value: Codable & Equatable & Sendable>: Codable, Equatabl
 }
 
 extension KeyedDecodingContainer {
-    /// Stands before the standard library's for this type, so that synthesized decoding forgives a missing key.
+    /// Takes precedence over the standard library's method, so that synthesized decoding accepts a missing key.
     func decode<Value>(_ type: Explicit<Value>.Type, forKey key: Key) throws -> Explicit<Value> {
         try decodeIfPresent(type, forKey: key) ?? Explicit(wrappedValue: nil)
     }

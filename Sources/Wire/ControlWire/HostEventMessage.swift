@@ -14,7 +14,7 @@ public enum HostEventMessage: Equatable, Sendable {
     case launchStarted(LaunchMessage)
     /// Its handler was called.
     case launchReady(LaunchID, RequestID, at: Timestamp)
-    /// It told its progress.
+    /// It reported its progress.
     case progress(LaunchID, RequestID, ProgressMessage)
     /// What the user should see of it from now on.
     case titleChanged(LaunchID, RequestID, title: String, subtitle: String)

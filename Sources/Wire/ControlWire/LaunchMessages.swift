@@ -168,14 +168,14 @@ public struct SimulationMessage: Codable, Equatable, Sendable {
     /// Whether to stop before the handler for a debugger; `nil` is false.
     public var debug: Bool?
 
-    /// Makes an order.
+    /// Asks the host to launch a task past the policies.
     public init(identifier: TaskIdentifier, debug: Bool) {
         self.identifier = identifier
         self.debug = debug
     }
 }
 
-/// The answer to it.
+/// The answer of `POST /v1/launches`.
 public struct SimulatedLaunchMessage: Codable, Equatable, Sendable {
     /// The launch that was started.
     public var launch: LaunchMessage

@@ -5,7 +5,7 @@ public struct CancelMessage: Codable, Equatable, Sendable {
     /// `R17`, `L42` or an identifier.
     public var target: String
 
-    /// Makes an order.
+    /// Asks the host to cancel what the target names.
     public init(target: ControlTarget) {
         self.target = target.description
     }
@@ -32,7 +32,7 @@ public struct ExpireMessage: Codable, Equatable, Sendable {
     /// One that an expiration may give; `nil` is `simulated`.
     public var reason: Reason?
 
-    /// Makes an order.
+    /// Asks the host to stop the launches that the target names.
     public init(target: ControlTarget, reason: Reason) {
         self.target = target.description
         self.reason = reason
@@ -46,7 +46,7 @@ public struct ExpirationMessage: Codable, Equatable, Sendable {
     /// Why.
     public var reason: Reason
 
-    /// Makes an answer.
+    /// Names the launches that the host asked to stop.
     public init(launches: [LaunchID], reason: Reason) {
         self.launches = launches
         self.reason = reason

@@ -10,7 +10,7 @@ struct AnswerCommand: HostCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "answer", abstract: "Answers whether a launch that stands still should keep going.",
+        commandName: "answer", abstract: "Answers whether a stalled launch should keep going.",
         discussion: """
             No answer means yes. No expires the launch with cancelledByUser.
 

@@ -71,6 +71,6 @@ extension Console {
         for row in conditions {
             table.add(row.key, row.value, row.source, Wording.relative(row.since, to: now))
         }
-        try print(table, ifEmpty: "The host knows no condition.")
+        try print(table, ifEmpty: "The host has no conditions.")
     }
 }

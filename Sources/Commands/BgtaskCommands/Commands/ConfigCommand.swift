@@ -40,7 +40,7 @@ struct ConfigCommand: AsyncParsableCommand {
                 let isBundles = key == "bundles" || key.hasPrefix("bundles.")
                 if listing.values.isEmpty, !isBundles {
                     let advice = SettingTable.advice(for: key)
-                    console.complain("bgtask: \(Printable.text(key)): there is no such key. \(advice)")
+                    console.complain("bgtask: \(Printable.text(key)): Not a valid key. \(advice)")
                     throw ExitCode(2)
                 }
             }
@@ -76,12 +76,12 @@ struct ConfigCommand: AsyncParsableCommand {
                     try console.print(json: problems.map(ProblemMessage.init))
                 } else if problems.isEmpty {
                     try console.line(
-                        files.count == 1 ? "The file is right." : "\(files.count) files are right.")
+                        "No problems found in \(Wording.count(files.count, "file")).")
                 } else {
                     try console.print(problems: problems.map(ProblemMessage.init))
                 }
             } catch is Console.Closed {
-                // The reader went; the exit code still says what was found.
+                // The reader is gone; the exit code still says what was found.
             }
             if problems.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
         }
@@ -138,8 +138,8 @@ extension Console {
             try line(
                 style.red(
                     file.state == .leftOut
-                        ? "\(Printable.text(file.path)) is wrong, and nothing of it is in force."
-                        : "\(Printable.text(file.path)) is wrong; what it said before is in force."))
+                        ? "\(Printable.text(file.path)) has errors. None of its values are in force."
+                        : "\(Printable.text(file.path)) has errors. Its previous values are still in force."))
         }
         var table = Table("KEY", "VALUE", "FROM", "OVERRIDES")
         for row in listing.values {
@@ -149,6 +149,6 @@ extension Console {
             }
             table.add(row.key, row.value, row.source, others.joined(separator: ", "))
         }
-        try print(table, ifEmpty: "Nothing is configured there.")
+        try print(table, ifEmpty: "No values are configured there.")
     }
 }

@@ -10,7 +10,7 @@ struct DevCommand: AsyncParsableCommand {
         discussion: """
             It builds what is in the directory (Package.swift: swift build; Makefile: make; C files: the compiler; a \
             manifest with 'call': nothing), starts bgtaskd in temporary directories on a simulated machine, launches \
-            each task once, and shows what host and handler say. The host then stays until Ctrl-C, which ends everything.
+            each task once, and shows what host and handler write. The host then runs until Ctrl-C ends everything.
 
             Examples:
               bgtask dev
@@ -44,9 +44,11 @@ struct DevCommand: AsyncParsableCommand {
 
     func validate() throws {
         if once, watch {
-            throw ValidationError("--once ends after one round, --watch never: give one of them")
+            throw ValidationError("--once ends after one round and --watch never does. Give one of them.")
         }
-        if payload != nil, task == nil { throw ValidationError("--payload is for one task: give --task") }
+        if payload != nil, task == nil {
+            throw ValidationError("--payload is for one task. Give --task too.")
+        }
     }
 
     func run() async throws {

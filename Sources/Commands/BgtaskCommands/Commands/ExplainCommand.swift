@@ -25,7 +25,7 @@ struct ExplainCommand: HostCommand {
 
     func validate() throws {
         if (identifier == nil) == (launch == nil) {
-            throw ValidationError("Give an identifier, or --launch with a launch")
+            throw ValidationError("Give either an identifier or --launch with a launch.")
         }
     }
 
@@ -66,7 +66,8 @@ struct ExplainCommand: HostCommand {
         try console.line()
         let end = [launch.outcome?.rawValue, launch.reason?.rawValue].compactMap { $0 }.joined(
             separator: ", ")
-        try console.line(console.style.bold("It ended: \(end.isEmpty ? "not yet" : end)"))
+        try console.line(
+            console.style.bold(launch.state == .ended ? "It ended: \(end)" : "It was told to stop: \(end)"))
         if let stop = answer.stop {
             try console.print(explanation: stop)
         } else if launch.reason != nil {
@@ -86,7 +87,7 @@ extension Console {
                 try self.line("  " + style.yellow("no ") + " " + Printable.text(line) + since(verdict, now))
             }
         }
-        // Who has nothing to say is one line: what counts is to be read in ten seconds.
+        // Policies with nothing to report share one line, so that what counts is read in ten seconds.
         let silent = explanation.verdicts.filter {
             $0.decision == .proceed && ($0.rationale.isEmpty && $0.weight == 0 || $0.policy == "Score")
         }

@@ -23,7 +23,8 @@ struct LaunchesCommand: HostCommand {
 
     func validate() throws {
         guard (1...ControlProtocol.maximumLaunchLimit).contains(limit) else {
-            throw ValidationError("--limit must be 1 through \(ControlProtocol.maximumLaunchLimit)")
+            throw ValidationError(
+                "Not a valid limit: \(limit). Use 1 through \(ControlProtocol.maximumLaunchLimit).")
         }
     }
 

@@ -15,7 +15,7 @@ struct LintCommand: ParsableCommand {
 
             --sources looks through the Swift files of a directory for what compiles to nothing on Linux (#if os(iOS)), \
             for what does not compile there (@objc, #selector, key-value observing), and, where manifests are given, \
-            for identifiers that they do not permit and those that nobody registers.
+            for identifiers that they do not permit, and permitted ones that are never registered.
 
             Examples:
               bgtask lint manifests/photos.yaml
@@ -76,22 +76,17 @@ struct LintCommand: ParsableCommand {
                 try console.print(problems: problems.map(ProblemMessage.init))
             }
         } catch is Console.Closed {
-            // The reader went; the exit code still says what was found.
+            // The reader is gone; the exit code still says what was found.
         }
         if errors > 0 { throw ExitCode(1) }
     }
 
     private func praise(_ sources: SourceLinter.Report?) -> String {
-        let manifests =
-            switch files.count {
-            case 0: ""
-            case 1: "The manifest is right."
-            default: "\(files.count) manifests are right."
-            }
-        guard let count = sources?.fileCount else { return manifests }
-        let swift =
-            count == 1 ? "Nothing is wrong with 1 Swift file." : "Nothing is wrong with \(count) Swift files."
-        return manifests.isEmpty ? swift : "\(manifests) \(swift)"
+        let checked = [
+            files.isEmpty ? nil : Wording.count(files.count, "manifest"),
+            (sources?.fileCount).map { Wording.count($0, "Swift file") },
+        ]
+        return "No problems found in \(checked.compactMap(\.self).joined(separator: " and "))."
     }
 
     private func scheduled() -> [ScheduledDates] {
@@ -111,7 +106,7 @@ struct LintCommand: ParsableCommand {
         for schedule in scheduled {
             try console.line("\(schedule.identifier): \(schedule.expression) in \(schedule.zone)")
             for text in schedule.texts { try console.line("  \(text)") }
-            if schedule.texts.isEmpty { try console.line("  never again") }
+            if schedule.texts.isEmpty { try console.line("  no further dates") }
         }
     }
 }

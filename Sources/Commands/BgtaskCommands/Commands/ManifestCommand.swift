@@ -102,7 +102,7 @@ private struct DraftMessage: Encodable {
 }
 
 extension Console {
-    /// Does work for an author: what can't be done is said, as JSON where that was asked for, and exits 1.
+    /// Does work for an author; a failure is reported, as JSON where that was asked for, and exits 1.
     func authoring(_ work: () throws -> Void) throws {
         do {
             try work()
@@ -110,7 +110,7 @@ extension Console {
             try report(error)
             throw ExitCode(1)
         } catch is Closed {
-            // The reader went, as `head` does: it has what it wanted.
+            // The reader is gone, as `head` is when it has read enough.
         }
     }
 

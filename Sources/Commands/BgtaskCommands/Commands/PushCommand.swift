@@ -7,7 +7,7 @@ struct PushCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "push", abstract: "Delivers a silent push to a bundle's task of the kind push.",
         discussion: """
-            The newest push replaces one that waits. Priority 10 is not put off by the score, only by vetoes and the rate.
+            The newest push replaces one that waits. Only vetoes and the rate delay a push of priority 10; a low score does not.
 
             Examples:
               bgtask push com.example.mail '{"unread": 3}'
@@ -19,12 +19,14 @@ struct PushCommand: HostCommand {
         help: ArgumentHelp(
             "A JSON object, or @FILE to read it from; @- is standard input.", valueName: "payload"))
     var payload: String
-    @Option(help: ArgumentHelp("5 may be put off, 10 not.", valueName: "5|10"))
+    @Option(help: ArgumentHelp("A push of priority 5 may wait for a better time.", valueName: "5|10"))
     var priority = PushPriority.considerate.rawValue
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if PushPriority(rawValue: priority) == nil { throw ValidationError("--priority is 5 or 10") }
+        if PushPriority(rawValue: priority) == nil {
+            throw ValidationError("Not a valid priority: \(priority). Use 5 or 10.")
+        }
     }
 
     func run(asking client: ControlClient, console: Console) async throws {

@@ -10,7 +10,7 @@ struct RecordCommand: ParsableCommand {
         commandName: "record",
         abstract: "Shows what the host recorded for replays and forecasts; needs no host.",
         discussion: """
-            The host records what its scheduler is told (conditions, requests without their payloads, launches and \
+            The host records the inputs of its scheduler (conditions, requests without their payloads, launches and \
             their ends) into the directory 'recording' of its state, up to the size of its setting recording.size.
 
             Examples:

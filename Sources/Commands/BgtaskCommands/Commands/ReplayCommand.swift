@@ -10,10 +10,10 @@ struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay", abstract: "Runs the scheduler again over what a host recorded; needs no host.",
         discussion: """
-            Without changes every event is told again as it came, and the launches are compared with those that the \
-            host made. With --manifests or --policy what came from outside is kept (conditions, uses, submissions of \
-            clients, sleep) and the launches follow anew from the changed rules; run times, CPU time and outcomes are \
-            those of the log. Exits 1 if the launches differ where nothing was changed.
+            Without changes the scheduler gets every event as it was recorded, and the launches are compared with those \
+            of the host. With --manifests or --policy it gets what came from outside (conditions, uses, submissions of \
+            clients, sleep) and decides about the launches under the changed rules. Run times, CPU time and outcomes \
+            are those of the log. Exits 1 if the launches differ where nothing was changed.
 
             Examples:
               bgtask replay
@@ -43,7 +43,7 @@ struct ReplayCommand: ParsableCommand {
     private func replay(_ segments: [RecordedSegment], _ console: Console) throws {
         let exact = ExactReplay(segments)
         guard let period = exact.period else {
-            console.complain("bgtask: nothing is recorded yet; ask again when a task was launched")
+            console.complain("bgtask: nothing is recorded yet. Try again after a task was launched.")
             throw ExitCode(1)
         }
         let offset = RunOptions.offset(of: segments)
@@ -57,7 +57,7 @@ struct ReplayCommand: ParsableCommand {
         guard let tried = world.run(changes, findDate: RunOptions.findDate) else { return }
         let name = [options.policy, options.manifests].compactMap(\.self).joined(separator: ", ")
         var runs = [("tried", tried)]
-        // Not the log itself: both sides are run in the same way, so that what differs comes from the rules.
+        // The log itself is run too, so that every difference between the two sides comes from the rules.
         if options.compare, let same = world.run(findDate: RunOptions.findDate) {
             runs.insert(("recorded", same), at: 0)
         }

@@ -33,7 +33,7 @@ struct SettingsCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
-            commandName: "refresh", abstract: "Turns a bundle's switch for background refresh.",
+            commandName: "refresh", abstract: "Sets a bundle's switch for background refresh.",
             discussion: """
                 A denied bundle's refresh, processing and push requests are refused as unavailable.
 
@@ -54,7 +54,7 @@ struct SettingsCommand: AsyncParsableCommand {
 
     struct Dismiss: HostCommand {
         static let configuration = CommandConfiguration(
-            commandName: "dismiss", abstract: "Tells that the user dismissed a bundle.",
+            commandName: "dismiss", abstract: "Records that the user dismissed a bundle.",
             discussion: """
                 It gets no refresh and no push until it is used again; processing still runs.
 
@@ -73,7 +73,7 @@ struct SettingsCommand: AsyncParsableCommand {
     struct Budget: HostCommand {
         static let configuration = CommandConfiguration(
             commandName: "budget",
-            abstract: "Sets what a bundle may spend a day; the standard without options.",
+            abstract: "Sets what a bundle may spend a day; without options, the standard budget.",
             discussion: """
                 Examples:
                   bgtask settings budget com.example.feed --launches 12 --cpu 10m
@@ -88,9 +88,12 @@ struct SettingsCommand: AsyncParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func validate() throws {
-            if let launches, launches < 0 { throw ValidationError("--launches is 0 or more") }
+            if let launches, launches < 0 {
+                throw ValidationError("Not a valid number for --launches: \(launches). Use 0 or more.")
+            }
             if let cpu, (try? DurationText.parse(cpu)) == nil {
-                throw ValidationError("--cpu: '\(cpu)' is no duration such as 10m or 90s")
+                throw ValidationError(
+                    "Not a valid duration for --cpu: '\(cpu)'. Use a number and a unit, such as 10m or 90s.")
             }
         }
 

@@ -30,11 +30,15 @@ struct SimulateCommand: AsyncParsableCommand {
     @OptionGroup var options: RunOptions
 
     func validate() throws {
-        guard (1...3660).contains(days) else { throw ValidationError("--days is 1 to 3660") }
-        guard (1...1_000_000).contains(devices) else { throw ValidationError("--devices is 1 to 1000000") }
+        guard (1...3660).contains(days) else {
+            throw ValidationError("Not a valid number of days: \(days). Use 1 to 3660.")
+        }
+        guard (1...1_000_000).contains(devices) else {
+            throw ValidationError("Not a valid number of devices: \(devices). Use 1 to 1000000.")
+        }
         let isDrawn = options.plot || options.svg != nil || options.launches
         if devices > 1, isDrawn {
-            throw ValidationError("--plot, --svg and --launches show one device: --devices 1")
+            throw ValidationError("--plot, --svg and --launches show one device. Use --devices 1.")
         }
     }
 

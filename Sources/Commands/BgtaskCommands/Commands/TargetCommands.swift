@@ -5,7 +5,7 @@ import TaskModel
 
 struct CancelCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Takes back a request, and tells a running launch to stop.",
+        commandName: "cancel", abstract: "Cancels a request, or stops a running launch.",
         discussion: """
             A running launch gets the reason cancelledByUser and its grace period to finish.
 
@@ -32,7 +32,7 @@ struct CancelCommand: HostCommand {
 
 struct ExpireCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "expire", abstract: "Tells a running launch to stop, as its lease's end would.",
+        commandName: "expire", abstract: "Stops a running launch, as the end of its lease would.",
         discussion: """
             The handler gets the reason and its grace period; then it is killed.
 
@@ -52,7 +52,7 @@ struct ExpireCommand: HostCommand {
     func validate() throws {
         guard reason.isExpiration else {
             throw ValidationError(
-                "--reason \(reason.rawValue) is the reason of an end; use \(Reason.allValueStrings.joined(separator: ", "))"
+                "A launch can't be stopped for the reason \(reason.rawValue). Use one of \(Reason.allValueStrings.joined(separator: ", "))."
             )
         }
     }

@@ -4,9 +4,10 @@ import TaskModel
 
 struct UsedCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "used", abstract: "Tells that the user uses a bundle.",
+        commandName: "used", abstract: "Records that the user uses a bundle.",
         discussion: """
-            The hours of use raise the score of its work just before the next ones; a dismissal is lifted.
+            The host learns the hours of use and raises the score of the bundle's work just before them.
+            A use lifts a dismissal.
 
             Examples:
               bgtask used com.example.feed

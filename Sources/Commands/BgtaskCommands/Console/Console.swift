@@ -4,12 +4,12 @@ import TaskModel
 
 /// Where a command writes: text for people or JSON for programs on standard output, complaints on standard error.
 struct Console: Sendable {
-    /// Standard output's reader is gone.
+    /// The reader of standard output is gone.
     struct Closed: Error {}
 
     /// Whether JSON was asked for.
     let json: Bool
-    /// Whether standard output is a terminal that takes control sequences, and nobody asked for JSON.
+    /// Whether standard output is a terminal that takes control sequences, and JSON was not asked for.
     let isLive: Bool
     /// Columns of the terminal; `nil` elsewhere, where nothing is cut off.
     let width: Int?
@@ -53,7 +53,7 @@ struct Console: Sendable {
         try write(String(decoding: try ControlJSON.line(message), as: UTF8.self) + "\n")
     }
 
-    /// Writes a complaint.
+    /// Writes one line to standard error.
     func complain(_ text: String) {
         surroundings.errors(text + "\n")
     }

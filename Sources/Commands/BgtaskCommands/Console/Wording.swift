@@ -46,6 +46,11 @@ enum Wording {
             "forecast: usually \(clock(usual)) (\(clock(early)) to \(clock(late))), on \(forecast.starts) of \(days)"
     }
 
+    /// `1 file`, `3 files`.
+    static func count(_ number: Int, _ noun: String) -> String {
+        number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
+    }
+
     /// `12.3 MiB`.
     static func bytes(_ count: Int64) -> String {
         var value = Double(count)

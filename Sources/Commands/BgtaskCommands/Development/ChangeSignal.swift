@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Tells whoever listens at the moment that a file may have changed.
+/// Signals to the current listener that a file may have changed.
 ///
-/// Not one stream for all: a stream ends for everybody when a task that reads it is cancelled.
+/// Each listener gets a stream of its own: a shared one ends for all when a task that reads it is cancelled.
 final class ChangeSignal: Sendable {
     private let listener = Mutex<AsyncStream<Void>.Continuation?>(nil)
 
-    /// A stream for the next listener; the one before hears nothing more.
+    /// A stream for the next listener; the stream before gets nothing more.
     func listen() -> AsyncStream<Void> {
         let (stream, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         listener.withLock { $0 = sink }
         return stream
     }
 
-    /// Tells it.
+    /// Signals to the listener, if there is one.
     func tell() { listener.withLock { _ = $0?.yield() } }
 }

@@ -38,7 +38,7 @@ struct DevRound {
     /// Launches everything once.
     ///
     /// - Parameters:
-    ///   - changes: Tells that a file may have changed.
+    ///   - changes: Signals that a file may have changed.
     ///   - hasChanged: Whether one did.
     /// - Returns: Whether every launch succeeded.
     /// - Throws: `AuthoringError` where the host does not start or stay, `ControlClientError` where it breaks off.
@@ -102,7 +102,7 @@ struct DevRound {
         for await status in statuses {
             throw AuthoringError(
                 "bgtaskd", "it ended with status \(status):\n\(session.folder.logTail())",
-                "Mend what it says; bgtask doctor tells what this machine lacks")
+                "Fix what it reports. 'bgtask doctor' shows what this machine lacks")
         }
     }
 
@@ -112,7 +112,7 @@ struct DevRound {
         let events = try await client.events()
         let lines = try await client.log(following: true)
         let ended = hostEnded
-        // What changed while it was built was told to nobody.
+        // Nothing listened for changes during the build.
         sink.yield(.changed)
         return [
             Task {
@@ -213,7 +213,7 @@ struct DevRound {
         for line in lines { try session.say(Printable.text(line)) }
         switch event {
         case .launchEnded(let ended, _) where ended.request == request:
-            // One attempt is what is wanted; that the request may be pending again is told above.
+            // One attempt is enough; the lines above say whether the request is pending again.
             launches.append(ended)
         case .requestCancelled(request, _, _):
             isIncomplete = true

@@ -4,7 +4,7 @@ import ControlWire
 import LinuxSystem
 import TaskModel
 
-/// `bgtask dev`: rounds of building and launching, until one is enough or somebody presses Ctrl-C.
+/// `bgtask dev`: rounds of building and launching, until one is enough or Ctrl-C ends them.
 struct DevSession {
     /// When it ends.
     enum Mode {
@@ -86,7 +86,7 @@ struct DevSession {
             try say(problem.severity == .error ? console.style.red(text) : console.style.yellow(text))
         }
         guard !plan.hasErrors else {
-            throw AuthoringError(directory, "a manifest has errors", "Mend what lint says above")
+            throw AuthoringError(directory, "a manifest has errors", "Fix the errors above")
         }
         let build = DevelopmentBuild(plan, folder, output: console.json ? "-" : nil)
         if let command = try build.command() {

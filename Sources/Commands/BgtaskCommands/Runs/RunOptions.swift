@@ -40,9 +40,10 @@ struct RunOptions: ParsableArguments {
 
     func validate() throws {
         if compare, manifests == nil, policy == nil {
-            throw ValidationError("--compare needs something to compare with: --manifests, --policy or both")
+            throw ValidationError(
+                "--compare needs rules to compare with. Give --manifests, --policy or both.")
         }
-        if let day, day < 1 { throw ValidationError("Days count from 1") }
+        if let day, day < 1 { throw ValidationError("Not a valid day: \(day). Days count from 1.") }
     }
 
     /// The numbers to try; `nil` keeps those that there are.
