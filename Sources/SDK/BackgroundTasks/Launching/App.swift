@@ -14,6 +14,8 @@ package final class App: Sendable {
         var host: (any AppHost)?
         var hasLaunched = false
         var registrations: [String: Registration] = [:]
+        /// Whether the app registered something that its manifest does not permit.
+        var hasRefusedRegistration = false
         var scheduler: BGTaskScheduler?
         /// Launches that have not completed: the app's own code need not hold on to its task.
         var running: [ObjectIdentifier: RunningTask] = [:]
@@ -74,6 +76,7 @@ package final class App: Sendable {
         let host = host
         if let permits = host.permits {
             guard let pattern = permits.pattern(for: identifier) else {
+                state.withLock { $0.hasRefusedRegistration = true }
                 host.advise(
                     "handlerNotPermitted",
                     "\(identifier) is registered, but the manifest of \(permits.bundle) does not permit it: "
@@ -114,18 +117,20 @@ package final class App: Sendable {
     ///
     /// - Returns: `false` if it was closed before.
     package func finishLaunching() -> Bool {
-        let (isFirst, registered) = state.withLock { state in
+        let (isFirst, registered, hasRefused) = state.withLock { state in
             defer { state.hasLaunched = true }
-            return (!state.hasLaunched, Set(state.registrations.keys))
+            return (!state.hasLaunched, Set(state.registrations.keys), state.hasRefusedRegistration)
         }
         guard isFirst, let permits = host.permits else { return isFirst }
-        let served: Set<BackgroundTaskKind> = [.push, .transferEvents, .activity]
+        // Continued tasks are registered when a person asks for them, which may be later.
+        let served: Set<BackgroundTaskKind> = [.push, .transferEvents, .activity, .continuedProcessing]
         let missing = permits.identifiers.filter { identifier in
+            if identifier.hasSuffix(".*") { return false }
             if let kind = permits.kinds[identifier], served.contains(kind) { return false }
             return !registered.contains(identifier)
                 && !registered.contains { Wildcard.matches(identifier, $0) }
         }
-        if registered.isEmpty, !missing.isEmpty {
+        if registered.isEmpty, !hasRefused, !missing.isEmpty {
             host.advise(
                 "nothingRegistered",
                 "the plugin registers no launch handler at all, but its manifest permits "

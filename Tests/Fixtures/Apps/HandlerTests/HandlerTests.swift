@@ -207,13 +207,24 @@ import Testing
                 ) { _ in }
                 #expect(!registered)
             }
-            #expect(app.advice.count == 2, "not permitted, and nothing registered: \(app.advice)")
+            #expect(app.advice.count == 2, "not permitted, and one without handler: \(app.advice)")
+            #expect(!app.advice.contains { $0.contains("no launch handler at all") }, "\(app.advice)")
             #expect(throws: BGTaskScheduler.Error.self) {
                 try BGTaskScheduler.shared.submit(
                     BGAppRefreshTaskRequest(identifier: "org.example.test.other"))
             }
             #expect(throws: TestApp.Failure.self) { try app.launch("org.example.test.other") }
             #expect(throws: TestApp.Failure.self) { try app.launch("org.example.test.a") }
+        }
+    }
+
+    @Test func `continued tasks alone need no handler while the app launches`() async {
+        let kinds: [String: TestApp.Kind] = [
+            "org.example.test.export.*": .continuedProcessing, "org.example.test.scan": .continuedProcessing,
+        ]
+        await withTestApp(permitting: kinds) { app in
+            app.finishLaunching {}
+            #expect(app.advice == [])
         }
     }
 
