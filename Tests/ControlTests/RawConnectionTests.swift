@@ -107,7 +107,7 @@ import Testing
             "Not a valid key: 'earliest'", "Did you mean 'earliestBeginDate'? Valid keys: identifier, "
         ),
         (
-            "POST", "/v1/requests", #"{"identifer": "org.example.a"}"#, "Not a valid key: 'identifer'",
+            "POST", "/v1/requests", #"{"identifiers": "org.example.a"}"#, "Not a valid key: 'identifiers'",
             "Did you mean 'identifier'? Valid keys: identifier, earliestBeginDate, requiresExternalPower, "
                 + "requiresNetworkConnectivity, payload, title, subtitle, strategy, requiresGPU, idempotencyKey"
         ),
@@ -120,15 +120,15 @@ import Testing
             "Valid keys: target"
         ),
         (
-            "PATCH", "/v1/bundles/org.example", #"{"budget": {"launchs": 3}}"#,
-            "Not a valid key: 'budget.launchs'", "Did you mean 'launches'? Valid keys: launches, cpuSeconds"
+            "PATCH", "/v1/bundles/org.example", #"{"budget": {"launchez": 3}}"#,
+            "Not a valid key: 'budget.launchez'", "Did you mean 'launches'? Valid keys: launches, cpuSeconds"
         ),
         (
-            "PATCH", "/v1/conditions", #"{"settings": [], "setings": []}"#, "Not a valid key: 'setings'",
+            "PATCH", "/v1/conditions", #"{"settings": [], "settingz": []}"#, "Not a valid key: 'settingz'",
             "Did you mean 'settings'? Valid keys: settings"
         ),
         (
-            "GET", "/v1/launches?identifer=org.example.a", "", "Not a valid query parameter: 'identifer'",
+            "GET", "/v1/launches?identifiers=org.example.a", "", "Not a valid query parameter: 'identifiers'",
             "Did you mean 'identifier'? Valid query parameters: identifier, limit"
         ),
         (

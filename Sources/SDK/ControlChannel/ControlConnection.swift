@@ -1,4 +1,6 @@
-/// Requests to a host's control socket: HTTP/1.1, one connection each. Every call blocks its thread.
+/// Requests to a host's control socket: HTTP/1.1, one connection each.
+///
+/// Every call blocks its thread.
 ///
 /// It is written by hand because the SDK links it into every plugin, and an HTTP library would come with it each time.
 /// The command line uses the same code.

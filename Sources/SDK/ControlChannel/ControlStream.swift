@@ -1,4 +1,6 @@
-/// The events of a host: server-sent events in an answer that goes on. Reading blocks the thread.
+/// The events of a host: server-sent events in an answer that goes on.
+///
+/// Reading blocks the thread.
 public struct ControlStream {
     private var reader: AnswerReader
     private var decoder = EventStreamDecoder()
