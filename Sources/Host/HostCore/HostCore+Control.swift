@@ -50,10 +50,6 @@ extension HostCore {
         var submission = TaskSubmission(identifier: task.pattern.base, origin: .client)
         submission.payload = payload
         submission.pushPriority = priority
-        // The newest payload is delivered, at the urgency of the most urgent push that waits.
-        if requests.request(of: submission.identifier)?.submission.pushPriority == .immediate {
-            submission.pushPriority = .immediate
-        }
         submit(submission, for: .call(call))
     }
 
