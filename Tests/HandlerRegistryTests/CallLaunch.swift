@@ -37,7 +37,7 @@ struct CallLaunch {
         process.standardOutput = report
         try process.run()
         var encoder = FrameEncoder()
-        let launch = LaunchMessage(
+        let launch = TaskLaunchMessage(
             launch: 1, request: 1, identifier: "org.example.call", bundle: "org.example",
             taskKind: .processing,
             attempt: 1, token: 1, dataDirectory: "/tmp", temporaryDirectory: "/tmp")

@@ -100,7 +100,7 @@ final class TestLauncher {
     /// Asks for a task and starts its launch.
     func launch(
         _ template: UInt64, _ isolation: GroupKill = .noFork, fresh: Bool = false, subprocesses: Bool = false,
-        conditions: [HandlerConditions] = [], change: (inout LaunchMessage) -> Void = { _ in }
+        conditions: [HandlerConditions] = [], change: (inout TaskLaunchMessage) -> Void = { _ in }
     ) throws -> TestTask {
         let id = number()
         var group: String?
@@ -119,7 +119,7 @@ final class TestLauncher {
         }
         let task = TestTask(launch: id, pid: pid_t(spawned.pid), descriptors: descriptors)
         descriptors = []
-        var message = LaunchMessage(
+        var message = TaskLaunchMessage(
             launch: id, request: 7, identifier: "com.example.test", bundle: "com.example",
             taskKind: .processing,
             attempt: 2, token: 9, dataDirectory: folder.path, temporaryDirectory: folder.path)

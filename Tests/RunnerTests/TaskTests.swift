@@ -68,7 +68,7 @@ import Testing
         let launcher = try TestLauncher()
         let task = try launcher.run("silent")
         try task.waitUntilReady()
-        #expect(try task.all().last == .progress(ProgressMessage(completed: 2, total: 4)))
+        #expect(try task.all().last == .progress(TaskProgressMessage(completed: 2, total: 4)))
         #expect(try launcher.exited().waitStatus == 0)
     }
 

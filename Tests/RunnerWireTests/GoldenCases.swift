@@ -9,7 +9,7 @@ extension GoldenCase {
         GoldenCase("launch-full", fullLaunch),
         GoldenCase(
             "launch-minimal",
-            LaunchMessage(
+            TaskLaunchMessage(
                 launch: 1, request: 1, identifier: "a", bundle: "b", taskKind: .appRefresh, attempt: 1,
                 token: 1,
                 dataDirectory: "/d", temporaryDirectory: "/t")),
@@ -58,8 +58,8 @@ extension GoldenCase {
     static let taskToHost: [GoldenCase] = [
         GoldenCase("ready-v1", ReadyMessage(protocolVersion: 1, abiVersion: 1, cloneToReady: 163_000)),
         GoldenCase("ready-call", ReadyMessage(protocolVersion: 1, abiVersion: nil, cloneToReady: 90_000)),
-        GoldenCase("progress-3-of-10", ProgressMessage(completed: 3, total: 10)),
-        GoldenCase("progress-message", ProgressMessage(completed: 7, total: 0, message: "hashing")),
+        GoldenCase("progress-3-of-10", TaskProgressMessage(completed: 3, total: 10)),
+        GoldenCase("progress-message", TaskProgressMessage(completed: 7, total: 0, message: "hashing")),
         GoldenCase(
             "log-notice",
             LogMessage(level: 3, message: "12 files", subsystem: "com.example.photos", category: "export")),
@@ -68,8 +68,8 @@ extension GoldenCase {
         GoldenCase("submit-minimal", SubmitMessage(call: 1, identifier: "com.example.photos.refresh")),
         GoldenCase("submit-full", fullSubmit),
         GoldenCase("submit-kind", submitOfKind),
-        GoldenCase("cancel-one", CancelMessage(call: 3, identifier: "com.example.photos.cleanup")),
-        GoldenCase("cancel-all", CancelMessage(call: 4, identifier: nil)),
+        GoldenCase("cancel-one", TaskCancelMessage(call: 3, identifier: "com.example.photos.cleanup")),
+        GoldenCase("cancel-all", TaskCancelMessage(call: 4, identifier: nil)),
         GoldenCase("pending", PendingMessage(call: 5)),
         GoldenCase("begin-assertion", BeginAssertionMessage(assertion: 1, name: "flush")),
         GoldenCase("end-assertion", EndAssertionMessage(assertion: 1)),
@@ -145,8 +145,8 @@ extension GoldenCase {
         GoldenCase("unkillable", UnkillableMessage(launch: 42)),
     ]
 
-    private static var fullLaunch: LaunchMessage {
-        var message = LaunchMessage(
+    private static var fullLaunch: TaskLaunchMessage {
+        var message = TaskLaunchMessage(
             launch: 42, request: 17, identifier: "com.example.photos.export.album",
             bundle: "com.example.photos",
             taskKind: .continuedProcessing, attempt: 2, token: 1042,

@@ -93,7 +93,7 @@ import Testing
 
     @Test func `negative progress and a log level of 9 are out of range`() {
         for bytes in [
-            Self.frame(ProgressMessage(completed: -1, total: 3)),
+            Self.frame(TaskProgressMessage(completed: -1, total: 3)),
             Self.frame(LogMessage(level: 9, message: "")),
         ] {
             var decoder = FrameDecoder()
@@ -162,7 +162,7 @@ import Testing
                     try decoder.consume(piece) { kind, body throws(WireError) in
                         _ = try ReportMessage(kind: kind, body: body)
                         _ = try? LauncherReport(kind: kind, body: body)
-                        _ = try? LaunchMessage(fields: body)
+                        _ = try? TaskLaunchMessage(fields: body)
                         _ = try? TemplateMessage(fields: body)
                         _ = try? ReplyMessage(fields: body)
                     }

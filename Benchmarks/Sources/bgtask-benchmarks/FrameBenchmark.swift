@@ -15,7 +15,7 @@ struct FrameBenchmark {
         var bytes: [UInt8] = []
         for number in 0..<Self.framesPerBuffer {
             bytes += try encoder.encode(
-                ProgressMessage(completed: Int64(number), total: 1 << 20, message: nil))
+                TaskProgressMessage(completed: Int64(number), total: 1 << 20, message: nil))
         }
         var reads = 0
         let floor = try rate(of: bytes) { reads += $0.count }
@@ -23,8 +23,8 @@ struct FrameBenchmark {
         var seen: Int64 = 0
         let decoded = try rate(of: bytes) { chunk in
             try decoder.consume(chunk) { (kind, body) throws(WireError) in
-                guard kind == ProgressMessage.kind else { return }
-                seen &+= try ProgressMessage(fields: body).completed
+                guard kind == TaskProgressMessage.kind else { return }
+                seen &+= try TaskProgressMessage(fields: body).completed
             }
         }
         guard reads == bytes.count * Self.buffers, seen > 0 else { throw BenchmarkError("frames were lost") }

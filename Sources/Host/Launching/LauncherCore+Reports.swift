@@ -222,7 +222,7 @@ extension LauncherCore {
         tell(.submit(launch.id, call: message.call, submission))
     }
 
-    private func cancel(_ message: CancelMessage, _ launch: RunningLaunch) {
+    private func cancel(_ message: TaskCancelMessage, _ launch: RunningLaunch) {
         guard beginCall(message.call, launch) else { return }
         guard let text = message.identifier else {
             tell(.cancel(launch.id, call: message.call, nil))

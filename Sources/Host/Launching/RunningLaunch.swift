@@ -166,7 +166,7 @@ final class RunningLaunch: @unchecked Sendable {
 
     /// The frames before *start*, and it.
     func startFrames(at now: Moment) throws(WireError) -> [UInt8] {
-        var launch = LaunchMessage(
+        var launch = TaskLaunchMessage(
             launch: number, request: UInt64(bitPattern: order.request.rawValue),
             identifier: order.identifier.rawValue, bundle: order.bundle.rawValue, taskKind: order.kind,
             attempt: UInt64(max(1, order.attempt)), token: UInt64(bitPattern: order.token),

@@ -1,7 +1,11 @@
 /// The handler asks the host to accept a request; answered by *reply*.
 public struct SubmitMessage: WireMessage {
-    /// 0x23.
     public static let kind: UInt8 = 0x23
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .text), .optional(3, .i64), .optional(4, .flag),
+        .optional(5, .flag), .optional(6, .bytes, limit: FrameLimits.maximumBlob), .optional(7, .text),
+        .optional(8, .text), .optional(11, .flag), .optional(12, .flag), .optional(13, .i64),
+        .optional(14, .u64))
     /// Names the question in the answer.
     public var call: UInt64
     /// The task.
@@ -27,7 +31,6 @@ public struct SubmitMessage: WireMessage {
     /// The number of the kind that the handler means, which the host compares with the manifest's; `nil` takes that.
     public var taskKind: UInt64?
 
-    /// Makes a message without any wish.
     public init(call: UInt64, identifier: String) {
         self.call = call
         self.identifier = identifier
@@ -37,45 +40,21 @@ public struct SubmitMessage: WireMessage {
         requiresGPU = false
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        var fields = fields
-        var call: UInt64?, identifier: String?, earliest: Int64?, power: Bool?, network: Bool?
-        var payload: [UInt8]?, title: String?, subtitle: String?, fails: Bool?, gpu: Bool?, deadline: Int64?
-        var taskKind: UInt64?
-        while let field = try fields.next() {
-            switch field.tag {
-            case 1: try field.read(into: &call)
-            case 2: try field.read(into: &identifier)
-            case 3: try field.read(into: &earliest)
-            case 4: try field.read(into: &power)
-            case 5: try field.read(into: &network)
-            case 6: try field.read(into: &payload, atMost: FrameLimits.maximumBlob)
-            case 7: try field.read(into: &title)
-            case 8: try field.read(into: &subtitle)
-            case 11: try field.read(into: &fails)
-            case 12: try field.read(into: &gpu)
-            case 13: try field.read(into: &deadline)
-            case 14: try field.read(into: &taskKind)
-            default: continue
-            }
-        }
-        self.init(
-            call: try required(call, 1, of: Self.kind), identifier: try required(identifier, 2, of: Self.kind)
-        )
-        self.earliest = earliest
-        externalPower = power ?? false
-        self.network = network ?? false
-        self.payload = payload
-        self.title = title
-        self.subtitle = subtitle
-        failsUnlessImmediate = fails ?? false
-        requiresGPU = gpu ?? false
-        self.deadline = deadline
-        self.taskKind = taskKind
+    public init(_ values: FieldValues) throws(WireError) {
+        call = values[1]
+        identifier = values[2]
+        earliest = values[3]
+        externalPower = values[4]
+        network = values[5]
+        payload = values[6]
+        title = values[7]
+        subtitle = values[8]
+        failsUnlessImmediate = values[11]
+        requiresGPU = values[12]
+        deadline = values[13]
+        taskKind = values[14]
     }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, call)
         fields.write(2, identifier)
@@ -93,35 +72,24 @@ public struct SubmitMessage: WireMessage {
 }
 
 /// The handler asks the host to cancel pending requests; answered by *reply*.
-public struct CancelMessage: WireMessage {
-    /// 0x24.
+public struct TaskCancelMessage: WireMessage {
     public static let kind: UInt8 = 0x24
+    public static let table = FieldTable(.required(1, .u64), .optional(2, .text))
     /// Names the question in the answer.
     public var call: UInt64
     /// The task; `nil` is all of the bundle.
     public var identifier: String?
 
-    /// Makes a message.
     public init(call: UInt64, identifier: String?) {
         self.call = call
         self.identifier = identifier
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        var fields = fields
-        var call: UInt64?, identifier: String?
-        while let field = try fields.next() {
-            switch field.tag {
-            case 1: try field.read(into: &call)
-            case 2: try field.read(into: &identifier)
-            default: continue
-            }
-        }
-        self.init(call: try required(call, 1, of: Self.kind), identifier: identifier)
+    public init(_ values: FieldValues) throws(WireError) {
+        call = values[1]
+        identifier = values[2]
     }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, call)
         fields.write(2, identifier)
@@ -130,25 +98,22 @@ public struct CancelMessage: WireMessage {
 
 /// The handler asks for its bundle's pending requests; answered by *reply*.
 public struct PendingMessage: WireMessage {
-    /// 0x25.
     public static let kind: UInt8 = 0x25
+    public static let table = FieldTable(.required(1, .u64))
     /// Names the question in the answer.
     public var call: UInt64
 
-    /// Makes a message.
     public init(call: UInt64) { self.call = call }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) { call = try oneNumber(fields, of: Self.kind) }
+    public init(_ values: FieldValues) throws(WireError) { call = values[1] }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) { fields.write(1, call) }
 }
 
 /// The handler holds its process alive.
 public struct BeginAssertionMessage: WireMessage {
-    /// 0x26.
     public static let kind: UInt8 = 0x26
+    public static let table = FieldTable(.required(1, .u64), .required(2, .text, limit: maximumName))
     /// The most bytes of ``name``.
     public static let maximumName = 256
     /// Names it in *end assertion*.
@@ -156,28 +121,16 @@ public struct BeginAssertionMessage: WireMessage {
     /// What it is for.
     public var name: String
 
-    /// Makes a message.
     public init(assertion: UInt64, name: String) {
         self.assertion = assertion
         self.name = name
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        var fields = fields
-        var assertion: UInt64?, name: String?
-        while let field = try fields.next() {
-            switch field.tag {
-            case 1: try field.read(into: &assertion)
-            case 2: try field.read(into: &name, atMost: Self.maximumName)
-            default: continue
-            }
-        }
-        self.init(
-            assertion: try required(assertion, 1, of: Self.kind), name: try required(name, 2, of: Self.kind))
+    public init(_ values: FieldValues) throws(WireError) {
+        assertion = values[1]
+        name = values[2]
     }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, assertion)
         fields.write(2, name)
@@ -186,17 +139,14 @@ public struct BeginAssertionMessage: WireMessage {
 
 /// The handler lets go.
 public struct EndAssertionMessage: WireMessage {
-    /// 0x27.
     public static let kind: UInt8 = 0x27
+    public static let table = FieldTable(.required(1, .u64))
     /// The number of *begin assertion*.
     public var assertion: UInt64
 
-    /// Makes a message.
     public init(assertion: UInt64) { self.assertion = assertion }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) { assertion = try oneNumber(fields, of: Self.kind) }
+    public init(_ values: FieldValues) throws(WireError) { assertion = values[1] }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) { fields.write(1, assertion) }
 }

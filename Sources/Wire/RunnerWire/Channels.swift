@@ -1,9 +1,9 @@
-/// Everything that a task may say on its report pipe.
+/// Every message that a task can send on its report pipe.
 public enum ReportMessage: Sendable, Equatable {
     /// The handler is called next.
     case ready(ReadyMessage)
     /// Progress.
-    case progress(ProgressMessage)
+    case progress(TaskProgressMessage)
     /// A log line.
     case log(LogMessage)
     /// A checkpoint.
@@ -11,7 +11,7 @@ public enum ReportMessage: Sendable, Equatable {
     /// A submission.
     case submit(SubmitMessage)
     /// A cancellation.
-    case cancel(CancelMessage)
+    case cancel(TaskCancelMessage)
     /// A question for pending requests.
     case pending(PendingMessage)
     /// An assertion began.
@@ -36,12 +36,12 @@ public enum ReportMessage: Sendable, Equatable {
     /// - Throws: ``WireError`` with the violation.
     public init?(kind: UInt8, body: FieldReader) throws(WireError) {
         switch kind {
-        case ProgressMessage.kind: self = .progress(try ProgressMessage(fields: body))
+        case TaskProgressMessage.kind: self = .progress(try TaskProgressMessage(fields: body))
         case ReadyMessage.kind: self = .ready(try ReadyMessage(fields: body))
         case LogMessage.kind: self = .log(try LogMessage(fields: body))
         case CheckpointMessage.kind: self = .checkpoint(try CheckpointMessage(fields: body))
         case SubmitMessage.kind: self = .submit(try SubmitMessage(fields: body))
-        case CancelMessage.kind: self = .cancel(try CancelMessage(fields: body))
+        case TaskCancelMessage.kind: self = .cancel(try TaskCancelMessage(fields: body))
         case PendingMessage.kind: self = .pending(try PendingMessage(fields: body))
         case BeginAssertionMessage.kind: self = .beginAssertion(try BeginAssertionMessage(fields: body))
         case EndAssertionMessage.kind: self = .endAssertion(try EndAssertionMessage(fields: body))
@@ -58,7 +58,7 @@ public enum ReportMessage: Sendable, Equatable {
     }
 }
 
-/// Everything that the launcher may say on the host socket.
+/// Every message that the launcher can send on the host socket.
 public enum LauncherReport: Sendable, Equatable {
     /// It is up.
     case hello(HelloMessage)

@@ -1,9 +1,14 @@
 public import TaskModel
 
-/// The facts of a launch: the first frame that a task gets.
-public struct LaunchMessage: WireMessage {
-    /// 0x02.
+/// The facts of a launch: the first frame that a task receives.
+public struct TaskLaunchMessage: WireMessage {
     public static let kind: UInt8 = 0x02
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .u64), .required(3, .text), .required(4, .text),
+        .required(5, .u64), .required(6, .u64), .required(7, .u64), .optional(8, .i64), .optional(9, .i64),
+        .required(10, .text), .required(11, .text), .optional(12, .text), .optional(13, .text),
+        .optional(14, .flag), .optional(15, .u64), .repeated(16, .text), .repeated(17, .text),
+        .optional(18, .bytes))
     /// The launch.
     public var launch: UInt64
     /// The request that it runs.
@@ -41,7 +46,6 @@ public struct LaunchMessage: WireMessage {
     /// The manifest's modes, as written there.
     public var modes: [String]
 
-    /// Makes a message with the required fields.
     public init(
         launch: UInt64, request: UInt64, identifier: String, bundle: String, taskKind: TaskKind,
         attempt: UInt64,
@@ -62,65 +66,36 @@ public struct LaunchMessage: WireMessage {
         modes = []
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        var fields = fields
-        var launch: UInt64?, request: UInt64?, kind: UInt64?, attempt: UInt64?, token: UInt64?,
-            allowance: UInt64?
-        var identifier: String?, bundle: String?, data: String?, temporary: String?
-        var title: String?, subtitle: String?, lastSuccess: Int64?, leaseEnd: Int64?, debug: Bool?
-        var permitted: [String] = [], permittedKinds: [UInt8]?, modes: [String] = []
-        while let field = try fields.next() {
-            switch field.tag {
-            case 1: try field.read(into: &launch)
-            case 2: try field.read(into: &request)
-            case 3: try field.read(into: &identifier)
-            case 4: try field.read(into: &bundle)
-            case 5: try field.read(into: &kind)
-            case 6: try field.read(into: &attempt)
-            case 7: try field.read(into: &token)
-            case 8: try field.read(into: &lastSuccess)
-            case 9: try field.read(into: &leaseEnd)
-            case 10: try field.read(into: &data)
-            case 11: try field.read(into: &temporary)
-            case 12: try field.read(into: &title)
-            case 13: try field.read(into: &subtitle)
-            case 14: try field.read(into: &debug)
-            case 15: try field.read(into: &allowance)
-            case 16: permitted.append(try field.text())
-            case 17: modes.append(try field.text())
-            case 18: try field.read(into: &permittedKinds)
-            default: continue
-            }
-        }
-        guard let taskKind = TaskKind(wireValue: try required(kind, 5, of: Self.kind)) else {
-            throw WireError(.range, "there is no task kind \(kind ?? 0)")
-        }
-        self.init(
-            launch: try required(launch, 1, of: Self.kind), request: try required(request, 2, of: Self.kind),
-            identifier: try required(identifier, 3, of: Self.kind),
-            bundle: try required(bundle, 4, of: Self.kind),
-            taskKind: taskKind, attempt: try required(attempt, 6, of: Self.kind),
-            token: try required(token, 7, of: Self.kind),
-            dataDirectory: try required(data, 10, of: Self.kind),
-            temporaryDirectory: try required(temporary, 11, of: Self.kind))
-        self.lastSuccess = lastSuccess
-        self.leaseEnd = leaseEnd
-        self.title = title
-        self.subtitle = subtitle
-        self.debug = debug ?? false
-        assertionAllowance = allowance
-        permittedIdentifiers = permitted
-        for number in permittedKinds ?? [] {
-            guard let kind = TaskKind(wireValue: UInt64(number)) else {
-                throw WireError(.range, "there is no task kind \(number)")
-            }
-            self.permittedKinds.append(kind)
-        }
-        self.modes = modes
+    public init(_ values: FieldValues) throws(WireError) {
+        launch = values[1]
+        request = values[2]
+        identifier = values[3]
+        bundle = values[4]
+        taskKind = try Self.taskKind(values[5])
+        attempt = values[6]
+        token = values[7]
+        lastSuccess = values[8]
+        leaseEnd = values[9]
+        dataDirectory = values[10]
+        temporaryDirectory = values[11]
+        title = values[12]
+        subtitle = values[13]
+        debug = values[14]
+        assertionAllowance = values[15]
+        permittedIdentifiers = values.texts(16)
+        modes = values.texts(17)
+        permittedKinds = []
+        let kinds: [UInt8] = values[18]
+        for number in kinds { permittedKinds.append(try Self.taskKind(UInt64(number))) }
     }
 
-    /// Writes a body.
+    private static func taskKind(_ number: UInt64) throws(WireError) -> TaskKind {
+        guard let kind = TaskKind(wireValue: number) else {
+            throw WireError(.range, "\(number) is not a task kind")
+        }
+        return kind
+    }
+
     public func write(to fields: inout FieldWriter) {
         fields.write(1, launch)
         fields.write(2, request)
@@ -145,83 +120,62 @@ public struct LaunchMessage: WireMessage {
 
 /// The request's payload.
 public struct PayloadMessage: WireMessage {
-    /// 0x03.
     public static let kind: UInt8 = 0x03
+    public static let table = FieldTable(.required(1, .bytes, limit: FrameLimits.maximumBlob))
     /// JSON text; at most 48 KiB.
     public var bytes: [UInt8]
 
-    /// Makes a message.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        bytes = try oneBlob(fields, atMost: FrameLimits.maximumBlob, of: Self.kind)
-    }
+    public init(_ values: FieldValues) throws(WireError) { bytes = values[1] }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) { fields.write(1, bytes) }
 }
 
 /// What the attempt before saved.
 public struct RestoredCheckpointMessage: WireMessage {
-    /// 0x04.
     public static let kind: UInt8 = 0x04
+    public static let table = FieldTable(.required(1, .bytes, limit: FrameLimits.maximumBlob))
     /// As the task sent it; at most 48 KiB.
     public var bytes: [UInt8]
 
-    /// Makes a message.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        bytes = try oneBlob(fields, atMost: FrameLimits.maximumBlob, of: Self.kind)
-    }
+    public init(_ values: FieldValues) throws(WireError) { bytes = values[1] }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) { fields.write(1, bytes) }
 }
 
 /// The `call:` program that the task runs instead of a handler.
 public struct ProgramMessage: WireMessage {
-    /// 0x05.
     public static let kind: UInt8 = 0x05
+    public static let table = FieldTable(.required(1, .bytes, limit: FrameLimits.maximumProgram))
     /// As Documentation/RunnerProtocol.md encodes it; at most 60,000.
     public var bytes: [UInt8]
 
-    /// Makes a message.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        bytes = try oneBlob(fields, atMost: FrameLimits.maximumProgram, of: Self.kind)
-    }
+    public init(_ values: FieldValues) throws(WireError) { bytes = values[1] }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) { fields.write(1, bytes) }
 }
 
 /// The task knows everything; it reports ready and runs.
 public struct StartMessage: WireMessage {
-    /// 0x06.
     public static let kind: UInt8 = 0x06
+    public static let table = FieldTable()
 
-    /// Makes a message.
     public init() {}
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        var fields = fields
-        while try fields.next() != nil {}
-    }
+    public init(_ values: FieldValues) throws(WireError) {}
 
-    /// Writes nothing.
     public func write(to fields: inout FieldWriter) {}
 }
 
 /// The call to stop.
 public struct ExpireMessage: WireMessage {
-    /// 0x10.
     public static let kind: UInt8 = 0x10
+    public static let table = FieldTable(.required(1, .text), .required(2, .u64), .required(3, .i64))
     /// The word of the reason; a task treats one that it does not know as a plain call to stop.
     public var reason: String
     /// The grace period, in milliseconds.
@@ -229,54 +183,21 @@ public struct ExpireMessage: WireMessage {
     /// When everything is killed, CLOCK_MONOTONIC nanoseconds.
     public var deadline: Int64
 
-    /// Makes a message.
     public init(reason: String, grace: UInt64, deadline: Int64) {
         self.reason = reason
         self.grace = grace
         self.deadline = deadline
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        var fields = fields
-        var reason: String?, grace: UInt64?, deadline: Int64?
-        while let field = try fields.next() {
-            switch field.tag {
-            case 1: try field.read(into: &reason)
-            case 2: try field.read(into: &grace)
-            case 3: try field.read(into: &deadline)
-            default: continue
-            }
-        }
-        self.init(
-            reason: try required(reason, 1, of: Self.kind), grace: try required(grace, 2, of: Self.kind),
-            deadline: try required(deadline, 3, of: Self.kind))
+    public init(_ values: FieldValues) throws(WireError) {
+        reason = values[1]
+        grace = values[2]
+        deadline = values[3]
     }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, reason)
         fields.write(2, grace)
         fields.write(3, deadline)
     }
-}
-
-/// The single bytes field, tag 1, of a body.
-func oneBlob(_ fields: FieldReader, atMost limit: Int, of kind: UInt8) throws(WireError) -> [UInt8] {
-    var fields = fields
-    var bytes: [UInt8]?
-    while let field = try fields.next() {
-        if field.tag == 1 { try field.read(into: &bytes, atMost: limit) }
-    }
-    return try required(bytes, 1, of: kind)
-}
-
-/// The single u64 field, tag 1, of a body.
-func oneNumber(_ fields: FieldReader, of kind: UInt8) throws(WireError) -> UInt64 {
-    var fields = fields
-    var number: UInt64?
-    while let field = try fields.next() {
-        if field.tag == 1 { try field.read(into: &number) }
-    }
-    return try required(number, 1, of: kind)
 }

@@ -1,21 +1,21 @@
-/// Cuts a stream of bytes into frames, without ever holding more than one of them.
+/// Splits a stream of bytes into frames, and never holds more than one of them.
 ///
-/// Feed it chunks of any size, cut anywhere. A length outside its bounds is refused before a byte of the frame is
-/// kept, so a hostile peer can make it hold 64 KiB and no more. After an error the stream has no meaning: drop the
-/// peer.
+/// Chunks can have any size and can end anywhere. The decoder refuses a length that is out of bounds before
+/// it keeps any byte of the frame, so a hostile peer can make it hold at most 64 KiB. After an error, drop
+/// the peer, because the rest of the stream has no meaning.
 public struct FrameDecoder: Sendable {
-    /// The start of a frame whose rest has not come yet.
+    /// The beginning of a frame whose rest has not arrived yet.
     private var partial: [UInt8] = []
-    /// Bytes that ``partial`` needs to be whole; known once its length field is there.
+    /// The sequence number that the next frame must have; it wraps at 65,536.
     private var expectedSequence: UInt16 = 0
 
-    /// Makes a decoder at the start of a stream, where the sequence is 0.
+    /// Creates a decoder for the start of a stream, where the sequence is 0.
     public init() {}
 
-    /// Whether the stream stands inside a frame; an end of file here is a violation.
+    /// Whether the decoder is inside a frame; an end of file here is a violation.
     public var isInsideFrame: Bool { !partial.isEmpty }
 
-    /// Bytes held for a frame that is not whole yet; at most 65,539.
+    /// The bytes held for an incomplete frame; at most 65,539.
     public var heldBytes: Int { partial.count }
 
     /// Takes the next bytes of the stream and hands over every frame that they complete, in order.
@@ -46,7 +46,6 @@ public struct FrameDecoder: Sendable {
         partial.append(contentsOf: rest)
     }
 
-    /// Takes bytes from an array; see the other form.
     public mutating func consume(
         _ chunk: [UInt8], _ receive: (_ kind: UInt8, _ body: FieldReader) throws(WireError) -> Void
     ) throws(WireError) {
@@ -61,7 +60,7 @@ public struct FrameDecoder: Sendable {
         try outcome.get()
     }
 
-    /// Says that the stream has ended.
+    /// Reports the end of the stream.
     ///
     /// - Throws: ``WireError`` if it ended inside a frame.
     public func finish() throws(WireError) {
@@ -79,7 +78,7 @@ public struct FrameDecoder: Sendable {
         let length = try partial.withUnsafeBytesThrowing(Self.length(of:))
         take(4 + length, from: &rest)
         guard partial.count == 4 + length else { return }
-        // Moved out first: the frame is done with, whatever `receive` says.
+        // Moved out first, so that the frame is consumed even if `receive` throws.
         let frame = partial
         partial.removeAll(keepingCapacity: true)
         try frame.withUnsafeBytesThrowing { (bytes) throws(WireError) in try handOver(bytes, receive) }
@@ -98,7 +97,7 @@ public struct FrameDecoder: Sendable {
         guard length >= UInt32(FrameLimits.minimumLength), length <= UInt32(FrameLimits.maximumLength) else {
             throw WireError(
                 .frameLength,
-                "a frame says it is \(length) bytes long; \(FrameLimits.minimumLength) to "
+                "a frame claims \(length) bytes; \(FrameLimits.minimumLength) to "
                     + "\(FrameLimits.maximumLength) are allowed")
         }
         return Int(length)

@@ -2,8 +2,11 @@ public import TaskModel
 
 /// The host asks for a template: a process that holds one plugin loaded.
 public struct TemplateMessage: WireMessage {
-    /// 0x40.
     public static let kind: UInt8 = 0x40
+    public static let table = FieldTable(
+        .required(1, .u64), .optional(2, .text), .required(3, .text), .repeated(4, .text),
+        .repeated(5, .bytes), .required(6, .text), .optional(7, .text), .optional(8, .i64),
+        .optional(9, .text))
     /// Names it from now on.
     public var template: UInt64
     /// Absolute real path; `nil` for a `call:` task that loads its own.
@@ -34,11 +37,20 @@ public struct TemplateMessage: WireMessage {
         /// Hard limit.
         public var hard: UInt64
 
-        /// Makes a limit.
         public init(resource: UInt64, soft: UInt64, hard: UInt64) {
             self.resource = resource
             self.soft = soft
             self.hard = hard
+        }
+
+        init(_ bytes: UnsafeRawBufferPointer) throws(WireError) {
+            guard bytes.count == 24 else {
+                throw WireError(.fieldLength, "a resource limit has \(bytes.count) bytes, not 24")
+            }
+            func number(_ index: Int) -> UInt64 {
+                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+            }
+            self.init(resource: number(0), soft: number(1), hard: number(2))
         }
 
         var bytes: [UInt8] {
@@ -46,7 +58,6 @@ public struct TemplateMessage: WireMessage {
         }
     }
 
-    /// Makes a message.
     public init(template: UInt64, library: String?, directory: String, isolation: GroupKill) {
         self.template = template
         self.library = library
@@ -56,50 +67,22 @@ public struct TemplateMessage: WireMessage {
         limits = []
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        var fields = fields
-        var template: UInt64?, library: String?, directory: String?, isolation: String?, cgroup: String?
-        var niceness: Int64?, executable: String?
-        var environment: [String] = [], limits: [ResourceLimit] = []
-        while let field = try fields.next() {
-            switch field.tag {
-            case 1: try field.read(into: &template)
-            case 2: try field.read(into: &library)
-            case 3: try field.read(into: &directory)
-            case 4: environment.append(try field.text())
-            case 5: limits.append(try Self.limit(field))
-            case 6: try field.read(into: &isolation)
-            case 7: try field.read(into: &cgroup)
-            case 8: try field.read(into: &niceness)
-            case 9: try field.read(into: &executable)
-            default: continue
-            }
+    public init(_ values: FieldValues) throws(WireError) {
+        template = values[1]
+        library = values[2]
+        directory = values[3]
+        environment = values.texts(4)
+        limits = []
+        for bytes in values.each(5) { limits.append(try ResourceLimit(bytes)) }
+        guard let isolation = GroupKill(rawValue: values[6]) else {
+            throw WireError(.range, "the isolation is unknown")
         }
-        guard let groupKill = GroupKill(rawValue: try required(isolation, 6, of: Self.kind)) else {
-            throw WireError(.range, "there is no such isolation")
-        }
-        self.init(
-            template: try required(template, 1, of: Self.kind), library: library,
-            directory: try required(directory, 3, of: Self.kind), isolation: groupKill)
-        self.environment = environment
-        self.limits = limits
-        self.cgroup = cgroup
-        self.niceness = niceness
-        self.executable = executable
+        self.isolation = isolation
+        cgroup = values[7]
+        niceness = values[8]
+        executable = values[9]
     }
 
-    private static func limit(_ field: FieldReader.Field) throws(WireError) -> ResourceLimit {
-        guard field.value.count == 24 else {
-            throw WireError(.fieldLength, "a resource limit has \(field.value.count) bytes, not 24")
-        }
-        func number(_ index: Int) -> UInt64 {
-            UInt64(littleEndian: field.value.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
-        }
-        return ResourceLimit(resource: number(0), soft: number(1), hard: number(2))
-    }
-
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, template)
         fields.write(2, library)
@@ -115,8 +98,10 @@ public struct TemplateMessage: WireMessage {
 
 /// The host asks for a task.
 public struct SpawnMessage: WireMessage {
-    /// 0x41.
     public static let kind: UInt8 = 0x41
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .u64), .optional(3, .text), .optional(4, .flag),
+        .optional(5, .flag), .optional(6, .u64), .optional(7, .bytes))
     /// Names it from now on.
     public var launch: UInt64
     /// What it is cloned from.
@@ -131,13 +116,13 @@ public struct SpawnMessage: WireMessage {
     public var memory: UInt64?
     /// The first bytes of its control channel, from *launch* on: they are in the pipe before the task is.
     ///
-    /// ``SpawnedMessage/given`` says how many the pipe took; the host sends the rest, and all if these are absent.
+    /// ``SpawnedMessage/given`` says how many the pipe took; the host sends the rest, and all if these are
+    /// absent.
     public var start: [UInt8]?
 
     /// The most bytes of ``start`` that leave room for the other fields in every frame.
     public static let maximumStart = 32_768
 
-    /// Makes a message.
     public init(
         launch: UInt64, template: UInt64, cgroup: String?, subprocesses: Bool, fresh: Bool, memory: UInt64?,
         start: [UInt8]? = nil
@@ -151,31 +136,16 @@ public struct SpawnMessage: WireMessage {
         self.start = start
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        var fields = fields
-        var launch: UInt64?, template: UInt64?, cgroup: String?, subprocesses: Bool?, fresh: Bool?,
-            memory: UInt64?, start: [UInt8]?
-        while let field = try fields.next() {
-            switch field.tag {
-            case 1: try field.read(into: &launch)
-            case 2: try field.read(into: &template)
-            case 3: try field.read(into: &cgroup)
-            case 4: try field.read(into: &subprocesses)
-            case 5: try field.read(into: &fresh)
-            case 6: try field.read(into: &memory)
-            case 7: try field.read(into: &start)
-            default: continue
-            }
-        }
-        self.init(
-            launch: try required(launch, 1, of: Self.kind),
-            template: try required(template, 2, of: Self.kind),
-            cgroup: cgroup, subprocesses: subprocesses ?? false, fresh: fresh ?? false, memory: memory,
-            start: start)
+    public init(_ values: FieldValues) throws(WireError) {
+        launch = values[1]
+        template = values[2]
+        cgroup = values[3]
+        subprocesses = values[4]
+        fresh = values[5]
+        memory = values[6]
+        start = values[7]
     }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, launch)
         fields.write(2, template)
@@ -189,52 +159,43 @@ public struct SpawnMessage: WireMessage {
 
 /// The host kills a launch and everything that it started.
 public struct KillMessage: WireMessage {
-    /// 0x42.
     public static let kind: UInt8 = 0x42
+    public static let table = FieldTable(.required(1, .u64))
     /// The launch.
     public var launch: UInt64
 
-    /// Makes a message.
     public init(launch: UInt64) { self.launch = launch }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) { launch = try oneNumber(fields, of: Self.kind) }
+    public init(_ values: FieldValues) throws(WireError) { launch = values[1] }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) { fields.write(1, launch) }
 }
 
 /// The host needs a template no more; its running tasks go on.
 public struct RetireMessage: WireMessage {
-    /// 0x43.
     public static let kind: UInt8 = 0x43
+    public static let table = FieldTable(.required(1, .u64))
     /// The template.
     public var template: UInt64
 
-    /// Makes a message.
     public init(template: UInt64) { self.template = template }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) { template = try oneNumber(fields, of: Self.kind) }
+    public init(_ values: FieldValues) throws(WireError) { template = values[1] }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) { fields.write(1, template) }
 }
 
 /// The host kills a template that did not load in time.
 public struct KillTemplateMessage: WireMessage {
-    /// 0x44.
     public static let kind: UInt8 = 0x44
+    public static let table = FieldTable(.required(1, .u64))
     /// The template.
     public var template: UInt64
 
-    /// Makes a message.
     public init(template: UInt64) { self.template = template }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) { template = try oneNumber(fields, of: Self.kind) }
+    public init(_ values: FieldValues) throws(WireError) { template = values[1] }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) { fields.write(1, template) }
 }
 
@@ -242,8 +203,8 @@ public struct KillTemplateMessage: WireMessage {
 ///
 /// ``PreparedMessage`` answers, unless the template ends.
 public struct PrepareMessage: WireMessage {
-    /// 0x45.
     public static let kind: UInt8 = 0x45
+    public static let table = FieldTable(.required(1, .u64), .required(2, .text), .optional(3, .flag))
     /// What it is cloned from.
     public var template: UInt64
     /// The group it starts in, which exists and is empty; a spawn that names it takes the standby.
@@ -251,32 +212,18 @@ public struct PrepareMessage: WireMessage {
     /// Whether it may start processes.
     public var subprocesses: Bool
 
-    /// Makes a message.
     public init(template: UInt64, cgroup: String, subprocesses: Bool) {
         self.template = template
         self.cgroup = cgroup
         self.subprocesses = subprocesses
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        var fields = fields
-        var template: UInt64?, cgroup: String?, subprocesses: Bool?
-        while let field = try fields.next() {
-            switch field.tag {
-            case 1: try field.read(into: &template)
-            case 2: try field.read(into: &cgroup)
-            case 3: try field.read(into: &subprocesses)
-            default: continue
-            }
-        }
-        self.init(
-            template: try required(template, 1, of: Self.kind),
-            cgroup: try required(cgroup, 2, of: Self.kind),
-            subprocesses: subprocesses ?? false)
+    public init(_ values: FieldValues) throws(WireError) {
+        template = values[1]
+        cgroup = values[2]
+        subprocesses = values[3]
     }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, template)
         fields.write(2, cgroup)

@@ -1,7 +1,8 @@
 /// What the plugin's author should know of the plugin.
 public struct AdviceMessage: WireMessage {
-    /// 0x29.
     public static let kind: UInt8 = 0x29
+    public static let table = FieldTable(
+        .required(1, .text, limit: maximumCode), .required(2, .text, limit: maximumMessage))
     /// The most bytes of ``code``.
     public static let maximumCode = 128
     /// The most bytes of ``message``.
@@ -11,18 +12,16 @@ public struct AdviceMessage: WireMessage {
     /// What was found and what to do.
     public var message: String
 
-    /// Makes a message.
     public init(code: String, message: String) {
         self.code = code
         self.message = message
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        (code, message) = try twoTexts(fields, atMost: Self.maximumCode, Self.maximumMessage, of: Self.kind)
+    public init(_ values: FieldValues) throws(WireError) {
+        code = values[1]
+        message = values[2]
     }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, code)
         fields.write(2, message)
@@ -31,8 +30,9 @@ public struct AdviceMessage: WireMessage {
 
 /// Why the task is about to end itself.
 public struct FaultMessage: WireMessage {
-    /// 0x2A.
     public static let kind: UInt8 = 0x2A
+    public static let table = FieldTable(
+        .required(1, .text, limit: maximumCode), .required(2, .text, limit: maximumMessage))
     /// The most bytes of ``code``.
     public static let maximumCode = 128
     /// The most bytes of ``message``.
@@ -42,18 +42,16 @@ public struct FaultMessage: WireMessage {
     /// What was wrong and what to do.
     public var message: String
 
-    /// Makes a message.
     public init(code: String, message: String) {
         self.code = code
         self.message = message
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        (code, message) = try twoTexts(fields, atMost: Self.maximumCode, Self.maximumMessage, of: Self.kind)
+    public init(_ values: FieldValues) throws(WireError) {
+        code = values[1]
+        message = values[2]
     }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, code)
         fields.write(2, message)
@@ -62,8 +60,9 @@ public struct FaultMessage: WireMessage {
 
 /// What the user sees of a continued task from now on.
 public struct TitleMessage: WireMessage {
-    /// 0x2B.
     public static let kind: UInt8 = 0x2B
+    public static let table = FieldTable(
+        .required(1, .text, limit: maximumText), .optional(2, .text, limit: maximumText))
     /// The most bytes of each of the two.
     public static let maximumText = 1024
     /// The first line.
@@ -71,45 +70,18 @@ public struct TitleMessage: WireMessage {
     /// The second line; `nil` is empty.
     public var subtitle: String?
 
-    /// Makes a message.
     public init(title: String, subtitle: String? = nil) {
         self.title = title
         self.subtitle = subtitle
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        var fields = fields
-        var title: String?, subtitle: String?
-        while let field = try fields.next() {
-            switch field.tag {
-            case 1: try field.read(into: &title, atMost: Self.maximumText)
-            case 2: try field.read(into: &subtitle, atMost: Self.maximumText)
-            default: continue
-            }
-        }
-        self.init(title: try required(title, 1, of: Self.kind), subtitle: subtitle)
+    public init(_ values: FieldValues) throws(WireError) {
+        title = values[1]
+        subtitle = values[2]
     }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, title)
         fields.write(2, subtitle)
     }
-}
-
-/// The two required texts, tags 1 and 2, of a body.
-private func twoTexts(
-    _ fields: FieldReader, atMost first: Int, _ second: Int, of kind: UInt8
-) throws(WireError) -> (String, String) {
-    var fields = fields
-    var code: String?, message: String?
-    while let field = try fields.next() {
-        switch field.tag {
-        case 1: try field.read(into: &code, atMost: first)
-        case 2: try field.read(into: &message, atMost: second)
-        default: continue
-        }
-    }
-    return (try required(code, 1, of: kind), try required(message, 2, of: kind))
 }

@@ -2,8 +2,9 @@ public import TaskModel
 
 /// The host's answer to *submit*, *cancel* or *pending*.
 public struct ReplyMessage: WireMessage {
-    /// 0x11.
     public static let kind: UInt8 = 0x11
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .u64), .optional(3, .text), .repeated(4, .bytes))
     /// The number that the task gave its question.
     public var call: UInt64
     /// A `bgtask_error`; 0 is granted.
@@ -32,7 +33,6 @@ public struct ReplyMessage: WireMessage {
         /// The second line; `nil` is empty.
         public var subtitle: String?
 
-        /// Makes an entry.
         public init(
             request: UInt64, taskKind: TaskKind, identifier: String, earliest: Int64?, externalPower: Bool,
             network: Bool, title: String? = nil, subtitle: String? = nil
@@ -47,32 +47,19 @@ public struct ReplyMessage: WireMessage {
             self.subtitle = subtitle
         }
 
-        init(nested fields: FieldReader) throws(WireError) {
-            var fields = fields
-            var request: UInt64?, kind: UInt64?, identifier: String?, earliest: Int64?, power: Bool?,
-                network: Bool?, title: String?, subtitle: String?
-            while let field = try fields.next() {
-                switch field.tag {
-                case 2: try field.read(into: &identifier)
-                case 3: try field.read(into: &earliest)
-                case 4: try field.read(into: &power)
-                case 5: try field.read(into: &network)
-                case 7: try field.read(into: &title)
-                case 8: try field.read(into: &subtitle)
-                case 9: try field.read(into: &request)
-                case 10: try field.read(into: &kind)
-                default: continue
-                }
-            }
-            let number = try required(kind, 10, of: ReplyMessage.kind)
+        static let table = FieldTable(
+            .required(2, .text), .optional(3, .i64), .optional(4, .flag), .optional(5, .flag),
+            .optional(6, .bytes), .optional(7, .text), .optional(8, .text), .required(9, .u64),
+            .required(10, .u64))
+
+        init(_ values: FieldValues) throws(WireError) {
+            let number: UInt64 = values[10]
             guard let taskKind = TaskKind(wireValue: number) else {
-                throw WireError(.range, "there is no task kind \(number)")
+                throw WireError(.range, "\(number) is not a task kind")
             }
             self.init(
-                request: try required(request, 9, of: ReplyMessage.kind), taskKind: taskKind,
-                identifier: try required(identifier, 2, of: ReplyMessage.kind), earliest: earliest,
-                externalPower: power ?? false, network: network ?? false, title: title,
-                subtitle: subtitle)
+                request: values[9], taskKind: taskKind, identifier: values[2], earliest: values[3],
+                externalPower: values[4], network: values[5], title: values[7], subtitle: values[8])
         }
 
         var nestedBody: [UInt8] {
@@ -89,7 +76,6 @@ public struct ReplyMessage: WireMessage {
         }
     }
 
-    /// Makes an answer.
     public init(call: UInt64, error: UInt64, text: String? = nil, pending: [PendingRequest] = []) {
         self.call = call
         self.error = error
@@ -97,27 +83,17 @@ public struct ReplyMessage: WireMessage {
         self.pending = pending
     }
 
-    /// Reads a body.
-    public init(fields: FieldReader) throws(WireError) {
-        var fields = fields
-        var call: UInt64?, error: UInt64?, text: String?
-        var pending: [PendingRequest] = []
-        while let field = try fields.next() {
-            switch field.tag {
-            case 1: try field.read(into: &call)
-            case 2: try field.read(into: &error)
-            case 3: try field.read(into: &text)
-            case 4: pending.append(try PendingRequest(nested: FieldReader(field.value)))
-            default: continue
-            }
+    public init(_ values: FieldValues) throws(WireError) {
+        call = values[1]
+        error = values[2]
+        text = values[3]
+        pending = []
+        for body in values.each(4) {
+            pending.append(
+                try PendingRequest(PendingRequest.table.check(FieldReader(body), of: Self.kind)))
         }
-        self.init(
-            call: try required(call, 1, of: Self.kind), error: try required(error, 2, of: Self.kind),
-            text: text,
-            pending: pending)
     }
 
-    /// Writes a body.
     public func write(to fields: inout FieldWriter) {
         fields.write(1, call)
         fields.write(2, error)

@@ -14,7 +14,7 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
         case text
         /// A required field is not there.
         case missingField
-        /// A field that stands once stands twice.
+        /// A field that can appear once appears twice.
         case repeatedField
         /// A number outside its range, or a word that is not known.
         case range
@@ -29,7 +29,6 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What was found, with the deciding numbers; holds no text of the peer.
     public let finding: String
 
-    /// Makes an error.
     public init(_ code: Code, _ finding: String) {
         self.code = code
         self.finding = finding
@@ -41,9 +40,9 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// The bounds of Documentation/RunnerProtocol.md that every frame obeys.
 public enum FrameLimits {
-    /// The least a length field may say: kind, flags and sequence.
+    /// The smallest valid length: kind, flags and sequence.
     public static let minimumLength = 4
-    /// The most a length field may say.
+    /// The largest valid length.
     public static let maximumLength = 65_536
     /// The bytes before the body, the length field included.
     public static let headerSize = 8

@@ -2,18 +2,29 @@
 public protocol WireMessage: Sendable, Equatable {
     /// Its kind byte.
     static var kind: UInt8 { get }
-    /// Reads the fields of a body.
+    /// Its fields, as Documentation/RunnerProtocol.md lists them.
+    static var table: FieldTable { get }
+    /// Takes its values from a body that has passed ``table``.
     ///
-    /// - Throws: ``WireError`` with the first violation.
-    init(fields: FieldReader) throws(WireError)
+    /// - Throws: ``WireError`` for a value that its type permits and the message does not.
+    init(_ values: FieldValues) throws(WireError)
     /// Writes its fields, in the order of the tags.
     func write(to fields: inout FieldWriter)
+}
+
+extension WireMessage {
+    /// Checks a body against ``table`` and reads it.
+    ///
+    /// - Throws: ``WireError`` with the first violation.
+    public init(fields: FieldReader) throws(WireError) {
+        try self.init(try Self.table.check(fields, of: Self.kind))
+    }
 }
 
 /// Collects the fields of a body that is sent.
 public struct FieldWriter {
     private(set) var bytes: [UInt8]
-    /// The first field whose value no length field can say.
+    /// The first field whose value is too large for a length field.
     private(set) var oversized: UInt8?
 
     init(reservingHeader: Void) {
@@ -25,19 +36,16 @@ public struct FieldWriter {
         bytes = []
     }
 
-    /// Writes a u64; `nil` writes nothing.
     public mutating func write(_ tag: UInt8, _ number: UInt64?) {
         guard let number else { return }
         begin(tag, 8)
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Writes an i64; `nil` writes nothing.
     public mutating func write(_ tag: UInt8, _ number: Int64?) {
         write(tag, number.map(UInt64.init(bitPattern:)))
     }
 
-    /// Writes a flag.
     public mutating func write(_ tag: UInt8, _ flag: Bool) {
         begin(tag, 1)
         bytes.append(flag ? 1 : 0)
@@ -48,14 +56,12 @@ public struct FieldWriter {
         if flag { write(tag, true) }
     }
 
-    /// Writes a text; `nil` writes nothing.
     public mutating func write(_ tag: UInt8, _ text: String?) {
         guard let text else { return }
         begin(tag, text.utf8.count)
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Writes bytes; `nil` writes nothing.
     public mutating func write(_ tag: UInt8, _ value: [UInt8]?) {
         guard let value else { return }
         begin(tag, value.count)
@@ -73,7 +79,7 @@ public struct FieldWriter {
         guard oversized == nil, length <= FrameLimits.maximumLength else {
             throw WireError(
                 .tooLarge,
-                "message \(hexadecimal(kind)) would take \(length) bytes; \(FrameLimits.maximumLength) are allowed"
+                "message \(hexadecimal(kind)) would have \(length) bytes; \(FrameLimits.maximumLength) are allowed"
             )
         }
         bytes.withUnsafeMutableBytes { header in
@@ -110,6 +116,6 @@ public struct FrameEncoder: Sendable {
 func refuseUnknown(_ kind: UInt8, from sender: String) throws(WireError) {
     guard kind >= FrameLimits.firstSkippedKind else {
         throw WireError(
-            .unknownKind, "the \(sender) sent a frame of kind \(hexadecimal(kind)), which it does not have")
+            .unknownKind, "the \(sender) sent a frame of the unknown kind \(hexadecimal(kind))")
     }
 }
