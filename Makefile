@@ -11,7 +11,7 @@ help:
 	@echo 'make run      build, then a foreground host that runs each shipped job once (Ctrl-C ends it)'
 	@echo 'make test     build, then all tests'
 	@echo 'make check    format, fences, layers, warnings: everything but the tests'
-	@echo 'make fix      check, mending what tools can mend'
+		@echo 'make fix      check, and correct what tools can correct'
 	@echo 'make bench    the benchmarks, as ratios'
 	@echo 'make install  release build, man pages and completions into PREFIX ($(PREFIX))'
 	@echo 'make clean    remove what was built, and the demo'

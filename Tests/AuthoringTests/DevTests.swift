@@ -75,7 +75,7 @@ import Testing
         try folder.write("p/work.c", "int x = ;\n")
         let answer = dev(folder, "--once")
         #expect(answer.status == 1 && answer.output.contains("work.c:1:9: error"), "\(answer.output)")
-        #expect(answer.output.contains("the build ended with status 1. Mend what cc says above"))
+        #expect(answer.output.contains("the build ended with status 1. Fix the errors that cc reports above"))
         #expect(try leftovers(folder) == [])
     }
 
@@ -84,7 +84,7 @@ import Testing
         try folder.write("p/work.c", plugin(""))
         let bare = dev(folder)
         #expect(
-            bare.status == 1 && bare.output.contains("there is no manifest (*.yaml) in it"), "\(bare.output)")
+            bare.status == 1 && bare.output.contains("it contains no manifest (*.yaml)"), "\(bare.output)")
         try folder.write("p/dev.yaml", manifest("  - {identifier: org.example.dev.work, kindd: processing}"))
         let wrong = dev(folder)
         #expect(
@@ -95,7 +95,7 @@ import Testing
         let unbuilt = dev(folder)
         #expect(
             unbuilt.status == 1
-                && unbuilt.output.contains("libdev.so: a manifest names it, and the build did not make it"),
+                && unbuilt.output.contains("libdev.so: a manifest names it, but the build did not make it"),
             "\(unbuilt.output)")
         let missing = bgtask("dev", folder.path + "/none")
         #expect(missing.status == 1 && missing.output.contains("Give the plugin's directory"), "\(missing)")
@@ -164,7 +164,7 @@ import Testing
         }
         try folder.write("p/work.c", plugin("host->complete(task, 1, \"second\" +;"))
         try waitUntil("the mistake is told", seconds: 60) {
-            text().contains("Mend what cc says above") && text().contains("Waiting for a change")
+            text().contains("Fix the errors that cc reports above") && text().contains("Waiting for a change")
         }
         try folder.write("p/work.c", plugin("host->complete(task, 1, \"second version\");"))
         try waitUntil("the next round ends", seconds: 60) { text().contains("second version") }

@@ -52,14 +52,14 @@ import Testing
         try folder.write("Makefile", "mine\n")
         let made = bgtask("new", "c", "hello", "--directory", folder.path)
         #expect(
-            made.status == 1 && made.output.contains("\(folder.path)/Makefile: it is there already"),
+            made.status == 1 && made.output.contains("\(folder.path)/Makefile: it already exists"),
             "\(made)")
         #expect(try folder.read("Makefile") == "mine\n" && !folder.has("hello.c"))
     }
 
     @Test(arguments: [
-        (["c", "1st"], "does not begin with a letter"), (["c", "a/b"], "has the character '/'"),
-        (["swift", "photo-feed"], "A Swift module's name has A-Z a-z 0-9 and _"),
+        (["c", "1st"], "does not begin with a letter"), (["c", "a/b"], "contains the character '/'"),
+        (["swift", "photo-feed"], "The name of a Swift module uses A-Z a-z 0-9 and _"),
         (["swift", "Foundation"], "would hide a module"), (["c", ""], "does not begin with a letter"),
         (["call", String(repeating: "a", count: 61)], "it has 61 bytes"),
     ])

@@ -44,7 +44,7 @@ import Testing
             "identifier: com.example.photos.export.*\n    kind: continuedProcessing  # guessed: only continued",
             "identifier: com.example.photos.x\n    kind: appRefresh  # guessed: nothing in the name",
             "identifier: com.example.photos.push\n    kind: push  # for 'remote-notification'",
-            "# The mode 'audio' is left out: no task plays sound",
+            "# The mode 'audio' is left out: tasks can't play sound",
         ] {
             #expect(manifest.contains(line), "\(line) in\n\(manifest)")
         }
@@ -52,7 +52,7 @@ import Testing
         let lint = bgtask("lint", folder.path + "/photos.yaml")
         #expect(lint.status == 0 && lint.output == "No problems found in 1 manifest.\n", "\(lint)")
         let again = bgtask("manifest", "from-plist", file, "--output", folder.path + "/photos.yaml")
-        #expect(again.status == 1 && again.output.contains("it is there already"), "\(again)")
+        #expect(again.status == 1 && again.output.contains("it already exists"), "\(again)")
     }
 
     @Test func `a binary list and sources give certain kinds`() throws {
@@ -135,8 +135,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("not a plist", "no property list"),
-        ("<plist version=\"1.0\"><array/></plist>", "its root is no dictionary"),
+        ("not a plist", "not a property list"),
+        ("<plist version=\"1.0\"><array/></plist>", "its root is not a dictionary"),
         ("<plist version=\"1.0\"><dict/></plist>", "no CFBundleIdentifier"),
         (
             "<plist version=\"1.0\"><dict><key>CFBundleIdentifier</key><string>a.b</string></dict></plist>",
@@ -145,7 +145,7 @@ import Testing
         (
             "<plist version=\"1.0\"><dict><key>CFBundleIdentifier</key><string>a.b</string>"
                 + "<key>UIBackgroundModes</key><string>fetch</string></dict></plist>",
-            "UIBackgroundModes is no array"
+            "UIBackgroundModes is not an array"
         ),
         (
             "<plist version=\"1.0\"><dict><key>CFBundleIdentifier</key><string>a.b</string>"

@@ -25,19 +25,19 @@ import Testing
     }
 
     @Test(arguments: [
-        "AppDelegate.swift:2:1: error: '#if os(iOS)' is false on Linux: the code down to line 4 (BackgroundTasks)"
-            + " compiles to nothing, without a word. Write '#if canImport(BackgroundTasks)'",
+        "AppDelegate.swift:2:1: error: '#if os(iOS)' is false on Linux, so the code down to line 4 (BackgroundTasks)"
+            + " is silently left out. Write '#if canImport(BackgroundTasks)'",
         "AppDelegate.swift:7:5: error: '@objc' is an error on Linux",
         "AppDelegate.swift:12:9: error: '#elseif os(iOS) && !targetEnvironment(macCatalyst)' is false on Linux",
         "AppDelegate.swift:16:68: error: '#selector' is an error",
-        "AppDelegate.swift:17:30: error: 'setMinimumBackgroundFetchInterval' is the background fetch before iOS 13",
+        "AppDelegate.swift:17:30: error: 'setMinimumBackgroundFetchInterval' belongs to the background fetch before iOS 13",
         "AppDelegate.swift:18:18: error: '.observe(\\.' is an error",
         "AppDelegate.swift:19:15: error: 'addObserver(_:forKeyPath:)' is an error",
         "AppDelegate.swift:19:45: error: '#keyPath' is an error",
         "Simulator.swift:4:5: warning: '#if targetEnvironment(simulator)' is false on Linux",
-        "Whole.swift:1:1: warning: '_simulateLaunchForTaskWithIdentifier' is for Apple's debugger. Here it is a"
-            + " command: bgtask launch",
-        "Whole.swift:2:1: error: '#if !os(Linux)' is false on Linux: the whole file compiles to nothing",
+        "Whole.swift:1:1: warning: '_simulateLaunchForTaskWithIdentifier' is for Apple's debugger. Use this"
+            + " command instead: bgtask launch",
+        "Whole.swift:2:1: error: '#if !os(Linux)' is false on Linux, so the whole file is silently left out",
     ])
     func `each trap is told at its place, with what to write`(beginning: String) {
         let (status, lines) = lines("Unported")
@@ -59,7 +59,7 @@ import Testing
             "Simulator.swift:8:47: warning: the identifier is an expression",
             "Whole.swift:7:83: error: 'com.example.feed.refresh' is requested as processing, and \(manifest):6 has"
                 + " kind appRefresh",
-            "\(manifest):8:17: warning: 'com.example.feed.clean' is permitted, and no source registers",
+            "\(manifest):8:17: warning: 'com.example.feed.clean' is permitted, but no source registers",
             "\(manifest):10:17: warning: 'com.example.feed.export.*' is permitted",
         ] {
             #expect(
@@ -75,7 +75,7 @@ import Testing
         let answer = bgtask("lint", "--sources", folder.path, "\(fixtures)/Ported/feed.yaml")
         #expect(answer.status == 1, "\(answer)")
         #expect(
-            answer.output.contains("error: 'com.example.feed.clean' is permitted, and no source"), "\(answer)"
+            answer.output.contains("error: 'com.example.feed.clean' is permitted, but no source"), "\(answer)"
         )
     }
 
@@ -101,7 +101,7 @@ import Testing
     @Test func `nothing to look at is a mistake of the command line`() throws {
         let folder = try Folder()
         let empty = bgtask("lint", "--sources", folder.path)
-        #expect(empty.status == 1 && empty.output.contains("there is no Swift file in it"), "\(empty)")
+        #expect(empty.status == 1 && empty.output.contains("it contains no Swift files"), "\(empty)")
         let missing = bgtask("lint", "--sources", folder.path + "/none")
         #expect(missing.status == 1 && missing.output.contains("No such file"), "\(missing)")
         #expect(bgtask("lint").status == 2)

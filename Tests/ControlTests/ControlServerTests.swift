@@ -124,7 +124,7 @@ import Testing
         #expect {
             try ControlSocketFile(path: open + "/c.sock").prepareDirectory()
         } throws: {
-            "\($0)".contains("others may write it (mode 777)")
+            "\($0)".contains("other users can write to it (mode 777)")
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: open)
         try ControlSocketFile(path: open + "/c.sock").prepareDirectory()
@@ -138,7 +138,7 @@ import Testing
         #expect {
             try ControlSocketFile(path: open + "/c.sock").isServed()
         } throws: {
-            "\($0)".contains("no socket")
+            "\($0)".contains("not a socket")
         }
         #expect(throws: SocketFileError.self) {
             try ControlSocketFile(path: "/" + String(repeating: "x", count: 104))

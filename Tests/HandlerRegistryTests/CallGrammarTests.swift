@@ -220,11 +220,14 @@ import Testing
             ),
             (
                 #"{"path": 5, "depth": 1.5, "ratio": true, "all": 1}"#,
-                "'all' is an integer, not of type boolean; 'depth' is a number, not of type integer; 'path' is an integer, not of type string; 'ratio' is a boolean, not of type number"
+                "'all' is an integer instead of type boolean; 'depth' is a number instead of type integer; 'path' is an integer instead of type string; 'ratio' is a boolean instead of type number"
             ),
-            (#"{"path": "a\u0000b", "depth": 3, "ratio": 1, "all": true}"#, "'path' has a NUL character"),
-            ("[1]", "the payload is no JSON object"),
-            ("{", "the payload is no JSON object"),
+            (
+                #"{"path": "a\u0000b", "depth": 3, "ratio": 1, "all": true}"#,
+                "'path' contains a NUL character"
+            ),
+            ("[1]", "the payload is not a JSON object"),
+            ("{", "the payload is not a JSON object"),
         ] as [(String?, String)])
     func `a payload that does not fit is refused, every key named`(json: String?, finding: String) throws {
         let error = try #require(throws: SubmissionError.self) {
@@ -255,6 +258,6 @@ import Testing
         let error = try #require(throws: SubmissionError.self) {
             try folder.program(manifest, payload: "{\"text\": \"\(text)\"}")
         }
-        #expect(error.finding.contains("at most 60000 fit"), "\(error)")
+        #expect(error.finding.contains("the limit is 60000"), "\(error)")
     }
 }

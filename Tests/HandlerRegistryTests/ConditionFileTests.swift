@@ -45,22 +45,31 @@ import Testing
     }
 
     @Test(arguments: [
-        ("condition: docked", "condition: power", "2:12: error: 'power' is a condition of the machine"),
-        ("condition: docked", "condition: Docked", "2:12: error: the name 'Docked' of a condition"),
+        ("condition: docked", "condition: power", "2:12: error: 'power' is a built-in condition"),
+        ("condition: docked", "condition: Docked", "2:12: error: not a valid condition name: 'Docked'"),
         (
             "predicate:", "predicates:",
             "4:1: error: unknown key 'predicates' in the condition. Did you mean 'predicate'?"
         ),
-        ("{equals: 0}", "{equals: 0, above: 3}", "4:12: error: predicate has 2 comparisons"),
+        (
+            "{equals: 0}", "{equals: 0, above: 3}",
+            "4:12: error: predicate must have exactly one comparison, found 2"
+        ),
         ("{equals: 0}", "{above: warm}", "4:20: error: above must be a number, found 'warm'"),
-        ("{equals: 0}", "{matches: '('}", "4:22: error: '(' is no regular expression"),
-        ("{equals: 0}", "{equals: true}", "4:21: error: equals is true. Put it into quotes"),
-        ("/bin/test", "test", "3:20: error: command's program is 'test'. Give an absolute path"),
-        ("timeout: 2s", "timeout: 30s", "3:71: error: timeout is not shorter than interval, which is 30s"),
+        ("{equals: 0}", "{matches: '('}", "4:22: error: '(' is not a valid regular expression"),
+        (
+            "{equals: 0}", "{equals: true}",
+            "4:21: error: equals must be text or a number, found true. Put it in quotes"
+        ),
+        (
+            "/bin/test", "test",
+            "3:20: error: command's program must be an absolute path without '..', found 'test'"
+        ),
+        ("timeout: 2s", "timeout: 30s", "3:71: error: timeout must be shorter than interval, which is 30s"),
         ("interval: 30s", "interval: 10ms", "3:57: error: interval is 10ms, outside 1s to 1d"),
         ("timeout: 2s", "value: status", "3:69: error: value 'status' is unknown"),
-        ("timeout: 2s", "file: /run/lid", "error: 'command' beside 'file'"),
-        ("apiVersion: bgtask/v1\n", "", "error: the condition has no 'apiVersion'"),
+        ("timeout: 2s", "file: /run/lid", "error: 'command' can't be used with 'file'"),
+        ("apiVersion: bgtask/v1\n", "", "error: 'apiVersion' is missing from the condition"),
     ])
     func `what is wrong with one is said with its place`(part: String, wrong: String, expected: String) throws
     {
@@ -73,15 +82,15 @@ import Testing
         #expect(found.count == 2)
         #expect(
             found.first?.hasPrefix(
-                "manifests/a.yaml:7:26: warning: no file of conditions.d defines 'docked', so com.example.a.sync waits"
+                "manifests/a.yaml:7:26: warning: no file in conditions.d defines 'docked', so com.example.a.sync waits"
             )
                 == true, "\(found)")
         let wrong = Self.manifest.replacingOccurrences(of: "docked, lid-closed", with: "power, power, Lid")
         let errors = try Self.lint(wrong, named: "manifests/a.yaml")
         #expect(errors.contains { $0.contains("Use 'requiresExternalPower: true'") }, "\(errors)")
-        #expect(errors.contains { $0.contains("the name 'Lid' of a condition") })
+        #expect(errors.contains { $0.contains("not a valid condition name: 'Lid'") })
         let twice = Self.manifest.replacingOccurrences(of: "docked, lid-closed", with: "docked, docked")
-        #expect(try Self.lint(twice, named: "manifests/a.yaml").contains { $0.contains("is there twice") })
+        #expect(try Self.lint(twice, named: "manifests/a.yaml").contains { $0.contains("appears twice") })
     }
 
     @Test func `lint finds the definitions beside the manifests, in a directory, or among the files`() throws
@@ -124,12 +133,12 @@ import Testing
         try folder.write("conditions.d/lid.yaml", Self.lid + "\nnonsense: 1")
         found = registry.scan()
         #expect(
-            found.conditions.map(\.name) == ["docked", "lid-closed"], "its last right version stays active")
+            found.conditions.map(\.name) == ["docked", "lid-closed"], "its last valid version stays active")
         #expect(found.problems.contains { $0.severity == .error && $0.line == 5 })
         try folder.write("conditions.d/lid.yaml", Self.docked)
         found = registry.scan()
         #expect(found.conditions == [], "neither of two that claim one name is used")
-        #expect(found.problems.count { $0.finding.contains("is defined by") } == 2)
+        #expect(found.problems.count { $0.finding.contains("also defines") } == 2)
         try folder.remove("conditions.d/lid.yaml")
         #expect(registry.scan().conditions.map(\.name) == ["docked"])
     }

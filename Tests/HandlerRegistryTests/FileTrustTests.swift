@@ -20,7 +20,7 @@ struct FileTrustTests {
         #expect(snapshot.handlers == [])
         let problem = try #require(snapshot.problems.first)
         #expect(problem.severity == .error)
-        #expect(problem.finding.hasPrefix("untrusted: others than root can change "), "\(problem)")
+        #expect(problem.finding.hasPrefix("untrusted: users other than root can change "), "\(problem)")
         return problem
     }
 

@@ -51,7 +51,7 @@ import Testing
         ),
         (
             "scheduling:\n  refreshSpacing: 5\n",
-            "2:19: error: scheduling.refreshSpacing: '5' is no duration. Write a number with a unit: 500ms, 30s, 15m, 1h30m, 2d"
+            "2:19: error: scheduling.refreshSpacing: not a valid duration: '5'. Write a number with a unit: 500ms, 30s, 15m, 1h30m, 2d"
         ),
         (
             "scheduling:\n  refreshSpacing: 2d\n",
@@ -81,12 +81,12 @@ import Testing
             "1:30: error: unknown key 'refrsh' in bundles.com.example.feed. Did you mean 'refresh'?"
         ),
         ("paths: {state: state}", "1:16: error: paths.state is 'state'. Begin it with '/' or '~/'"),
-        ("recording: {size: 64MB}", "1:19: error: recording.size: '64MB' is no size"),
+        ("recording: {size: 64MB}", "1:19: error: recording.size: not a valid size: '64MB'. Use 64MiB"),
         (
             "logLevel: &a info",
-            "1:11: error: the anchor '&a'. Configuration files have no anchors and aliases: write the value out"
+            "1:11: error: anchors are not allowed: '&a'. Configuration files can't use anchors or aliases. Write the value out"
         ),
-        ("refresh: denied\nrefresh: denied\n", "error: the key 'refresh' is there twice. Keep one"),
+        ("refresh: denied\nrefresh: denied\n", "error: the key 'refresh' appears twice. Keep one"),
     ])
     func `what is wrong is an error with its place and its remedy`(text: String, expected: String) throws {
         let folder = try Folder()

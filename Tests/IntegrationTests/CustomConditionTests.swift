@@ -27,7 +27,7 @@ import Testing
         host.run(
             "conditions", "set", "power=external", "network=unmetered", "thermal=nominal", "user=idle",
             "pressure=none", "lowPower=off")
-        #expect(host.run("plugins").output.contains("no file of conditions.d defines 'docked'"))
+        #expect(host.run("plugins").output.contains("no file in conditions.d defines 'docked'"))
         host.run("submit", Self.identifier, "--payload", #"{"mode":"wait"}"#)
         func observed() -> String { host.run("explain", Self.identifier).output }
         #expect(observed().contains("docked=undefined lid-closed=undefined"), "\(observed())")

@@ -100,7 +100,8 @@ import Testing
         #expect {
             try RecordedSegment(reading: file)
         } throws: {
-            ($0 as? RecordingError)?.description.contains(":3: it is no line of a log: 'at': it has 2 clocks")
+            ($0 as? RecordingError)?.description.contains(
+                ":3: it is not a line of a log: 'at': it has 2 clocks")
                 == true
         }
         lines[0] = #"{"format":99,"isContinued":false,"product":"9.9"}"#

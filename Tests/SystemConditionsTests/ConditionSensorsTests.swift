@@ -77,7 +77,7 @@ import Testing
             Issue.record("power=full was taken")
         } catch {
             #expect(
-                error.description == "power=full: 'full' is no value of power; valid are external, "
+                error.description == "power: 'full' is not a valid value. Valid values: external, "
                     + "battery:PERCENT%, charging:PERCENT%, unknown")
         }
     }

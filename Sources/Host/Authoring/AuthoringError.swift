@@ -7,7 +7,6 @@ public struct AuthoringError: Error, Equatable, Sendable, CustomStringConvertibl
     /// What to do.
     public let remedy: String
 
-    /// Makes an error.
     public init(_ subject: String, _ finding: String, _ remedy: String) {
         self.subject = subject
         self.finding = finding

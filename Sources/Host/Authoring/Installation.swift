@@ -1,15 +1,16 @@
 import LinuxSystem
 
-/// Where the project's files are that plugins are built with: beside the running program, installed or just built.
+/// Where the project's files are that plugins are built with: next to the running program, installed or just
+/// built.
 public struct Installation: Sendable {
-    /// The directory of the running program, which has bgtaskd beside it.
+    /// The directory of the running program, which contains bgtaskd.
     public let programs: String
     /// The checkout that the program was built in; `nil` for an installed one.
     private let checkout: String?
 
     /// Looks where the running program is.
     ///
-    /// - Throws: ``AuthoringError`` where /proc does not say.
+    /// - Throws: ``AuthoringError`` if /proc does not show it.
     public init() throws(AuthoringError) {
         do {
             programs = try ProcessFacts.executableDirectory()
@@ -38,8 +39,8 @@ public struct Installation: Sendable {
 
     /// The directory of the Swift package that plugins depend on.
     ///
-    /// - Parameter given: What the user said; `nil` takes `$BGTASK_SDK`, then what is installed beside the program,
-    ///   then the checkout's.
+    /// - Parameter given: What the user said; `nil` takes `$BGTASK_SDK`, then what is installed next to the
+    ///   program, then the checkout's.
     /// - Returns: An absolute path.
     /// - Throws: ``AuthoringError`` that names where it was looked for.
     public func sdk(given: String?) throws(AuthoringError) -> String {
@@ -49,15 +50,15 @@ public struct Installation: Sendable {
             with: "Package.swift", "Give the directory of the SDK: --sdk DIRECTORY, or BGTASK_SDK")
     }
 
-    /// A program beside the running one.
+    /// A program next to the running one.
     ///
     /// - Throws: ``AuthoringError`` if it is not there.
     public func program(_ name: String) throws(AuthoringError) -> String {
         let path = "\(programs)/\(name)"
         guard ProcessFacts.isExecutable(path) else {
             throw AuthoringError(
-                path, "there is no such program",
-                "Build or install it beside bgtask: swift build --product \(name), or make install")
+                path, "it does not exist",
+                "Build or install it next to bgtask: swift build --product \(name), or make install")
         }
         return path
     }

@@ -1,6 +1,8 @@
-/// A set of dates and times of day, as a person writes it: `Mon..Fri 02:00`, `*-*-01`, `2026-12-24 18:00`, `*:0/15`.
+/// A set of dates and times of day, as a person writes it: `Mon..Fri 02:00`, `*-*-01`, `2026-12-24 18:00`,
+/// `*:0/15`.
 ///
-/// It says nothing of time zones; ``next(after:in:)`` brings one in. The grammar is in Documentation/Manifest.md.
+/// It says nothing of time zones; ``next(after:in:)`` brings one in. The grammar is in
+/// Documentation/Manifest.md.
 public struct CalendarExpression: Hashable, Sendable {
     /// The text that it was read from.
     public let text: String
@@ -20,7 +22,8 @@ public struct CalendarExpression: Hashable, Sendable {
 
     /// Reads an expression.
     ///
-    /// - Throws: ``CalendarExpressionError`` with the column; an expression that no day can match is an error too.
+    /// - Throws: ``CalendarExpressionError`` with the column; an expression that no day can match is an error
+    ///   too.
     public init(_ text: String) throws(CalendarExpressionError) {
         self = try CalendarExpressionParser(text).expression()
     }
@@ -49,7 +52,8 @@ public struct CalendarExpression: Hashable, Sendable {
         return firstMatch(from: from, before: end) != nil
     }
 
-    /// The first matching local time inside a stretch; both ends in seconds of local time since 1970-01-01 00:00.
+    /// The first matching local time inside a stretch; both ends in seconds of local time since 1970-01-01
+    /// 00:00.
     func firstMatch(from: Int64, before end: Int64) -> Int64? {
         var day = CivilDay(number: from.flooredQuotient(CivilDay.secondsPerDay))
         var second = from.remainder(dividingBy: CivilDay.secondsPerDay)

@@ -1,4 +1,4 @@
-/// Why a text is no calendar expression.
+/// Why a text is not a calendar expression.
 public struct CalendarExpressionError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Where in the text, from 1, in characters.
     public let column: Int

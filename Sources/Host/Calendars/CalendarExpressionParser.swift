@@ -72,13 +72,13 @@ struct CalendarExpressionParser {
             parts = parts.dropFirst()
         }
         if let rest = parts.first {
-            throw rest.refused("'\(rest.text)' is one part too many", Self.form)
+            throw rest.refused("unexpected part: '\(rest.text)'", Self.form)
         }
         let expression = CalendarExpression(text: text, weekdays: weekdays, date: date, time: time)
         guard expression.isPossible else {
             throw datePlace.refused(
-                "no day of any year is '\(text)'",
-                "Weekday and date must both hold; for the end of a month write '*-*-last'")
+                "no day of any year matches '\(text)'",
+                "Weekday and date must both match. For the end of a month, write '*-*-last'")
         }
         return expression
     }
@@ -88,7 +88,7 @@ struct CalendarExpressionParser {
         for item in part.split(on: ",") {
             let ends = item.split(on: "..")
             guard let first = ends.first, let last = ends.last, ends.count <= 2 else {
-                throw item.refused("'\(item.text)' is no range of weekdays", "Write it as Mon..Fri")
+                throw item.refused("not a valid range of weekdays: '\(item.text)'", "Write it as Mon..Fri")
             }
             var (day, end) = (try weekday(first), try weekday(last))
             if end < day { end += 7 }
@@ -107,7 +107,7 @@ struct CalendarExpressionParser {
             return day
         }
         throw piece.refused(
-            "'\(piece.text)' is no weekday",
+            "not a weekday: '\(piece.text)'",
             "Use Mon, Tue, Wed, Thu, Fri, Sat, Sun, lists (Sat,Sun) and ranges (Mon..Fri)")
     }
 
@@ -116,7 +116,7 @@ struct CalendarExpressionParser {
         guard fields.count == 2 || fields.count == 3 else {
             throw part.refused(
                 "'\(part.text)' is neither a date nor a time",
-                "A date is YEAR-MONTH-DAY or MONTH-DAY, a time HOUR:MINUTE; each may be *")
+                "Write a date as YEAR-MONTH-DAY or MONTH-DAY, a time as HOUR:MINUTE. Each part may be *")
         }
         var date = DatePattern()
         if fields.count == 3, fields[0].text != "*" {
@@ -141,7 +141,7 @@ struct CalendarExpressionParser {
     private func time(_ part: Piece) throws(CalendarExpressionError) -> TimePattern {
         let fields = part.split(on: ":")
         guard fields.count <= 3 else {
-            throw part.refused("'\(part.text)' is no time", "Write HOUR:MINUTE or HOUR:MINUTE:SECOND")
+            throw part.refused("not a valid time: '\(part.text)'", "Write HOUR:MINUTE or HOUR:MINUTE:SECOND")
         }
         var time = TimePattern()
         time.isEveryHour = fields[0].text == "*"
@@ -173,7 +173,7 @@ private struct FieldReader {
             }
             let ends = stepped[0].split(on: "..")
             guard ends.count <= 2 else {
-                throw item.refused("'\(item.text)' is no range", "Write it as FROM..TO")
+                throw item.refused("not a valid range: '\(item.text)'", "Write it as FROM..TO")
             }
             var (first, last) = (range.lowerBound, range.upperBound)
             if stepped[0].text != "*" {
@@ -189,7 +189,7 @@ private struct FieldReader {
             if stepped.count == 2 {
                 guard let given = Self.digits(stepped[1].text), given >= 1, given <= range.count else {
                     throw stepped[1].refused(
-                        "the step '\(stepped[1].text)' of the \(name)",
+                        "not a valid step for the \(name): '\(stepped[1].text)'",
                         "Use a whole number from 1 to \(range.count)")
                 }
                 step = given
@@ -202,7 +202,7 @@ private struct FieldReader {
         guard let number = Self.digits(piece.text), range.contains(number) else {
             throw piece.refused(
                 piece.text.isEmpty
-                    ? "the \(name) is missing" : "'\(piece.text)' is no \(name)",
+                    ? "the \(name) is missing" : "not a valid \(name): '\(piece.text)'",
                 "Use \(range.lowerBound) to \(range.upperBound), or * for every \(name)")
         }
         return number

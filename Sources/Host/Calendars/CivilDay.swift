@@ -22,7 +22,8 @@ struct CivilDay: Equatable {
         let sinceMarch = Int(number) + 719_468
         let era = sinceMarch.flooredQuotient(146_097)
         let dayOfEra = sinceMarch - era * 146_097
-        // A closed form of "how many leap days lie before": 1,460, 36,524 and 146,096 end 4, 100 and 400 years.
+        // A closed form of "how many leap days lie before": 1,460, 36,524 and 146,096 end 4, 100 and 400
+        // years.
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         var month = 2

@@ -15,7 +15,8 @@ public struct ZoneError: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// The machine's time zones: its database, and the zone of its own clock.
 ///
-/// Nothing is kept: each call reads the files, a few KiB, so that a zone or a database that was changed counts at once.
+/// Nothing is kept: each call reads the files, a few KiB, so that a zone or a database that was changed
+/// counts immediately.
 public struct ZoneDatabase: Sendable {
     private let directory: String
     private let localPath: String
@@ -55,7 +56,8 @@ public struct ZoneDatabase: Sendable {
         guard Self.isName(name), let bytes = contents("\(directory)/\(name)") else {
             throw ZoneError(
                 finding: "the time zone '\(name.prefix(60))' is unknown",
-                remedy: "Use a name of the time zone database, as Europe/Berlin, or UTC", isUnknownName: true)
+                remedy: "Use a name from the time zone database, such as Europe/Berlin, or UTC",
+                isUnknownName: true)
         }
         return try read(bytes, name: name, path: "\(directory)/\(name)")
     }
@@ -91,7 +93,7 @@ public struct ZoneDatabase: Sendable {
         return try read(bytes, name: localName ?? "local", path: localPath)
     }
 
-    /// What the machine's link says: the part of its target after `zoneinfo/`.
+    /// The zone that the machine's link names: the part of its target after `zoneinfo/`.
     private var localName: String? {
         guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: localPath),
             let range = target.firstRange(of: "zoneinfo/")
@@ -105,7 +107,7 @@ public struct ZoneDatabase: Sendable {
         } catch {
             throw ZoneError(
                 finding: "\(path) can't be used as a time zone: \(error.finding)",
-                remedy: "Name another zone, or install the time zone database anew", isUnknownName: false)
+                remedy: "Name another zone, or reinstall the time zone database", isUnknownName: false)
         }
     }
 

@@ -1,6 +1,7 @@
 /// Reads the files of the time zone database: TZif, RFC 8536, versions 1 to 4.
 ///
-/// The machine's own database is read, and not one that a library brings along, so that an update of `tzdata` counts.
+/// The machine's own database is read, and not one that a library brings along, so that an update of `tzdata`
+/// counts.
 struct ZoneFile {
     /// Why a file is none.
     struct Malformed: Error {
@@ -80,7 +81,7 @@ struct ZoneFile {
 
     private mutating func header() throws(Malformed) -> Header {
         guard position + 44 <= bytes.count, bytes[position..<(position + 4)].elementsEqual("TZif".utf8) else {
-            throw Malformed(finding: "it is no time zone file")
+            throw Malformed(finding: "it is not a time zone file")
         }
         let version = bytes[position + 4]
         try skip(20)

@@ -24,7 +24,8 @@ public struct ZoneRules: Equatable, Sendable {
         var type: LocalType
     }
 
-    /// As the manifest or the machine names it: `Europe/Berlin`; `local` where the machine's zone has no name.
+    /// As the manifest or the machine names it: `Europe/Berlin`; `local` where the machine's zone has no
+    /// name.
     public let name: String
     /// Before the first transition.
     let initial: LocalType
@@ -80,7 +81,8 @@ public struct ZoneRules: Equatable, Sendable {
             abbreviation: holding.abbreviation)
     }
 
-    /// The furthest local second that clocks had shown before a span began; what lies before it in the span is a repeat.
+    /// The furthest local second that clocks had shown before a span began; what lies before it in the span
+    /// is a repeat.
     func localEnd(before span: Span) -> Int64 {
         guard let start = span.start else { return .min }
         var furthest = Int64.min

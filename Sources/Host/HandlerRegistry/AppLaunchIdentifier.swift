@@ -2,10 +2,11 @@ import TaskModel
 
 /// What the launches of an app are called.
 enum AppLaunchIdentifier {
-    /// The bundle's own id; where a manifest declares that as a task's identifier, the id and as many labels `appLaunch` as
-    /// make it free.
+    /// The bundle's own id; where a manifest declares that as a task's identifier, the id and as many labels
+    /// `appLaunch` as make it free.
     ///
-    /// A task that has the name keeps it: its handler was written for an app whose system never gave its launches one.
+    /// A task that has the name keeps it: its handler was written for an app whose system never gave its
+    /// launches one.
     ///
     /// - Parameters:
     ///   - bundle: The app.

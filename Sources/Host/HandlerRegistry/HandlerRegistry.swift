@@ -11,7 +11,6 @@ public struct RegistrySnapshot: Equatable, Sendable {
     /// What was found wrong, by file, line and column; warnings included.
     public var problems: [ManifestProblem]
 
-    /// Makes a snapshot.
     public init(
         handlers: [PermittedHandler], conditions: [CustomCondition] = [], problems: [ManifestProblem]
     ) {
@@ -21,7 +20,7 @@ public struct RegistrySnapshot: Equatable, Sendable {
     }
 }
 
-/// Reads the directories of manifests, plugins and conditions and says what may run.
+/// Reads the directories of manifests, plugins and conditions, and decides what may run.
 ///
 /// Callable from any thread; scans follow one another.
 public final class HandlerRegistry: Sendable {
@@ -34,7 +33,8 @@ public final class HandlerRegistry: Sendable {
     /// Makes a registry; nothing is read yet, and the directories need not exist.
     ///
     /// - Parameters:
-    ///   - manifestsDirectory: Every `*.yaml` and `*.yml` in it is a manifest; names that begin with a dot are not.
+    ///   - manifestsDirectory: Every `*.yaml` and `*.yml` in it is a manifest; names that begin with a dot
+    ///     are not.
     ///   - pluginsDirectory: Where `library:` is looked up.
     ///   - libraryCacheDirectory: Where the host's copies go, one directory a hash; made if it is missing.
     ///   - conditionsDirectory: Every `*.yaml` and `*.yml` in it defines a custom condition; `nil` has none.
@@ -51,7 +51,7 @@ public final class HandlerRegistry: Sendable {
                 libraryCacheDirectory: libraryCacheDirectory, conditionsDirectory: conditionsDirectory))
     }
 
-    /// Reads everything anew.
+    /// Reads all manifests, conditions and libraries again.
     ///
     /// A file that is broken now but was right before keeps its old version active, and shows the problem.
     public func scan() -> RegistrySnapshot {
@@ -65,8 +65,8 @@ public final class HandlerRegistry: Sendable {
 
     /// Removes the host's copies of libraries that no manifest names any more.
     ///
-    /// - Parameter inUse: The copies to keep besides, as ``TaskModel/PermittedHandler/libraryCopies`` names them: those of
-    ///   launches that still run.
+    /// - Parameter inUse: The copies to keep besides, as ``TaskModel/PermittedHandler/libraryCopies`` names
+    ///   them: those of launches that still run.
     /// - Returns: How many were removed; none before the first ``scan()``.
     /// - Throws: The call that failed; what was not removed yet stays.
     public func removeUnusedCopies(keeping inUse: Set<String>) throws -> Int {
@@ -75,8 +75,8 @@ public final class HandlerRegistry: Sendable {
 
     /// Watches the directories by inotify on a thread of its own.
     ///
-    /// - Returns: The newest snapshot whenever it differs from the last one, that of ``scan()`` included; a consumer
-    ///   that is late gets the newest only. One stream at a time: a second call ends the first.
+    /// - Returns: The newest snapshot whenever it differs from the last one, that of ``scan()`` included; a
+    ///   consumer that is late gets the newest only. One stream at a time: a second call ends the first.
     /// - Throws: The inotify call that failed.
     public func changes() throws -> AsyncStream<RegistrySnapshot> {
         let (stream, continuation) = AsyncStream.makeStream(

@@ -33,13 +33,14 @@ enum ManifestConflicts {
         ManifestProblem(
             file: one.file, line: one.read.bundlePlace?.line, column: one.read.bundlePlace?.column,
             finding:
-                "the bundle '\(one.read.manifest.bundle)' has a manifest in \(other.file) too; neither is used",
-            remedy: "Put the tasks of a bundle into one file")
+                "the bundle '\(one.read.manifest.bundle)' also has a manifest in \(other.file); neither is used",
+            remedy: "Put all tasks of a bundle in one file")
     }
 
     /// Whether there is an identifier that both permit in the same way.
     ///
-    /// An exact identifier wins over a wildcard inside one manifest, but another bundle's wildcard must not reach it.
+    /// An exact identifier wins over a wildcard inside one manifest, but another bundle's wildcard must not
+    /// reach it.
     private static func overlap(_ left: IdentifierPattern, _ right: IdentifierPattern) -> Bool {
         if left == right { return true }
         switch (left.isWildcard, right.isWildcard) {
@@ -58,7 +59,7 @@ enum ManifestConflicts {
         ManifestProblem(
             file: file, line: place.line, column: place.column,
             finding:
-                "'\(pattern)' is claimed by \(otherFile):\(otherPlace.line) too, as '\(other)'; neither is used",
+                "\(otherFile):\(otherPlace.line) also claims '\(pattern)', as '\(other)'; neither is used",
             remedy: "Remove one of them")
     }
 }

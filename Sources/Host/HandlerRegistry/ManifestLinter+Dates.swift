@@ -18,7 +18,8 @@ public struct ScheduledDates: Equatable, Sendable {
 }
 
 extension ManifestLinter {
-    /// The next dates of every `at:` of manifests that are right, by file and place; manifests with errors have none.
+    /// The next dates of every `at:` of manifests that are right, by file and place; manifests with errors
+    /// have none.
     public static func dates(
         files: [String], pluginsDirectory: String?, after time: WallTime, count: Int = 3
     ) -> [ScheduledDates] {

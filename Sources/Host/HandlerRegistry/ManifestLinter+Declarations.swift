@@ -14,8 +14,8 @@ public struct DeclaredTask: Equatable, Sendable {
 }
 
 extension ManifestLinter {
-    /// The tasks of a manifest; none where it has errors, which ``lint(files:pluginsDirectory:conditionsDirectory:)``
-    /// tells, or where the file is no manifest.
+    /// The tasks of a manifest; none if it has errors, which
+    /// ``lint(files:pluginsDirectory:conditionsDirectory:)`` reports, or if the file is not a manifest.
     public static func declarations(in file: String) -> [DeclaredTask] {
         var calls = CallLibraries(pluginsDirectory: nil)
         guard let read = ManifestFile.read(file, isInstalled: false, calls: &calls).0 else { return [] }
@@ -26,7 +26,8 @@ extension ManifestLinter {
 }
 
 extension ManifestLinter {
-    /// A manifest, without its library; `nil` where it has errors, which lint tells, or where the file is none.
+    /// A manifest, without its library; `nil` where it has errors, which lint tells, or where the file is
+    /// none.
     public static func manifest(in file: String) -> Manifest? {
         var calls = CallLibraries(pluginsDirectory: nil)
         return ManifestFile.read(file, isInstalled: false, calls: &calls).0?.manifest

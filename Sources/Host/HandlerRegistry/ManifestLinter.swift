@@ -8,12 +8,15 @@ public enum ManifestLinter {
     ///
     /// - Parameters:
     ///   - files: Paths of manifests, and of files with the key `condition`.
-    ///   - pluginsDirectory: Where `library:` must be; `nil` leaves that unchecked, and who may write the manifests,
+    ///   - pluginsDirectory: Where `library:` must be; `nil` leaves that unchecked, and who may write the
+    ///     manifests,
     ///     and finds a call's libraries where the loader looks.
-    ///   - conditionsDirectory: Where required conditions are defined besides; `nil` is `conditions.d` beside each
+    ///   - conditionsDirectory: Where required conditions are defined besides; `nil` is `conditions.d` next
+    ///     to
+    ///     each
     ///     manifest's directory.
-    /// - Returns: Everything that was found, by file, line and column; no error among it means that the host takes
-    ///   them.
+    /// - Returns: Everything that was found, by file, line and column; no error among it means that the host
+    ///   takes them.
     public static func lint(files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil)
         -> [ManifestProblem]
     {
@@ -79,7 +82,8 @@ public enum ManifestLinter {
 extension ManifestLinter {
     /// Reads the manifests of a directory as the host would, without their libraries.
     ///
-    /// - Returns: Those that are right and claim nothing that another one claims; and everything that was found.
+    /// - Returns: Those that are right and claim nothing that another one claims; and everything that was
+    ///   found.
     /// - Throws: The directory can't be read.
     public static func manifests(in directory: String) throws -> ([Manifest], [ManifestProblem]) {
         let files = try YAMLFiles.paths(in: directory)

@@ -2,7 +2,7 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
-/// The registry's state: what was right before, so that a file in the middle of a change hurts nobody.
+/// The registry's state: the last valid versions, so that a file in the middle of a change does no harm.
 struct RegistryScanner {
     private let manifestsDirectory: String
     private var conditionFiles: ConditionFiles
@@ -27,7 +27,7 @@ struct RegistryScanner {
         callLibraries = CallLibraries(pluginsDirectory: pluginsDirectory)
     }
 
-    /// Reads everything anew.
+    /// Reads all manifests, conditions and libraries again.
     mutating func scan() -> RegistrySnapshot {
         var problems: [ManifestProblem] = []
         var entries: [ManifestConflicts.Entry] = []
@@ -43,7 +43,7 @@ struct RegistryScanner {
             } else if let old = lastRight[path] {
                 problems.append(
                     ManifestProblem(
-                        severity: .warning, file: path, finding: "its last right version stays active",
+                        severity: .warning, file: path, finding: "its last valid version stays active",
                         remedy: nil))
                 entries.append((path, old))
             }
@@ -83,7 +83,7 @@ struct RegistryScanner {
             problems.append(
                 ManifestProblem(
                     file: manifestsDirectory, finding: "\(error)",
-                    remedy: "Make the directory: mkdir -p \(manifestsDirectory)"))
+                    remedy: "Create the directory: mkdir -p \(manifestsDirectory)"))
             return []
         }
     }

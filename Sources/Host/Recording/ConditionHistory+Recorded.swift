@@ -16,7 +16,7 @@ extension ConditionHistory {
         let first = files.lastIndex { RecordedLog.start(of: $0) <= start } ?? 0
         var lastSeen: WallTime?
         for file in files.dropFirst(first) { take(file, &lastSeen) }
-        // The host that reads this begins now; nobody ran since the last line.
+        // The host that reads this begins now. No host ran since the last line.
         if let lastSeen { note(nil, at: lastSeen) }
     }
 

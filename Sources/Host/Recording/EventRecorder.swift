@@ -4,13 +4,15 @@ public import Scheduling
 import Synchronization
 public import TaskModel
 
-/// Writes what the scheduler is told into a log of bounded size, apart from those who tell it.
+/// Writes the scheduler's events to a log of limited size, without blocking the senders of the events.
 ///
-/// A log is a directory of segments. A new segment begins when the host starts, and when one is full and the scheduler can
-/// give a ``Scheduling/Scheduler/recap()``; the oldest are removed. Lines are not synced: what a failing machine
-/// takes of the newest ones is missed by nobody but a replay. All methods may be called on any thread.
+/// A log is a directory of segments. A new segment begins when the host starts, and when one is full and the
+/// scheduler can give a ``Scheduling/Scheduler/recap()``; the oldest segments are removed. Lines are not
+/// synced: if the machine fails, the newest lines can be lost, which only affects replays. All methods may be
+/// called on any thread.
 public final class EventRecorder: Sendable {
-    /// A segment lasts so long at least, so that a disk that stays full is tried and complained of once a minute.
+    /// A segment lasts so long at least, so that a disk that stays full is tried and complained of once a
+    /// minute.
     private static let shortest = Duration.seconds(60)
     /// Lines that wait to be written at most; beyond them the segment is given up.
     private static let capacity = 65_536
@@ -41,7 +43,8 @@ public final class EventRecorder: Sendable {
     /// - Parameters:
     ///   - directory: The log's directory, made if it is missing.
     ///   - limit: Bytes of all segments together, kept about; at least 1 MiB.
-    ///   - onProblem: Called with a sentence when lines can't be written; recording goes on with the next segment.
+    ///   - onProblem: Called with a sentence when lines can't be written; recording goes on with the next
+    ///     segment.
     /// - Throws: The directory could not be made.
     public init(
         directory: String, limit: ByteCount, onProblem: @escaping @Sendable (String) -> Void
@@ -60,7 +63,7 @@ public final class EventRecorder: Sendable {
         state.withLock { $0.wantsSegment && now.boot - $0.began >= Self.shortest }
     }
 
-    /// Begins a segment; what is recorded from here on stands in it.
+    /// Begins a segment, which takes all events from here on.
     public func begin(at now: Moment, isContinued: Bool) {
         state.withLock { $0 = State(isRecording: true, began: now.boot) }
         send(.begin(now, isContinued: isContinued))
@@ -79,7 +82,7 @@ public final class EventRecorder: Sendable {
 
     private func send(_ order: Order) {
         if case .dropped = sender.yield(order) {
-            giveUp("lines come faster than they can be written")
+            giveUp("events arrive faster than they can be written")
         }
     }
 
@@ -153,11 +156,11 @@ private struct SegmentWriter {
         guard file != nil else { return }
         try write(entry)
         if isFull, (file?.size ?? 0) >= segmentLimit * 4 {
-            // No idle moment came for so long: better a gap than a full disk.
+            // The host has not been idle for that long. A gap in the recording is better than a full disk.
             close()
             throw RecordingError(
-                subject: directory, finding: "the segment is four times as long as it should be",
-                remedy: "Nothing to do: the next one begins when the host is idle")
+                subject: directory, finding: "the segment is four times as long as intended",
+                remedy: "No action is needed: the next segment begins when the host is idle")
         }
     }
 

@@ -1,13 +1,13 @@
 public import Scheduling
 public import TaskModel
 
-/// One line of a log: what the scheduler was told, or what befell the machine, and when.
+/// One line of a log: an event of the scheduler or of the machine, with its time.
 public struct RecordedEntry: Equatable, Sendable {
     /// What happened.
     public enum Occurrence: Equatable, Sendable {
-        /// The scheduler was told this.
+        /// The scheduler received this event.
         case event(SchedulerEvent)
-        /// The machine was about to sleep: what may be put off was told to stop.
+        /// The machine was about to sleep: deferrable launches were asked to stop.
         case willSleep
         /// The machine woke, or did not sleep after all.
         case hasWoken
@@ -18,7 +18,6 @@ public struct RecordedEntry: Equatable, Sendable {
     /// What happened.
     public var occurrence: Occurrence
 
-    /// Makes a line.
     public init(at: Moment, _ occurrence: Occurrence) {
         self.at = at
         self.occurrence = occurrence
@@ -35,7 +34,8 @@ public struct RecordedEntry: Equatable, Sendable {
     }
 }
 
-/// `{"at":[boot,monotonic,wall],"event":{...}}` with whole nanoseconds, or `"machine":"willSleep"` in place of the event.
+/// `{"at":[boot,monotonic,wall],"event":{...}}` with whole nanoseconds, or `"machine":"willSleep"` in place
+/// of the event.
 extension RecordedEntry: Codable {
     private enum CodingKeys: String, CodingKey {
         case at, event, machine
@@ -51,7 +51,7 @@ extension RecordedEntry: Codable {
         let clocks = try values.decode([Int64].self, forKey: .at)
         guard clocks.count == 3 else {
             throw DecodingError.dataCorruptedError(
-                forKey: .at, in: values, debugDescription: "it has \(clocks.count) clocks in place of 3")
+                forKey: .at, in: values, debugDescription: "it has \(clocks.count) clocks instead of 3")
         }
         at = Moment(
             boot: .nanoseconds(clocks[0]), monotonic: .nanoseconds(clocks[1]),
@@ -80,7 +80,8 @@ extension RecordedEntry: Codable {
 }
 
 extension SchedulerEvent {
-    /// The event without what users gave their tasks to work on: no policy looks at it, and a log may be handed on.
+    /// The event without what users gave their tasks to work on: no policy looks at it, and a log may be
+    /// handed on.
     public var withoutPayloads: SchedulerEvent {
         switch self {
         case .submitted(let request): .submitted(request.withoutPayload)

@@ -15,7 +15,8 @@ public struct RecordingError: Error, Equatable, Sendable, CustomStringConvertibl
     public var description: String { "\(subject): \(finding). \(remedy)" }
 }
 
-/// One file of a log: it begins with everything that a scheduler must know, so that it can be replayed by itself.
+/// One file of a log: it begins with everything that a scheduler must know, so that it can be replayed by
+/// itself.
 public struct RecordedSegment: Sendable {
     /// The first line of a file.
     public struct Header: Equatable, Sendable, Codable {
@@ -48,7 +49,7 @@ public struct RecordedSegment: Sendable {
     /// How many launches began in it.
     public var launchCount: Int { entries.count(where: \.isLaunch) }
 
-    /// Makes a segment of lines that stand in no file.
+    /// Creates a segment from lines that are not in a file.
     public init(path: String, entries: [RecordedEntry]) {
         self.path = path
         self.entries = entries
@@ -74,7 +75,7 @@ public struct RecordedSegment: Sendable {
         isCut = !rest.isEmpty
         guard let first = lines.first else {
             throw RecordingError(
-                subject: path, finding: "it has no line",
+                subject: path, finding: "it is empty",
                 remedy: "Name a log that a host recorded (bgtask record)")
         }
         header = try Self.decode(Header.self, first, "\(path):1")
@@ -100,7 +101,7 @@ public struct RecordedSegment: Sendable {
             return try ControlJSON.decode(type, from: String(decoding: bytes, as: UTF8.self))
         } catch {
             throw RecordingError(
-                subject: place, finding: "it is no line of a log: \(ControlJSON.sentence(of: error))",
+                subject: place, finding: "it is not a line of a log: \(ControlJSON.sentence(of: error))",
                 remedy: "Replay it with the version that recorded it, or remove the file")
         }
     }
@@ -118,7 +119,7 @@ public enum RecordedLog {
             "\(directory)/\(prefix)\(String(repeating: "0", count: max(0, 14 - number.count)))\(number)\(suffix)"
     }
 
-    /// When a segment begins, by its name; the distant past for a name that tells nothing.
+    /// When a segment begins, by its name; the distant past for a name without a time.
     static func start(of path: String) -> WallTime {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         return WallTime(milliseconds: Int64(name.dropFirst(prefix.count).dropLast(suffix.count)) ?? 0)
@@ -141,11 +142,12 @@ public enum RecordedLog {
         do {
             files = try Self.files(in: path)
         } catch {
-            throw RecordingError(subject: path, finding: "\(error)", remedy: "Run it as the user of the host")
+            throw RecordingError(
+                subject: path, finding: "\(error)", remedy: "Run the command as the user of the host")
         }
         guard !files.isEmpty else {
             throw RecordingError(
-                subject: path, finding: "no host recorded anything there",
+                subject: path, finding: "it contains no recording",
                 remedy: "Name the directory 'recording' of a host's state, or one file of it: bgtask record")
         }
         var segments: [RecordedSegment] = []

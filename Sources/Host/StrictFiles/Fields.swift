@@ -16,17 +16,18 @@ public struct Fields {
         }
         for (key, value) in pairs {
             guard case .scalar(let name, _) = key.value else {
-                problems.error(key.place, "a key of \(what) is \(key.found)", "Keys are words")
+                problems.error(key.place, "a key in \(what) is \(key.found)", "A key must be a word")
                 continue
             }
             if name == "<<" {
                 problems.error(
-                    key.place, "a merge key", "\(problems.kind.plural) have no merge keys: write the keys out"
+                    key.place, "merge keys are not allowed",
+                    "\(problems.kind.plural) can't use merge keys. Write the keys out"
                 )
             } else if let keys, !keys.contains(name) {
                 problems.error(
                     key.place, "unknown key '\(name.shortened)' in \(what)",
-                    Nearest.advice(for: name, in: keys))
+                    Nearest.advice(for: name, in: keys, noun: "keys"))
             } else {
                 values[name] = value
                 keyPlaces[name] = key.place
@@ -37,10 +38,10 @@ public struct Fields {
     /// The value of a key; `nil` if it is not there.
     public subscript(key: String) -> YAMLNode? { values[key] }
 
-    /// The value of a key that must be there; says so if it is not.
+    /// The value of a required key; reports a problem if it is missing.
     public func required(_ key: String, _ what: String, _ problems: ProblemList) -> YAMLNode? {
         if let value = values[key] { return value }
-        problems.error(place, "\(what) has no '\(key)'", "Add it")
+        problems.error(place, "'\(key)' is missing from \(what)", "Add it")
         return nil
     }
 

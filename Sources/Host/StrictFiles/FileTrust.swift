@@ -1,11 +1,13 @@
 public import LinuxSystem
 
-/// Whether a host that runs as root may believe a file: nobody else may change it, or put another in its place.
+/// Decides whether a host that runs as root may trust a file: only root may be able to change or replace it.
 ///
-/// Looked at are the file and every directory and link on the way to it. Each must be root's, and writable by nobody
-/// else; a directory with the sticky bit may be, as /tmp is, because there others can't touch what is root's.
+/// The check covers the file and every directory and link on the way to it. Root must own each of them and be
+/// the only one who can write it. A directory with the sticky bit, such as /tmp, may be writable by others,
+/// because they can't replace root's files there.
 public enum FileTrust {
-    /// Why a file can't be trusted, and what mends it; `nil` if it can, or if the host is not root.
+    /// Why a file can't be trusted, and the commands that fix it; `nil` if it can be, or if the host is not
+    /// root.
     ///
     /// - Throws: The call that failed on the way to the file.
     public static func problem(with path: String, called name: String) throws(SystemCallError) -> (
@@ -18,7 +20,7 @@ public enum FileTrust {
             switch step.kind {
             case .directory: isOpen = step.mode & 0o022 != 0 && step.mode & 0o1000 == 0
             case .file: isOpen = step.mode & 0o022 != 0
-            // A link's bits mean nothing; who may replace it, its directory decides.
+            // A link's bits mean nothing; the permissions of its directory decide who may replace it.
             case .link: isOpen = false
             }
             guard isForeign || isOpen else { continue }
@@ -35,7 +37,7 @@ public enum FileTrust {
                 isForeign ? "\(chown) \(step.path)" : nil, isOpen ? "chmod go-w \(step.path)" : nil,
             ]
             return (
-                "untrusted: others than root can change \(name) and the host runs as root: \(kind) has owner \(step.owner) and mode \(mode)",
+                "untrusted: users other than root can change \(name), and the host runs as root: \(kind) has owner \(step.owner) and mode \(mode)",
                 "Run: \(commands.compactMap(\.self).joined(separator: " && "))"
             )
         }

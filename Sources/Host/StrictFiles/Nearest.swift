@@ -1,6 +1,7 @@
-/// Finds what somebody probably meant.
+/// Finds the valid word that a misspelled one is nearest to.
 public enum Nearest {
-    /// The candidate with the smallest edit distance, if that is at most a third of the word (and at least 1).
+    /// The candidate with the smallest edit distance, if that is at most a third of the word (and at least
+    /// 1).
     public static func match(_ word: String, in candidates: some Sequence<String>) -> String? {
         let limit = max(1, max(word.count, 3) / 3)
         let ranked = candidates.map { (distance(word.lowercased(), $0.lowercased()), $0) }
@@ -8,10 +9,13 @@ public enum Nearest {
         return best.1
     }
 
-    /// `Did you mean 'x'?`, or what there is to choose from.
-    public static func advice(for word: String, in candidates: [String]) -> String {
+    /// `Did you mean 'x'?`, or the list of valid words.
+    ///
+    /// `noun` names the words in the plural: `keys` gives `Valid keys: a, b`.
+    public static func advice(for word: String, in candidates: [String], noun: String = "values") -> String {
         if let match = match(word, in: candidates) { return "Did you mean '\(match)'?" }
-        return candidates.isEmpty ? "Remove it" : "There are: \(candidates.sorted().joined(separator: ", "))"
+        return candidates.isEmpty
+            ? "Remove it" : "Valid \(noun): \(candidates.sorted().joined(separator: ", "))"
     }
 
     /// Levenshtein's distance with swaps of neighbours counted as one.

@@ -2,18 +2,19 @@ public import TaskModel
 
 /// Reads typed values out of nodes; each answers `nil` after it has said what is wrong.
 extension YAMLNode {
-    /// A text; a bare number, `true` or nothing at all is refused, because YAML would mean something else by it.
+    /// A text; a bare number, `true` or nothing at all is refused, because YAML would mean something else by
+    /// it.
     public func text(_ what: String, _ problems: ProblemList) -> String? {
         guard case .scalar(let text, let isPlain) = value, !isNull else {
-            problems.error(place, "\(what) must be a text, found \(found)", nil)
+            problems.error(place, "\(what) must be text, found \(found)", nil)
             return nil
         }
         if isPlain, text == "true" || text == "false" || Double(text) != nil {
-            problems.error(place, "\(what) must be a text, found \(text.shortened)", "Put it into quotes")
+            problems.error(place, "\(what) must be text, found \(text.shortened)", "Put it in quotes")
             return nil
         }
         if text.utf8.contains(0) {
-            problems.error(place, "\(what) has a NUL byte", "Remove it")
+            problems.error(place, "\(what) contains a NUL byte", "Remove it")
             return nil
         }
         return text

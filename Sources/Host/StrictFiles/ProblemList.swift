@@ -9,7 +9,6 @@ public struct FileKind: Sendable {
     /// What to do about one that is too large.
     public let whenLarge: String
 
-    /// Describes a kind.
     public init(plural: String, whenEmpty: String?, whenLarge: String) {
         self.plural = plural
         self.whenEmpty = whenEmpty

@@ -1,7 +1,7 @@
 import TaskModel
 import Yams
 
-/// Parses YAML into nodes with places, and refuses what hides a value from who reads the file.
+/// Parses YAML into nodes with places, and refuses the features that hide a value from a reader of the file.
 ///
 /// The only file that knows Yams. libYAML itself limits nesting to 1,000 levels.
 public enum YAMLDocument {
@@ -12,11 +12,11 @@ public enum YAMLDocument {
 
     /// Parses one document.
     ///
-    /// - Returns: The root, or `nil` where the problems say why there is none.
+    /// - Returns: The root, or `nil` if there is none; the problems contain the reason.
     public static func parse(_ bytes: [UInt8], problems: ProblemList) -> YAMLNode? {
         guard bytes.count <= maximumSize else {
             problems.error(
-                nil, "the file has \(bytes.count) bytes, more than \(maximumSize)",
+                nil, "the file has \(bytes.count) bytes; the limit is \(maximumSize)",
                 problems.kind.whenLarge)
             return nil
         }
@@ -47,18 +47,19 @@ public enum YAMLDocument {
         let place = Place(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
         if let anchor = node.anchor {
             problems.error(
-                place, "the anchor '&\(anchor.rawValue.shortened)'",
-                "\(problems.kind.plural) have no anchors and aliases: write the value out")
+                place, "anchors are not allowed: '&\(anchor.rawValue.shortened)'",
+                "\(problems.kind.plural) can't use anchors or aliases. Write the value out")
         }
         switch node {
         case .alias:
             problems.error(
-                place, "an alias", "\(problems.kind.plural) have no anchors and aliases: write the value out")
+                place, "aliases are not allowed",
+                "\(problems.kind.plural) can't use anchors or aliases. Write the value out")
             return YAMLNode(value: .scalar("", isPlain: true), place: place)
         case .scalar(let scalar):
             let isPlain = scalar.style == .plain
-            // Yams gives quoted scalars and all keys the tag of strings, written or not; and the key '<<' that of
-            // merging, which is reported by its name.
+            // Yams gives quoted scalars and all keys the tag of strings, written or not; and the key '<<'
+            // that of merging, which is reported by its name.
             if !(isKey && scalar.string == "<<" && scalar.tag.rawValue == Tag.Name.merge.rawValue) {
                 refuse(
                     tag: scalar.tag.rawValue, unless: isPlain && !isKey ? "" : Tag.Name.str.rawValue,
@@ -84,7 +85,8 @@ public enum YAMLDocument {
     private static func refuse(tag: String, unless plain: String, at place: Place, _ problems: ProblemList) {
         guard tag != plain, tag != "" else { return }
         problems.error(
-            place, "the tag '\(tag.shortened)'", "\(problems.kind.plural) have no tags: the key says the type"
+            place, "tags are not allowed: '\(tag.shortened)'",
+            "\(problems.kind.plural) can't use tags. Remove it; the key determines the type"
         )
     }
 
@@ -94,16 +96,16 @@ public enum YAMLDocument {
             .composer(_, let problem, let mark, _):
             let isAlias = problem.contains("undefined alias")
             problems.error(
-                Place(line: mark.line, column: mark.column), isAlias ? "an alias" : problem,
+                Place(line: mark.line, column: mark.column), isAlias ? "aliases are not allowed" : problem,
                 isAlias
-                    ? "\(problems.kind.plural) have no anchors and aliases: write the value out"
-                    : "This is not YAML; look just before this place")
+                    ? "\(problems.kind.plural) can't use anchors or aliases. Write the value out"
+                    : "This is not valid YAML. Check the text just before this position")
         case .duplicatedKeysInMapping(let keys, let context):
             problems.error(
                 Place(line: context.mark.line, column: context.mark.column),
-                "the key '\(keys.joined(separator: "', '").shortened)' is there twice", "Keep one")
+                "the key '\(keys.joined(separator: "', '").shortened)' appears twice", "Keep one")
         case .reader(let problem, _, _, _):
-            problems.error(nil, problem, "Remove control characters; save it as UTF-8")
+            problems.error(nil, problem, "Remove control characters, and save the file as UTF-8")
         default:
             problems.error(nil, "\(error)", nil)
         }

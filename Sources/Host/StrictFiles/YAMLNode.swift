@@ -5,7 +5,6 @@ public struct Place: Equatable, Sendable {
     /// From 1.
     public var column: Int
 
-    /// Makes a place.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
@@ -29,7 +28,6 @@ public struct YAMLNode {
     /// Where it begins.
     public var place: Place
 
-    /// Makes a node.
     public init(value: Value, place: Place) {
         self.value = value
         self.place = place

@@ -1,8 +1,8 @@
 import TaskModel
 
-/// One condition: what each of its sources says, what follows from that, and what is told.
+/// One condition: the answer of each source, the value that follows, and the value that has been reported.
 struct ConditionCell {
-    /// How one source stands.
+    /// The state of one source.
     private struct Source {
         let name: String
         var answer = SensorAnswer.absent
@@ -12,7 +12,7 @@ struct ConditionCell {
         var mayStandIn = true
     }
 
-    /// A reading and who says so.
+    /// A reading and its source.
     struct Finding: Equatable {
         var reading: Reading<ConditionValue>
         var source: String
@@ -26,7 +26,7 @@ struct ConditionCell {
     private(set) var since: WallTime
     var simulated: Reading<ConditionValue>?
 
-    /// What is told.
+    /// The value that has been reported.
     var current: Finding {
         simulated.map { Finding(reading: $0, source: "simulated") } ?? real
     }
@@ -41,9 +41,9 @@ struct ConditionCell {
         since = now
     }
 
-    /// Takes in what a source says.
+    /// Takes in the answer of a source.
     ///
-    /// A change for the better has to last for `dwell`; a change for the worse counts at once.
+    /// A change for the better has to last for `dwell`; a change for the worse counts immediately.
     mutating func record(
         _ answer: SensorAnswer, of index: Int, mayStandIn: Bool, dwell: Duration, at now: Moment
     ) {
@@ -58,7 +58,8 @@ struct ConditionCell {
             candidate = nil
             tell(at: now) { $0.real = found }
         } else {
-            // The first time counts: what keeps changing for the better is told now and then all the same.
+            // The time of the first change counts, so a value that keeps improving is still reported from
+            // time to time.
             candidate = (found, candidate?.due ?? now.boot + dwell)
         }
     }
@@ -80,7 +81,7 @@ struct ConditionCell {
         if current.reading != before { since = now.wall }
     }
 
-    /// The first source that answers; unknown where one was lost and none may stand in for it.
+    /// The first source that answers; unknown if a source was lost and no other can replace it.
     private var finding: Finding {
         var lost: String?
         for source in sources {
@@ -106,7 +107,7 @@ struct ConditionCell {
 }
 
 extension ConditionValue {
-    /// Whether less may run than before; such a change is told at once.
+    /// Whether less may run than before; such a change is reported immediately.
     func isWorse(than old: ConditionValue) -> Bool {
         switch (self, old) {
         case (.power(let new), .power(let old)): old.externalPower && !new.externalPower

@@ -9,13 +9,13 @@ public struct ConditionSettingError: Error, Equatable, Sendable, CustomStringCon
     /// What would be right: keys, or values of the key.
     public let valid: [String]
 
-    /// `power=full: 'full' is no value of power; valid are external, battery:PERCENT%, …`.
+    /// `power: 'full' is not a valid value. Valid values: external, battery:PERCENT%, …`.
     public var description: String {
         let list = valid.joined(separator: ", ")
         guard let found else {
-            return "'\(key)' is no condition to set; valid are KEY=VALUE with the keys \(list)"
+            return "'\(key)' is not a condition that can be set. Write KEY=VALUE; valid keys: \(list)"
         }
-        return "\(key)=\(found): '\(found)' is no value of \(key); valid are \(list)"
+        return "\(key): '\(found)' is not a valid value. Valid values: \(list)"
     }
 }
 
@@ -51,7 +51,7 @@ enum ConditionGrammar {
         }
     }
 
-    /// The values of a key, for an error; `unknown` stands for a source that vanished.
+    /// The values of a key, for an error; `unknown` means a source that vanished.
     private static func validValues(of key: ConditionKey) -> [String] {
         let values: [String] =
             switch key {

@@ -42,8 +42,8 @@ enum ConditionValue: Equatable, Sendable {
 
     /// What a condition is where its source was absent from the start (semantics, section 5).
     ///
-    /// The network has no such value: without rtnetlink nothing says whether there is a default route. Nor has a custom
-    /// condition: whoever defined it said where it comes from.
+    /// The network has no such value: without rtnetlink, no source knows whether there is a default route.
+    /// Nor has a custom condition, because its definition names its source.
     static func absent(_ key: ConditionKey) -> Reading<ConditionValue> {
         switch key {
         case .power: .known(.power(.mains))
@@ -86,7 +86,8 @@ extension Reading {
 }
 
 extension Conditions {
-    /// Puts one condition's reading in its place; one of another condition is a fault of ours and reads as unknown.
+    /// Puts one condition's reading in its place; one of another condition is a fault of ours and reads as
+    /// unknown.
     mutating func replace(_ key: ConditionKey, with reading: Reading<ConditionValue>) {
         switch key {
         case .power: power = reading.unwrap { if case .power(let value) = $0 { value } else { nil } }

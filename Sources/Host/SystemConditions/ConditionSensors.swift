@@ -4,9 +4,10 @@ public import TaskModel
 
 /// The machine's conditions: read from its sensors, or simulated one by one or altogether.
 ///
-/// All methods may be called from any thread and return at once. Values change on threads of `LinuxSystem`, which end
-/// with this object. A change for the worse (the plug is pulled, a source vanishes) counts at once; one for the better
-/// must have lasted for ``dwell``, so that a loose cable starts nothing and stops things once.
+/// All methods may be called from any thread and return immediately. Values change on threads of
+/// `LinuxSystem`, which end with this object. A change for the worse (the plug is pulled, a source vanishes)
+/// counts immediately; one for the better must have lasted for ``dwell``, so that a loose cable starts
+/// nothing and stops things once.
 public final class ConditionSensors: Sendable {
     /// What the conditions begin as, and what ``clear()`` returns to.
     public enum Mode: String, Sendable, CaseIterable {
@@ -43,7 +44,8 @@ public final class ConditionSensors: Sendable {
     ///   - sysfsRoot: `/sys`, or a directory in its shape for tests.
     ///   - busAddress: The system bus; by default `DBUS_SYSTEM_BUS_ADDRESS` or the standard socket.
     ///   - moments: The clock for ``ConditionRow/since`` and for what must last.
-    ///   - onProblem: Told, on any thread, why the source of a custom condition has no value; once per change.
+    ///   - onProblem: Told, on any thread, why the source of a custom condition has no value; once per
+    ///     change.
     public convenience init(
         mode: Mode, sysfsRoot: String = "/sys", busAddress: String? = nil, moments: any MomentSource,
         onProblem: @escaping @Sendable (String) -> Void = { _ in }
@@ -100,7 +102,8 @@ public final class ConditionSensors: Sendable {
 
     /// Puts the custom conditions into force, all of them; those that stay as they were keep value and age.
     ///
-    /// One with a new source is unknown until that answers. Simulated hosts read no source: theirs begin *off*.
+    /// One with a new source is unknown until that answers. Simulated hosts read no source: theirs begin
+    /// *off*.
     public func define(_ definitions: [CustomCondition]) {
         let wanted = Dictionary(definitions.map { ($0.name, $0) }) { first, _ in first }
         custom.withLock { known in
@@ -127,7 +130,8 @@ public final class ConditionSensors: Sendable {
 
     /// Simulates conditions over the real ones; those not named stay as they are.
     ///
-    /// - Parameter settings: `KEY=VALUE` each; see ``ConditionSettingError/valid``. A later one of a key wins.
+    /// - Parameter settings: `KEY=VALUE` each; see ``ConditionSettingError/valid``. A later one of a key
+    ///   wins.
     /// - Throws: The first that is wrong; then nothing is changed.
     public func set(_ settings: [String]) throws(ConditionSettingError) {
         let keys = state.withLock { $0.keys }
@@ -156,8 +160,8 @@ public final class ConditionSensors: Sendable {
 
     /// The machine's sleeps from now on.
     ///
-    /// While somebody listens, each sleep waits until its ``SleepDelay`` is released, for ``longestSleepDelay`` at
-    /// most. One listener at a time is meant: the first release counts.
+    /// While there is a listener, each sleep waits until its ``SleepDelay`` is released, for
+    /// ``longestSleepDelay`` at most. Use one listener at a time: the first release counts.
     public func sleepNotices() -> AsyncStream<SleepNotice> {
         let (stream, continuation) = AsyncStream.makeStream(of: SleepNotice.self)
         let id = sleepListeners.withLock { $0.add(continuation) }
@@ -167,7 +171,8 @@ public final class ConditionSensors: Sendable {
         return stream
     }
 
-    /// Does what is due: tells changes that have lasted, and looks where something may have changed in silence.
+    /// Does what is due: tells changes that have lasted, and looks where something may have changed in
+    /// silence.
     func timePassed() {
         let now = moments.now()
         let due = state.withLock { state in

@@ -85,7 +85,7 @@ struct ConditionState {
         }
     }
 
-    /// When something is to be done though nobody says so; `nil` for never.
+    /// The next time at which something changes without a report from a source; `nil` for never.
     var due: Duration? { (cells.values.compactMap(\.due) + looks.values).min() }
 
     /// The sensors that wanted to look by now.

@@ -2,7 +2,8 @@ import LinuxSystem
 
 /// The machine's real sensors, and the bus that some of them share.
 struct MachineSensors {
-    /// How long the host's start waits for services that do not answer; what they tell of is unknown until they do.
+    /// How long the host's start waits for services that do not answer; what they tell of is unknown until
+    /// they do.
     static let settleMilliseconds: Int32 = 1000
 
     let sensors: [any Sensor]
@@ -28,7 +29,8 @@ struct MachineSensors {
 
     /// Joins the bus and waits a moment for what is on it.
     ///
-    /// - Returns: The connection; `nil` on a machine without a library for it, where all its services are absent.
+    /// - Returns: The connection; `nil` on a machine without a library for it, where all its services are
+    ///   absent.
     func joinBus(_ address: String) -> SystemBus? {
         guard SystemBus.isAvailable, let bus = try? SystemBus(address: address, clients: clients) else {
             for client in clients { client.changed(.absent, NoBus()) }

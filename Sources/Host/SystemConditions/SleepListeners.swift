@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Who is told of the machine's sleep, and until when a sleep is held up.
+/// The listeners that are notified of the machine's sleep, and the time until which a sleep is delayed.
 struct SleepListeners {
     private var listeners: [Int: AsyncStream<SleepNotice>.Continuation] = [:]
     private var nextListener = 0

@@ -10,7 +10,7 @@ public final class AppendedFile {
     public private(set) var size: Int64 = 0
     private let descriptor: OwnedDescriptor
 
-    /// Makes the file, readable by its owner alone.
+    /// Makes the file, readable only by its owner.
     ///
     /// - Throws: The `open` that failed; `EEXIST` if there is something already.
     public init(creating path: String) throws(SystemCallError) {
@@ -23,7 +23,7 @@ public final class AppendedFile {
 
     /// Adds bytes at the end; they survive this process, not a failing machine.
     ///
-    /// - Throws: The `write` that failed; part of the bytes may stand there then.
+    /// - Throws: The `write` that failed; the file may then contain part of the bytes.
     public func append(_ bytes: [UInt8]) throws(SystemCallError) {
         var offset = 0
         let number = descriptor.rawValue

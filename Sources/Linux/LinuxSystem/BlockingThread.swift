@@ -29,7 +29,8 @@ public enum BlockingThread {
             }, box.toOpaque())
         if code != 0 {
             box.release()
-            // Without its threads the host would be deaf and say nothing: better to end and be restarted.
+            // Without its threads the host could neither hear nor report anything. Ending it lets a service
+            // manager restart it.
             preconditionFailure("pthread_create(\(name)): \(SystemCallError.text(of: code)) (\(code))")
         }
     }

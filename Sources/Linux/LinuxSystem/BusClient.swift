@@ -16,7 +16,7 @@ public struct BusObject: Hashable, Sendable {
 public enum BusServiceState: Equatable, Sendable {
     /// It was not heard of yet.
     case unasked
-    /// Nobody has its name, or there is no bus.
+    /// The name has no owner, or there is no bus.
     case absent
     /// It answers: the properties of each object, by name.
     case present([BusObject: [String: BusValue]])
@@ -28,7 +28,8 @@ public enum BusServiceState: Equatable, Sendable {
 public protocol BusCaller {
     /// Calls a method of the client's service with strings.
     ///
-    /// `reply` gets the answer's values, later on the same thread; `nil` for an error or a bus that went away.
+    /// `reply` gets the answer's values, later on the same thread; `nil` for an error or a bus that went
+    /// away.
     func call(
         _ object: BusObject, _ member: String, _ arguments: [String],
         reply: @escaping ([BusValue]?) -> Void)
@@ -40,12 +41,12 @@ public protocol BusClient: Sendable {
     var service: String { get }
     /// The objects whose properties are read, and read again when they change.
     var objects: [BusObject] { get }
-    /// Signals to be told of besides: member names of an interface.
+    /// Further signals to receive: the member names of an interface.
     var signals: [BusObject: [String]] { get }
-    /// How long an answer holds though no signal comes; `nil` if signals tell of every change.
+    /// How long an answer holds without a signal; `nil` if signals report every change.
     func validity(of state: BusServiceState) -> Duration?
     /// Tells the service's state, on the bus's thread, each time that it may have changed.
     func changed(_ state: BusServiceState, _ bus: any BusCaller)
-    /// Tells of a signal, sent by whoever has the service's name; on the bus's thread.
+    /// Receives a signal from the owner of the service's name; called on the bus's thread.
     func received(_ member: String, _ arguments: [BusValue], _ bus: any BusCaller)
 }

@@ -4,7 +4,7 @@ import TaskModel
 
 /// The bus thread's state: the connection, who has which name, and which replies are due.
 ///
-/// Belongs to that thread alone.
+/// Belongs only to that thread.
 final class BusLoop {
     /// The bus's own name, path and interface.
     static let busName = "org.freedesktop.DBus"
@@ -12,7 +12,8 @@ final class BusLoop {
     static let properties = "org.freedesktop.DBus.Properties"
     /// A service that signals without a pause is looked at this often, not more.
     static let refreshInterval = Duration.milliseconds(50)
-    /// Pauses between attempts to connect, in ms; then only a change of the socket's directory counts, or the last.
+    /// Pauses between attempts to connect, in ms; then only a change of the socket's directory counts, or the
+    /// last.
     private static let pauses: [CInt] = [0, 50, 100, 200, 400, 800, 60_000]
 
     private let address: String
@@ -79,7 +80,8 @@ final class BusLoop {
         for mirror in mirrors { mirror.ownerChanged(to: nil) }
     }
 
-    /// Sleeps until there is something to do; whether the socket's directory changed, `nil` when told to stop.
+    /// Sleeps until there is something to do; whether the socket's directory changed, `nil` when told to
+    /// stop.
     private func wait(_ stop: CInt, _ sockets: CInt) -> Bool? {
         var entries = [
             pollfd(fd: stop, events: Int16(POLLIN), revents: 0),

@@ -18,7 +18,8 @@ struct BusSocketWatch: ~Copyable {
         events = number < 0 ? nil : OwnedDescriptor(taking: number)
     }
 
-    /// Whether changes are told of; an address without a file, or a system without inotify, tells nothing.
+    /// Whether changes are reported; they are not for an address without a file, or on a system without
+    /// inotify.
     var isAble: Bool { events != nil }
 
     /// Whether a socket may be there.

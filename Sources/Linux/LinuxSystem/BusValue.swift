@@ -32,7 +32,7 @@ public indirect enum BusValue: Equatable, Sendable {
 struct BusReader {
     let message: OpaquePointer
 
-    /// All of them; `nil` if a value is of a type that nobody sends here.
+    /// All of them; `nil` if a value has a type that no supported service sends.
     func arguments() -> [BusValue]? {
         var values: [BusValue] = []
         while true {

@@ -8,11 +8,11 @@ extension ControlGroup {
 
     /// Hands controllers to its children, as far as it has them itself.
     ///
-    /// - Returns: Those of them that the children have now. The kernel refuses the memory and cpu controllers while a
-    ///   process is in this group itself.
+    /// - Returns: Those of them that the children have now. The kernel refuses the memory and cpu controllers
+    ///   while a process is in this group itself.
     public func delegate(_ wanted: Set<String>) -> Set<String> {
         for controller in wanted.intersection(controllers).subtracting(delegatedControllers).sorted() {
-            // One by one: what one of them is refused for says nothing of the others.
+            // One by one: a refusal of one of them does not affect the others.
             try? SmallFile.write("+\(controller)", to: path + "/cgroup.subtree_control")
         }
         return wanted.intersection(delegatedControllers)

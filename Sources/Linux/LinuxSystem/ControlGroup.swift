@@ -23,11 +23,12 @@ public struct ControlGroup: Sendable, Equatable {
         guard let membership = try? SmallFile.read("/proc/self/cgroup"),
             let line = membership.split(separator: "\n").first(where: { $0.hasPrefix("0::") })
         else {
-            return .failure(ControlGroupFinding("/proc/self/cgroup names no cgroup v2 group"))
+            return .failure(ControlGroupFinding("/proc/self/cgroup does not name a cgroup v2 group"))
         }
         let relative = String(line.dropFirst(3))
         if relative.contains("/..") {
-            return .failure(ControlGroupFinding("our group \(relative) is outside of our cgroup namespace"))
+            return .failure(
+                ControlGroupFinding("the host's group \(relative) is outside its cgroup namespace"))
         }
         return .success(ControlGroup(path: relative == "/" ? root : root + relative))
     }
@@ -80,7 +81,7 @@ public struct ControlGroup: Sendable, Equatable {
         var left = timeoutMilliseconds
         while isPopulated {
             if left <= 0 { return false }
-            // The kernel says when it changes; the short rounds bound what a missed word costs.
+            // The kernel reports changes; the short rounds limit the cost of a missed report.
             var polled = pollfd(fd: owned.rawValue, events: Int16(POLLPRI), revents: 0)
             let round = min(left, 20)
             _ = poll(&polled, 1, round)
@@ -89,7 +90,8 @@ public struct ControlGroup: Sendable, Equatable {
         return true
     }
 
-    /// Its share of the CPU beside its siblings, 1 through 10,000; `nil` where the cpu controller is not delegated.
+    /// Its share of the CPU among its siblings, 1 through 10,000; `nil` where the cpu controller is not
+    /// delegated.
     public var cpuWeight: Int? {
         (try? SmallFile.read(path + "/cpu.weight"))?.split(separator: "\n").first.flatMap { Int($0) }
     }
@@ -112,7 +114,6 @@ public struct ControlGroup: Sendable, Equatable {
 public struct ControlGroupFinding: Error, Equatable, Sendable {
     /// The sentence.
     public let text: String
-    /// Wraps a sentence.
     public init(_ text: String) { self.text = text }
 }
 

@@ -2,8 +2,8 @@ import Glibc
 
 /// The file of a control socket: its directory checked, its place taken in one step.
 ///
-/// A server binds ``temporaryPath`` and then calls ``publish()``: the socket gets its mode before anybody can find it,
-/// and a stale file of a host that died is replaced without a moment in which there is none.
+/// A server binds ``temporaryPath`` and then calls ``publish()``: the socket gets its mode before anybody can
+/// find it, and a stale file of a host that died is replaced without a moment in which there is none.
 public struct ControlSocketFile: Sendable {
     /// Where clients look.
     public let path: String
@@ -19,21 +19,24 @@ public struct ControlSocketFile: Sendable {
     public init(path: String) throws(SocketFileError) {
         guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0) else {
             throw SocketFileError(
-                path: path, finding: "it is not an absolute path of a file", remedy: "Give the path from / on"
-            )
+                path: path, finding: "it is not the absolute path of a file",
+                remedy: "Give a path that begins with /")
         }
         guard path.utf8.count <= Self.maximumLength else {
             throw SocketFileError(
                 path: path,
-                finding: "it has \(path.utf8.count) bytes and a socket's path at most \(Self.maximumLength)",
+                finding:
+                    "it has \(path.utf8.count) bytes; the limit for a socket's path is \(Self.maximumLength)",
                 remedy: "Choose a shorter directory")
         }
         self.path = path
     }
 
-    /// Makes the directory with mode 0700 where it is missing, and checks that nobody else can replace what is in it.
+    /// Creates the directory with mode 0700 if it is missing, and checks that no other user can replace its
+    /// contents.
     ///
-    /// - Throws: ``SocketFileError`` if it belongs to another user, is a symbolic link or may be written by others.
+    /// - Throws: ``SocketFileError`` if it belongs to another user, is a symbolic link or may be written by
+    ///   others.
     public func prepareDirectory() throws(SocketFileError) {
         let directory = self.directory
         do {
@@ -44,24 +47,25 @@ public struct ControlSocketFile: Sendable {
         } catch let error as SystemCallError {
             throw SocketFileError(
                 path: directory, finding: error.description,
-                remedy: "Make the directory, or choose another by --socket")
+                remedy: "Create the directory, or choose another with --socket")
         } catch let error as SocketFileError {
             throw error
         } catch {
-            throw SocketFileError(path: directory, finding: "\(error)", remedy: "Choose another by --socket")
+            throw SocketFileError(
+                path: directory, finding: "\(error)", remedy: "Choose another with --socket")
         }
     }
 
-    /// Whether somebody answers on the socket now.
+    /// Whether a host answers on the socket now.
     ///
-    /// - Throws: ``SocketFileError`` if something that is no socket has its name.
+    /// - Throws: ``SocketFileError`` if a file that is not a socket has this path.
     public func isServed() throws(SocketFileError) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw SocketFileError(
-                path: path, finding: "there is a file that is no socket",
-                remedy: "Remove it, or choose another by --socket")
+                path: path, finding: "the file exists and is not a socket",
+                remedy: "Remove it, or choose another path with --socket")
         }
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return false }
@@ -102,15 +106,15 @@ public struct ControlSocketFile: Sendable {
         if status.st_mode & S_IFMT != S_IFDIR {
             finding = "it is not a directory, or a symbolic link to one"
         } else if status.st_uid != own && status.st_uid != 0 {
-            finding = "it belongs to user \(status.st_uid) and the host runs as \(own)"
+            finding = "it belongs to user \(status.st_uid), but the host runs as user \(own)"
         } else if status.st_mode & 0o022 != 0 {
-            finding = "others may write it (mode \(String(status.st_mode & 0o7777, radix: 8)))"
+            finding = "other users can write to it (mode \(String(status.st_mode & 0o7777, radix: 8)))"
         } else {
             return
         }
         throw SocketFileError(
             path: directory, finding: finding,
-            remedy: "Use a directory that only the host's user may write, for example by chmod go-w")
+            remedy: "Use a directory that only the host's user can write to; chmod go-w makes it one")
     }
 }
 
@@ -123,13 +127,12 @@ public struct SocketFileError: Error, Equatable, Sendable, CustomStringConvertib
     /// What to do.
     public let remedy: String
 
-    /// Makes an error.
     public init(path: String, finding: String, remedy: String) {
         self.path = path
         self.finding = finding
         self.remedy = remedy
     }
 
-    /// `/tmp/control.sock: there is a file that is no socket. Remove it`.
+    /// `/tmp/control.sock: the file exists and is not a socket. Remove it`.
     public var description: String { "\(path): \(finding). \(remedy)" }
 }

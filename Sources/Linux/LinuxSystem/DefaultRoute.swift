@@ -34,7 +34,8 @@ public enum DefaultRoute {
     }
 }
 
-/// Reads the kernel's answer to a request for all routes, piece by piece (`linux/netlink.h`, `linux/rtnetlink.h`).
+/// Reads the kernel's answer to a request for all routes, piece by piece (`linux/netlink.h`,
+/// `linux/rtnetlink.h`).
 struct RouteDump {
     private(set) var isComplete = false
     private(set) var isInterrupted = false

@@ -1,14 +1,13 @@
-/// What a shared library says of itself: which libraries it needs and which functions it exports.
+/// The contents of a shared library that matter here: the libraries it needs and the functions it exports.
 ///
-/// Read from the section headers of a 64-bit little-endian ELF file (the System V ABI, chapters 4 and 5), every offset
-/// checked: the bytes may come from anywhere.
+/// Read from the section headers of a 64-bit little-endian ELF file (the System V ABI, chapters 4 and 5),
+/// every offset checked: the bytes may come from anywhere.
 public struct ELFFile: Equatable, Sendable {
     /// Why bytes are no such library.
     public struct FormatError: Error, Equatable, Sendable {
         /// What was found.
         public let finding: String
 
-        /// Makes an error.
         public init(finding: String) {
             self.finding = finding
         }
@@ -30,7 +29,7 @@ public struct ELFFile: Equatable, Sendable {
     public enum FunctionSearch: Sendable {
         /// Every one.
         case all
-        /// These alone.
+        /// Only these.
         case only([String])
     }
 
@@ -43,10 +42,10 @@ public struct ELFFile: Equatable, Sendable {
     public init(_ bytes: [UInt8], functions search: FunctionSearch = .all) throws(FormatError) {
         let view = View(bytes: bytes)
         guard bytes.count >= 64, bytes.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else {
-            throw FormatError(finding: "it is no ELF file")
+            throw FormatError(finding: "it is not an ELF file")
         }
         guard bytes[4] == 2, bytes[5] == 1, try view.number(16, 2) == 3 else {
-            throw FormatError(finding: "it is no 64-bit shared library")
+            throw FormatError(finding: "it is not a 64-bit shared library")
         }
         try view.checkSegments()
         let sections = try view.sections()
@@ -84,7 +83,7 @@ public struct ELFFile: Equatable, Sendable {
 
     private struct View {
         let bytes: [UInt8]
-        private static let cut = FormatError(finding: "the file is cut short")
+        private static let cut = FormatError(finding: "the file is truncated")
 
         init(bytes: [UInt8]) {
             self.bytes = bytes

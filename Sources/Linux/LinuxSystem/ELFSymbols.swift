@@ -1,7 +1,7 @@
 /// The functions of an ELF file by place, for showing stacks.
 ///
-/// From `.symtab`, which has static functions too, else from `.dynsym`. A file that is no 64-bit little-endian ELF, or is
-/// damaged, has none.
+/// They come from `.symtab`, which also has static functions, or else from `.dynsym`. A file that is not a
+/// 64-bit little-endian ELF, or is damaged, has none.
 public struct ELFSymbols: Sendable {
     private struct Function {
         let start: UInt64

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What tells one version of a file from another without reading it.
+/// The attributes that distinguish one version of a file from another without reading it.
 public struct FileIdentity: Equatable, Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
@@ -35,7 +35,8 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
 
     /// Whether the file was left alone for long enough that a change from now on shows in its times.
     ///
-    /// The kernel's time stamps move in steps of up to 10 ms: right after a change a second one could look the same.
+    /// The kernel's time stamps move in steps of up to 10 ms: right after a change a second one could look
+    /// the same.
     public var isSettled: Bool {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -53,9 +54,9 @@ public enum FileContents {
     ///
     /// - Parameters:
     ///   - path: The file; links are followed.
-    ///   - limit: At most so many bytes, and one more where the file is longer, so that callers can tell.
+    ///   - limit: The most bytes to read, and one more if the file is longer, so that callers can detect it.
     /// - Returns: The bytes.
-    /// - Throws: The call that failed; `EISDIR` or `EINVAL` for what is no regular file.
+    /// - Throws: The call that failed; `EISDIR` or `EINVAL` if it is not a regular file.
     public static func read(_ path: String, limit: Int = .max) throws(SystemCallError) -> [UInt8] {
         // Not blocking: opening a FIFO for reading would wait for a writer.
         let number = try retryingOnInterrupt("open", path) {
@@ -82,7 +83,8 @@ public enum FileContents {
 
     /// Gives a file a second name.
     ///
-    /// - Throws: The `link` that failed; `EXDEV` across file systems, `EPERM` where the kernel protects files of others.
+    /// - Throws: The `link` that failed; `EXDEV` across file systems, `EPERM` where the kernel protects files
+    ///   of others.
     public static func link(_ path: String, to other: String) throws(SystemCallError) {
         try retryingOnInterrupt("link", "\(path), \(other)") { Glibc.link(path, other) }
     }

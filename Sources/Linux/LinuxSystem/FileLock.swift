@@ -2,8 +2,8 @@ import Glibc
 
 /// A lock on a file that the kernel gives back when its process ends, however it ends.
 ///
-/// The file's text names the owner, for people. The lock belongs to an open file (flock), is closed on exec, and
-/// thread-safe to hold. A file that a dead owner left is no obstacle.
+/// The file's text names the owner, for people. The lock belongs to an open file (flock), is closed on exec,
+/// and thread-safe to hold. A file that a dead owner left behind does not block a new one.
 public struct FileLock: ~Copyable, Sendable {
     /// Why the lock was not taken.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
@@ -26,7 +26,7 @@ public struct FileLock: ~Copyable, Sendable {
 
     private let descriptor: OwnedDescriptor
 
-    /// Takes the lock at once or not at all.
+    /// Takes the lock immediately or not at all.
     ///
     /// - Parameters:
     ///   - path: The file; made with mode 0600 if missing. A symbolic link is refused.
@@ -64,7 +64,7 @@ public struct FileLock: ~Copyable, Sendable {
             let text = Array((owner + "\n").utf8)
             try retryingOnInterrupt("pwrite", path) { pwrite(descriptor, text, text.count, 0) }
         } catch {
-            // The text is for people alone: a full disk must not keep the host from starting.
+            // The text is only for people: a full disk must not keep the host from starting.
             if error.code != ENOSPC && error.code != EDQUOT { throw .system(error) }
         }
     }
@@ -81,19 +81,23 @@ public struct FileLock: ~Copyable, Sendable {
         let count = pread(descriptor, &bytes, bytes.count, 0)
         guard count > 0 else { return "" }
         let text = String(decoding: bytes.prefix(count), as: UTF8.self)
-        // Whoever may write the file may not write to the reader's terminal.
+        // A user who can write the file must not be able to write control characters to the reader's
+        // terminal.
         return String(
             text.prefix { $0 != "\n" }.map { $0.isASCII && ($0.asciiValue ?? 0) >= 0x20 ? $0 : "?" })
     }
 
-    /// Field 22 of /proc/self/stat, which with the number tells this process from a later one of that number.
+    /// The start time, which is field 22 of /proc/self/stat.
+    ///
+    /// Together, it and the number distinguish this process from a later one.
     private static func startTicks() -> String? {
         let descriptor = Glibc.open("/proc/self/stat", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         let owned = OwnedDescriptor(taking: descriptor)
         var bytes = [UInt8](repeating: 0, count: 1024)
         let count = read(owned.rawValue, &bytes, bytes.count)
-        // The name in parentheses may hold spaces: count fields from the last parenthesis, where field 3 follows.
+        // The name in parentheses may hold spaces: count fields from the last parenthesis, where field 3
+        // follows.
         guard count > 0, let end = bytes.prefix(count).lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = bytes[(end + 1)..<count].split(separator: UInt8(ascii: " "))
         guard fields.count > 19 else { return nil }

@@ -1,4 +1,4 @@
-/// The first line of a text whose encoding nobody promised.
+/// The first line of a text whose encoding is not known.
 public enum FirstLine {
     /// Without the blanks around it; bytes that are no UTF-8 become U+FFFD.
     public static func of(_ bytes: some Collection<UInt8>) -> String {

@@ -2,16 +2,16 @@ import CLinuxShims
 import Glibc
 import Synchronization
 
-/// Watches directories by inotify, on a thread of its own.
+/// Watches directories with inotify, on its own thread.
 ///
-/// Events only say "look again": whoever is told reads the directories anew, so a queue that overflows loses nothing.
-/// A directory that is replaced, or that comes into being later, is watched as soon as it is there.
+/// An event only means "look again": the receiver reads the directories again, so a queue that overflows
+/// loses nothing. A directory that is replaced or created later is watched as soon as it exists.
 public final class DirectoryWatch: Sendable {
-    /// Events that come within this time of each other are told once.
+    /// Events within this time of each other are reported once.
     ///
     /// Longer than a `cp` of a small file takes.
     public static let quietPeriod = Duration.milliseconds(40)
-    /// A directory under constant change is told of this often all the same: 8 quiet periods.
+    /// A directory under constant change is still reported this often: every 8 quiet periods.
     private static let longestRun = 8
     /// How often a directory that is not there is looked for.
     private static let absentInterval = Duration.milliseconds(250)
@@ -23,7 +23,8 @@ public final class DirectoryWatch: Sendable {
     ///
     /// - Parameters:
     ///   - paths: Directories; they need not exist.
-    ///   - onChange: Called on the thread, once right after the watches stand and then after changes.
+    ///   - onChange: Called on the thread, once as soon as the directories are watched, and then after
+    ///     changes.
     /// - Throws: `inotify_init1` or `eventfd` (the user's limit of inotify instances).
     public init(_ paths: [String], onChange: @escaping @Sendable () -> Void) throws(SystemCallError) {
         let events = try retryingOnInterrupt("inotify_init1", "") {
@@ -94,7 +95,7 @@ private struct WatchLoop: ~Copyable {
         return isChanged
     }
 
-    /// Waits for a change and for the quiet after it; false when told to stop.
+    /// Waits for a change and for the quiet period after it; false if the thread must stop.
     mutating func wait(orStop stop: CInt, quiet: Duration, longestRun: Int, absent: Duration) -> Bool {
         while true {
             let timeout =
@@ -114,7 +115,7 @@ private struct WatchLoop: ~Copyable {
         return true
     }
 
-    /// Whether events are there; `nil` when told to stop.
+    /// Whether there are events; `nil` if the thread must stop.
     private func poll(_ stop: CInt, timeout: CInt) -> Bool? {
         var entries = [
             pollfd(fd: events.rawValue, events: Int16(POLLIN), revents: 0),

@@ -1,7 +1,7 @@
 import CLinuxShims
 import Glibc
 
-/// Word from the kernel that something changed; what changed is then read anew.
+/// A report from the kernel that something changed; the receiver then reads the state again.
 public enum KernelNotice: Equatable, Sendable {
     /// Something changed, or notices were lost.
     case changed
@@ -23,12 +23,14 @@ public final class KernelNotices: Sendable {
     public static func routes(
         _ handler: @escaping @Sendable (KernelNotice) -> Void
     ) throws(SystemCallError) -> KernelNotices {
-        // RTMGRP_LINK, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_ROUTE: carrier loss is told of the link alone.
+        // RTMGRP_LINK, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_ROUTE: the loss of the carrier is reported only for the
+        // link.
         try KernelNotices(
             socket(0, groups: 0x1 | 0x40 | 0x400), name: "bgtask-routes", matching: nil, handler)
     }
 
-    /// Crossings of thermal zones' trip points (the kernel's generic netlink family `thermal`, since Linux 5.9).
+    /// Crossings of thermal zones' trip points (the kernel's generic netlink family `thermal`, since Linux
+    /// 5.9).
     ///
     /// - Parameter handler: As for ``routes(_:)``.
     /// - Returns: What ends the thread.

@@ -2,7 +2,7 @@ import Glibc
 
 /// A path followed as the kernel follows it: directory by directory, link by link.
 ///
-/// Where the path ends in what does not exist yet, the rest stands as it was given, without links.
+/// If the end of the path does not exist yet, that part stays as it was given, without links.
 public struct PathWalk: Equatable, Sendable {
     /// Something that was passed on the way.
     public struct Step: Equatable, Sendable {
@@ -36,8 +36,8 @@ public struct PathWalk: Equatable, Sendable {
 
     /// Follows a path; a relative one begins in the working directory.
     ///
-    /// - Throws: The call that failed: `ELOOP` after 40 links, `EACCES` for a directory that can't be searched, `ENOENT`
-    ///   for `..` behind what does not exist.
+    /// - Throws: The call that failed: `ELOOP` after 40 links, `EACCES` for a directory that can't be
+    ///   searched, `ENOENT` for `..` behind what does not exist.
     public init(_ path: String) throws(SystemCallError) {
         let start = path.hasPrefix("/") ? "" : try DirectoryTree.realPath(of: ".")
         var waiting = Self.names("\(start)/\(path)")

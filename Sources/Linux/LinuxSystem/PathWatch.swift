@@ -3,23 +3,24 @@ import Glibc
 import Synchronization
 import TaskModel
 
-/// Tells when files or directories change, by inotify: any number of paths on one thread.
+/// Reports changes of files or directories with inotify: any number of paths on one thread.
 ///
-/// A file changes when it is written, replaced, made or removed; a directory when something directly in it does. A path
-/// that does not exist is waited for at its nearest existing parent. Nothing is read, so nothing is told of readers.
+/// A file changes when it is written, replaced, created or removed, and a directory when something directly
+/// in it does. For a path that does not exist, the nearest existing parent is watched. Reading a file is not
+/// a change.
 public final class PathWatch: Sendable {
-    /// What the thread tells.
+    /// An event that the thread reports.
     public enum Event: Sendable {
         /// These paths changed, and have been quiet since.
         case changed(Set<String>)
-        /// The kernel refuses to watch a path: its limit of watches, or a directory without permission. Told once for a
-        /// path until it can be watched.
+        /// The kernel refuses to watch a path: its limit of watches, or a directory without permission.
+        /// Reported once for a path until it can be watched.
         case unwatchable(String, SystemCallError)
     }
 
-    /// Changes that come within this time of each other are told once.
+    /// Changes within this time of each other are reported once.
     public static let quietPeriod = Duration.milliseconds(200)
-    /// What never gets quiet is told this often all the same.
+    /// A path that keeps changing is still reported this often.
     public static let longestWait = Duration.seconds(2)
 
     private struct Wish {
@@ -33,7 +34,8 @@ public final class PathWatch: Sendable {
     /// Starts the thread; it watches nothing yet.
     ///
     /// - Parameters:
-    ///   - tellsStart: Whether a path counts as changed when it begins to be watched: for who looked before that.
+    ///   - tellsStart: Whether a path counts as changed when it begins to be watched: for who looked before
+    ///     that.
     ///   - onEvent: Called on the thread.
     /// - Throws: `inotify_init1` or `eventfd`.
     public init(
@@ -74,7 +76,7 @@ private struct PathWatchLoop: ~Copyable {
     private static let changes = UInt32(
         IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF
             | IN_MOVE_SELF)
-    /// What a parent must tell: only that its entries come and go.
+    /// The events of a parent that matter: only that its entries come and go.
     private static let entries = UInt32(
         IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
 
@@ -148,7 +150,7 @@ private struct PathWatchLoop: ~Copyable {
     /// Finds out what changed, and puts watches on what is there now.
     private mutating func look(after seen: Set<CInt>?) {
         for (path, entry) in watched {
-            // A queue that overflowed told of nothing: then everything may have changed that is a directory.
+            // A queue that overflowed lost its events, so every directory may have changed.
             if let direct = entry.direct, seen?.contains(direct) ?? true { changed.insert(path) }
         }
         rewatch()
@@ -190,7 +192,9 @@ private struct PathWatchLoop: ~Copyable {
         }
     }
 
-    /// The watch on a path; on the same file the kernel answers with the same one, and adds to what it tells.
+    /// The watch on a path.
+    ///
+    /// For the same file, the kernel returns the same watch and adds to its events.
     private func add(_ path: String, _ mask: UInt32, _ refusal: inout SystemCallError?) -> CInt? {
         do {
             return try retryingOnInterrupt("inotify_add_watch", path) {
@@ -202,7 +206,7 @@ private struct PathWatchLoop: ~Copyable {
         }
     }
 
-    /// Empties the queue: the watches that told something, or `nil` if it had overflowed.
+    /// Empties the queue: the watches with events, or `nil` if it had overflowed.
     private func drain() -> Set<CInt>? {
         var seen: Set<CInt> = []
         var hasOverflowed = false
@@ -215,7 +219,7 @@ private struct PathWatchLoop: ~Copyable {
             while offset + MemoryLayout<inotify_event>.size <= count {
                 let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
                 if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { hasOverflowed = true }
-                // That a watch is gone is no news of its file.
+                // The end of a watch does not mean that its file changed.
                 if event.mask & UInt32(IN_IGNORED) == 0 { seen.insert(event.wd) }
                 offset += MemoryLayout<inotify_event>.size + Int(event.len)
             }
@@ -223,7 +227,7 @@ private struct PathWatchLoop: ~Copyable {
     }
 }
 
-/// What tells one state of a file from another without reading it.
+/// The attributes that distinguish one state of a file from another without reading it.
 private struct FileSignature: Equatable {
     private let device: UInt64
     private let inode: UInt64

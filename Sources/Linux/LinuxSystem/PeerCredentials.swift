@@ -2,8 +2,8 @@ import Glibc
 
 /// Who is at the other end of a Unix socket, as the kernel noted it when the connection was made.
 ///
-/// Stored as `struct ucred` is laid out (unix(7): pid, uid, gid), so that a network library that reads socket options
-/// by size can fill it in.
+/// Stored as `struct ucred` is laid out (unix(7): pid, uid, gid), so that a network library that reads socket
+/// options by size can fill it in.
 public struct PeerCredentials: Equatable, Sendable, CustomStringConvertible {
     /// The process, for messages only.
     ///

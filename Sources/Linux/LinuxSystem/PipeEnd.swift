@@ -15,7 +15,7 @@ public struct PipeEnd: ~Copyable, Sendable {
     /// Writes what fits.
     ///
     /// - Returns: How many bytes the pipe took; 0 if it is full.
-    /// - Throws: `write`, where nobody reads any more. The process must ignore SIGPIPE, as a host does.
+    /// - Throws: `write`, if there is no reader any more. The process must ignore SIGPIPE, as a host does.
     public borrowing func write(_ bytes: ArraySlice<UInt8>) throws(SystemCallError) -> Int {
         let number = descriptor.rawValue
         do {

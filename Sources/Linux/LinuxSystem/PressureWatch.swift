@@ -11,7 +11,6 @@ public struct PressureTrigger: Sendable {
     /// A multiple of 2 s: ordinary users may ask for no other.
     public let window: Duration
 
-    /// Describes a trigger.
     public init(path: String, stall: Duration, window: Duration) {
         self.path = path
         self.stall = stall
@@ -19,19 +18,20 @@ public struct PressureTrigger: Sendable {
     }
 }
 
-/// A thread that waits for the kernel to tell of pressure.
+/// A thread that waits for the kernel to report pressure.
 ///
-/// The kernel tells that pressure is there, once a window at most, and never that it went: it is over when it was not
-/// told for a while. Without pressure the thread sleeps.
+/// The kernel reports that there is pressure, at most once in a window, and never that it has ended. Pressure
+/// ends when the kernel has not reported it for a while. Without pressure, the thread sleeps.
 public final class PressureWatch: Sendable {
     private let stop: CInt
 
     /// Sets the triggers and starts the thread.
     ///
     /// - Parameters:
-    ///   - triggers: What to be told of.
-    ///   - hold: How long pressure counts after it was last told; longer than the windows.
-    ///   - handler: Called on the thread with the indexes of the triggers under pressure, whenever they change; `nil`
+    ///   - triggers: The stalls to report.
+    ///   - hold: How long pressure counts after the last report; longer than the windows.
+    ///   - handler: Called on the thread with the indexes of the triggers under pressure, whenever they
+    ///     change; `nil`
     ///     when the source has gone, after which it is never called again.
     /// - Throws: `open` or `write`, where the kernel has no such file or refuses the trigger.
     public init(

@@ -2,7 +2,7 @@ import CLinuxShims
 import Glibc
 public import TaskModel
 
-/// What this process is and where it stands.
+/// Facts about this process: its user, its name, its directories.
 public enum ProcessFacts {
     /// Whether it runs with all rights.
     public static var isRoot: Bool { geteuid() == 0 }
@@ -32,7 +32,7 @@ public enum ProcessFacts {
         access(path, X_OK) == 0 && !DirectoryTree.isDirectory(path)
     }
 
-    /// Writes text to standard error at once.
+    /// Writes text to standard error immediately.
     public static func writeToStandardError(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

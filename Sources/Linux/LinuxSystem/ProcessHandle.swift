@@ -5,7 +5,8 @@ import Glibc
 public final class ProcessHandle: Sendable {
     private let descriptor: CInt
 
-    /// Takes hold of a child that has not been reaped, or of a process that something else keeps from being reaped.
+    /// Takes hold of a child that has not been reaped, or of a process that something else keeps from being
+    /// reaped.
     ///
     /// - Throws: `pidfd_open`, where there is no such process.
     public init(of pid: Int32) throws(SystemCallError) {
@@ -21,19 +22,19 @@ public final class ProcessHandle: Sendable {
         _ = close(descriptor)
     }
 
-    /// Sends a signal; a process that has ended is no error.
+    /// Sends a signal; it is not an error if the process has ended.
     public func signal(_ number: Int32) {
         _ = lx_pidfd_send_signal(descriptor, number)
     }
 
-    /// Sends SIGKILL; a process that has ended is no error.
+    /// Sends SIGKILL; it is not an error if the process has ended.
     public func kill() {
         signal(SIGKILL)
     }
 
     /// Waits until the process has ended; blocks its thread.
     ///
-    /// - Parameter timeout: In milliseconds; -1 waits for ever.
+    /// - Parameter timeout: In milliseconds; -1 waits without a limit.
     /// - Returns: Whether it has ended.
     public func waitForEnd(timeoutMilliseconds timeout: Int32) -> Bool {
         var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

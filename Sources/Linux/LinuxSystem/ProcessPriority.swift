@@ -2,12 +2,13 @@ import CLinuxShims
 import Glibc
 public import TaskModel
 
-/// How the kernel serves a process beside others.
+/// The priority of a process against others.
 public enum ProcessPriority {
-    /// Gives every thread of the processes this priority; threads and processes that they start later inherit it.
+    /// Gives every thread of the processes this priority; threads and processes that they start later inherit
+    /// it.
     ///
-    /// A thread that ended meanwhile is passed over, and so is what this process may not do: without CAP_SYS_NICE a nice
-    /// value only rises.
+    /// A thread that ended meanwhile is passed over, and so is what this process may not do: without
+    /// CAP_SYS_NICE a nice value only rises.
     ///
     /// - Parameters:
     ///   - priority: Its `cpuWeight` belongs to the group and is not set here.

@@ -3,7 +3,8 @@ import Glibc
 
 /// Starts programs of ours.
 public enum ProcessSpawn {
-    /// Starts a program in a session of its own, with default signals, one descriptor as its number 3 and no other.
+    /// Starts a program in a session of its own, with default signals, one descriptor as its number 3 and no
+    /// other.
     ///
     /// - Parameters:
     ///   - path: The program's file.

@@ -1,4 +1,4 @@
-/// Whether a process stands still, and for whom, from /proc/PID/status.
+/// Whether a process is stopped, and for which tracer, from /proc/PID/status.
 public struct ProcessTracing: Equatable, Sendable {
     /// Whether SIGSTOP or a tracer has stopped it.
     public var isStopped: Bool

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What processes use, read from /proc where no cgroup says it.
+/// The resources that processes use, read from /proc if no cgroup counts them.
 public enum ProcessUsage {
     /// Resident memory of processes, in bytes.
     ///
@@ -20,7 +20,8 @@ public enum ProcessUsage {
 
     /// A process, its descendants, and those of its session: all that can be found of what it started.
     ///
-    /// A daemon whose parents have ended is found only inside a PID namespace, whose first process it then belongs to.
+    /// A daemon whose parents have ended is found only inside a PID namespace, whose first process it then
+    /// belongs to.
     public static func processes(below root: Int32) -> [Int32] {
         var parents: [Int32: Int32] = [:]
         var found: Set<Int32> = [root]

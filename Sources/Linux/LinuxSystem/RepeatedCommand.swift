@@ -2,14 +2,15 @@ import CLinuxShims
 import Glibc
 import TaskModel
 
-/// A thread that runs a program again and again and tells what each run said.
+/// A thread that runs a program again and again and reports the output of each run.
 ///
-/// Each run has a session and process group of its own, `/` as its directory, nothing to read, and its standard error
-/// goes nowhere. What is left of its group when it ends, or when its time is up, is killed.
+/// Each run has a session and process group of its own, `/` as its directory, nothing to read, and its
+/// standard error goes nowhere. What is left of its group when it ends, or when its time is up, is killed.
 public final class RepeatedCommand: Sendable {
     /// What a run said.
     public enum Result: Equatable, Sendable {
-        /// It ended by itself; the first line of what it printed, at most 4 KiB, without the blanks around it.
+        /// It ended by itself; the first line of what it printed, at most 4 KiB, without the blanks around
+        /// it.
         case exited(status: Int32, firstLine: String)
         /// A signal ended it.
         case signalled(Int32)
@@ -25,12 +26,13 @@ public final class RepeatedCommand: Sendable {
 
     private let stop: OwnedDescriptor
 
-    /// Starts the thread; the first run begins at once.
+    /// Starts the thread; the first run begins immediately.
     ///
     /// - Parameters:
     ///   - arguments: The program, an absolute path, and its arguments.
-    ///   - interval: From the start of one run to the start of the next, CLOCK_MONOTONIC; a run that takes longer is
-    ///     followed at once.
+    ///   - interval: From the start of one run to the start of the next, CLOCK_MONOTONIC; a run that takes
+    ///     longer is
+    ///     followed immediately.
     ///   - timeout: How long a run may take.
     ///   - onResult: Called on the thread after each run.
     /// - Throws: `eventfd`.
@@ -54,7 +56,7 @@ public final class RepeatedCommand: Sendable {
     /// Ends the thread, and the run that is under way; a call of `onResult` that runs is not waited for.
     public func cancel() { _ = lx_eventfd_signal(stop.rawValue) }
 
-    /// Sleeps; true when told to stop.
+    /// Sleeps; true if the thread must stop.
     private static func waits(until time: Duration, stop: CInt) -> Bool {
         while true {
             var entry = pollfd(fd: stop, events: Int16(POLLIN), revents: 0)
@@ -64,7 +66,7 @@ public final class RepeatedCommand: Sendable {
         }
     }
 
-    /// One run; `nil` when told to stop.
+    /// One run; `nil` if the thread must stop.
     private static func run(_ arguments: [String], timeout: Duration, stop: CInt) -> Result? {
         let path = arguments.first ?? ""
         do {
@@ -78,7 +80,7 @@ public final class RepeatedCommand: Sendable {
         }
     }
 
-    /// Starts the program; the end of the pipe that it writes to is then its alone.
+    /// Starts the program; the end of the pipe that it writes to then belongs only to it.
     private static func spawn(
         _ path: String, _ arguments: [String], printingTo input: consuming OwnedDescriptor
     ) throws(SystemCallError) -> pid_t {
@@ -117,7 +119,7 @@ public final class RepeatedCommand: Sendable {
             isLate = count == 0 && left <= 0
         }
         if !isLate && !isStopped { while isOpen, take(output, into: &line) {} }
-        // The group's number is the program's own, which nobody else can have before it is reaped.
+        // The group's number is the program's own, which no other process can have before it is reaped.
         _ = kill(-pid, SIGKILL)
         var status: CInt = 0
         while waitpid(pid, &status, 0) < 0 && errno == EINTR {}

@@ -1,9 +1,9 @@
 import TaskModel
 
-/// What one client's service says, kept up to date on the bus's thread.
+/// The properties of one client's service, kept up to date on the bus's thread.
 ///
-/// A signal is only a reason to ask: the properties are read from whoever owns the name, so nobody else can set them
-/// and none is lost. While an answer is due, further signals count once.
+/// A signal is only a reason to ask. The properties are read from the owner of the name, so no other process
+/// can set them, and no change is lost. While an answer is outstanding, further signals count once.
 final class ServiceMirror: BusCaller {
     private let client: any BusClient
     weak var loop: BusLoop?
@@ -122,7 +122,7 @@ final class ServiceMirror: BusCaller {
     }
 
     private func answered(_ object: BusObject, _ values: [BusValue]?, by asked: String) {
-        // The answer of a former owner says nothing of the present one.
+        // The answer of a former owner does not describe the present one.
         guard asked == owner, due > 0 else { return }
         if case .dictionary(let properties)? = values?.first {
             answers[object] = properties

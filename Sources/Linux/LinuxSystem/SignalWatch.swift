@@ -8,8 +8,8 @@ public final class SignalWatch: Sendable {
 
     /// Blocks signals for the calling thread and all that it starts later.
     ///
-    /// Call it on the main thread before anything has started another: a thread that does not block a signal is
-    /// where the kernel delivers it, and its default action ends the process.
+    /// Call it on the main thread before anything has started another: a thread that does not block a signal
+    /// is where the kernel delivers it, and its default action ends the process.
     public static func block(_ numbers: [Int32]) {
         var set = sigset_t()
         sigemptyset(&set)

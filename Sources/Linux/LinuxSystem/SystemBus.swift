@@ -3,8 +3,8 @@ import Glibc
 
 /// The system's message bus, followed on a thread of its own.
 ///
-/// The thread sleeps in the kernel. A bus that is missing or goes away is `absent` to every client and is joined as
-/// soon as its socket comes into being: seen by inotify, not by asking again and again.
+/// The thread sleeps in the kernel. A bus that is missing or goes away is `absent` to every client and is
+/// joined as soon as its socket comes into being: seen by inotify, not by asking again and again.
 public final class SystemBus: Sendable {
     /// Whether this machine has a library that speaks to a bus.
     public static var isAvailable: Bool { lx_bus_load() == 0 }
@@ -33,7 +33,7 @@ public final class SystemBus: Sendable {
 
     deinit { _ = close(settled) }
 
-    /// Waits until every client was told what its service is like, the first time; blocks its thread.
+    /// Waits until every client has its first answer from its service; blocks its thread.
     ///
     /// - Parameter timeout: In milliseconds; a service that hangs is not waited for longer.
     public func waitUntilSettled(timeoutMilliseconds timeout: Int32) {

@@ -20,7 +20,7 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     /// `pidfd_open(pid 4711): No such process (3)`.
     public var description: String { "\(call)(\(subject)): \(Self.text(of: code)) (\(code))" }
 
-    /// Whether a device's driver says that it can't be read just now: it sleeps, or has no value yet.
+    /// Whether a device's driver reports that it can't be read just now: it sleeps, or has no value yet.
     public var isOfSleepingDevice: Bool { code == EAGAIN || code == ENODATA || code == EINVAL }
 
     /// Whether what was to be made is there already.

@@ -15,7 +15,8 @@ public enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Lets a write to a closed pipe fail with `EPIPE` rather than end the process, so that `| head` ends it in order.
+    /// Lets a write to a closed pipe fail with `EPIPE` rather than end the process, so that `| head` ends it
+    /// in order.
     public static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)
     }

@@ -4,8 +4,8 @@ public import TaskModel
 
 /// One alarm on the boot clock and one on the wall clock, and word of a wall clock that was set.
 ///
-/// Its thread sleeps in the kernel and wakes for nothing else, so an idle host stays idle. A suspended machine is not
-/// woken: an alarm that passed in sleep comes at resume.
+/// Its thread sleeps in the kernel and wakes for nothing else, so an idle host stays idle. A suspended
+/// machine is not woken: an alarm that passed in sleep comes at resume.
 public final class WakeTimer: Sendable {
     private let boot: CInt
     private let wall: CInt
@@ -37,7 +37,7 @@ public final class WakeTimer: Sendable {
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         wakes = stream
         let (bootDescriptor, wallDescriptor, stopDescriptor) = (boot, wall, stop)
-        // The wall timer stands far away from the start: only an armed timer reports that the clock was set.
+        // The wall timer is set far from the present: only an armed timer reports that the clock was set.
         arm(wallAt: nil)
         BlockingThread.start(named: "bgtask-timer") {
             Self.watch(boot: bootDescriptor, wall: wallDescriptor, stop: stopDescriptor) {
@@ -49,7 +49,7 @@ public final class WakeTimer: Sendable {
 
     /// Sets both alarms, replacing earlier ones.
     ///
-    /// A time that has passed comes at once; `nil` is never.
+    /// A time that has passed comes immediately; `nil` is never.
     public func set(bootAt: Duration?, wallAt: WallTime?) {
         let time = bootAt.map { max($0.wholeNanoseconds, 1) } ?? 0
         lx_timerfd_settime(boot, time, 0)
@@ -81,7 +81,7 @@ public final class WakeTimer: Sendable {
             if polled[2].revents != 0 { return }
             for timer in polled.prefix(2) where timer.revents != 0 {
                 var expirations: UInt64 = 0
-                // ECANCELED says that the wall clock was set: that is a wake too.
+                // ECANCELED means that the wall clock was set; that is a wake too.
                 _ = read(timer.fd, &expirations, MemoryLayout<UInt64>.size)
             }
             wake()

@@ -1,4 +1,4 @@
-/// What a user, a client or an operator tells the host about one bundle.
+/// A change that a user, a client or an operator makes to one bundle.
 public enum BundleChange: Equatable, Sendable {
     /// The user used it; lifts a dismissal.
     case used
@@ -29,7 +29,6 @@ public struct BundleFacts: Equatable, Sendable {
     /// CPU time a day.
     public var cpuLimit: Duration
 
-    /// Makes a row.
     public init(
         bundle: BundleIdentifier, isInstalled: Bool, state: BundleState, launchesToday: Int, launchLimit: Int,
         cpuToday: Duration, cpuLimit: Duration
@@ -50,7 +49,7 @@ public struct TaskExplanation: Equatable, Sendable {
     public var identifier: TaskIdentifier
     /// Its kind.
     public var kind: TaskKind
-    /// The request that waits; `nil` where the answer is about one that nobody has submitted.
+    /// The request that waits; `nil` if the answer is about a request that was not submitted.
     public var pending: RequestID?
     /// The launch that runs.
     public var running: LaunchID?
@@ -59,7 +58,6 @@ public struct TaskExplanation: Equatable, Sendable {
     /// When it would likely start; `nil` where it may start now.
     public var forecast: Forecast?
 
-    /// Makes an answer.
     public init(
         identifier: TaskIdentifier, kind: TaskKind, pending: RequestID?, running: LaunchID?,
         explanation: Explanation, forecast: Forecast? = nil
@@ -79,10 +77,9 @@ public struct LaunchExplanation: Equatable, Sendable {
     public var record: LaunchRecord
     /// Why it started when it did; `nil` for launches of hosts that did not record it.
     public var start: Explanation?
-    /// Why it was told to stop; `nil` if it was not, or someone asked for it by name.
+    /// Why it was asked to stop; `nil` if it was not, or if someone requested it by name.
     public var stop: Explanation?
 
-    /// Makes an answer.
     public init(record: LaunchRecord, start: Explanation?, stop: Explanation?) {
         self.record = record
         self.start = start

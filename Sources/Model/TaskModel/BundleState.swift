@@ -1,7 +1,7 @@
 /// What the scheduler remembers of one bundle across restarts of the host.
 ///
-/// The scheduler alone changes it; the host stores it whole whenever the scheduler says so, and gives it back before
-/// the scheduler starts. Fields that an older record lacks have their defaults.
+/// Only the scheduler changes it; the host stores it whole whenever the scheduler says so, and gives it back
+/// before the scheduler starts. Fields that an older record lacks have their defaults.
 public struct BundleState: Equatable, Sendable {
     /// The switch for background refresh.
     public var refresh = RefreshPermission.available
@@ -108,7 +108,6 @@ public struct ConductLedger: Equatable, Sendable, Codable {
         /// Hundredths: below 0 for kills, crashes and leaks, above for ends that were early or prompt.
         public var points: Int
 
-        /// Makes a day.
         public init(day: Int64, points: Int) {
             self.day = day
             self.points = points
@@ -124,7 +123,8 @@ public struct ConductLedger: Equatable, Sendable, Codable {
 
 /// How often a bundle is used in each hour of the week.
 public struct UsageHistogram: Equatable, Sendable, Codable {
-    /// Uses per hour of the week, at most one counted per hour: index 0 is Monday 00:00 local time; empty before the first use.
+    /// Uses per hour of the week, at most one counted per hour: index 0 is Monday 00:00 local time; empty
+    /// before the first use.
     public var hours: [Int] = []
     /// The day of the first use that is counted, from 1970-01-01 in local time.
     public var firstDay: Int64?

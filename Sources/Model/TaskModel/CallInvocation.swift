@@ -112,7 +112,6 @@ public struct CallInvocation: Equatable, Sendable, Codable {
     /// The position, from 1, of the first variadic argument; `nil` if the function is not variadic.
     public var variadicFrom: Int?
 
-    /// Makes a call.
     public init(
         library: String? = nil, function: String, returns: CallType, arguments: [CallArgument] = [],
         variadicFrom: Int? = nil

@@ -1,8 +1,11 @@
-/// A `call:` of a manifest: C functions of installed libraries, called in order (grammar: Documentation/Call.md).
+/// A `call:` of a manifest: C functions of installed libraries, called in order (grammar:
+/// Documentation/Call.md).
 ///
-/// Texts may hold `${payload.KEY}`, which the host fills in per launch before it encodes the program for the runner.
+/// Texts may hold `${payload.KEY}`, which the host fills in per launch before it encodes the program for the
+/// runner.
 public struct CallProgram: Equatable, Sendable, Codable {
-    /// Where functions are looked up unless a step says otherwise: as the loader finds it, or an absolute path.
+    /// Where functions are looked up unless a step says otherwise: as the loader finds it, or an absolute
+    /// path.
     public var library: String
     /// Functions that the libraries may call back, by name, in the file's order.
     public var callbacks: [CallCallback]
@@ -13,7 +16,6 @@ public struct CallProgram: Equatable, Sendable, Codable {
     /// Called when the launch expires, on the control thread; `nil` if there is nothing to call.
     public var onExpiration: CallInvocation?
 
-    /// Makes a program.
     public init(
         library: String, callbacks: [CallCallback] = [], steps: [CallStep] = [],
         message: CallInvocation? = nil,
@@ -80,7 +82,6 @@ public struct CallStep: Equatable, Sendable, Codable {
     /// Whether it runs after a failure or an expiration too.
     public var always: Bool
 
-    /// Makes a step.
     public init(
         action: Action, result: String? = nil, expect: CallExpectation? = nil, readsErrno: Bool = false,
         ends: [String] = [], always: Bool = false
@@ -103,7 +104,6 @@ public struct CallSave: Equatable, Sendable, Codable {
     /// Where to; may hold `${payload.KEY}`.
     public var to: String
 
-    /// Makes a save.
     public init(from: String, length: CallSource, to: String) {
         self.from = from
         self.length = length
@@ -140,7 +140,6 @@ public struct CallCallback: Equatable, Sendable, Codable {
     /// What to return after it.
     public var stop: CallLiteral
 
-    /// Makes a callback.
     public init(
         name: String, returns: CallType, parameters: [CallType], counts: Bool, completed: Int?, total: Int?,
         proceed: CallLiteral, stop: CallLiteral

@@ -3,14 +3,13 @@ public struct ClientID: Hashable, Sendable, CustomStringConvertible {
     /// Counted from 1 since the host began.
     public let rawValue: Int
 
-    /// Wraps a number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// `C3`.
     public var description: String { "C\(rawValue)" }
 }
 
-/// What the host tells a client that runs handlers of its own.
+/// An event that the host sends to a client with handlers of its own.
 public enum ClientCall: Equatable, Sendable {
     /// It is registered under this name.
     case registered(ClientID)
@@ -33,7 +32,6 @@ public struct ClientLaunch: Equatable, Sendable {
     /// Run time and grace.
     public var lease: Lease
 
-    /// Makes a launch.
     public init(id: LaunchID, request: TaskRequest, checkpoint: [UInt8]?, lease: Lease) {
         self.id = id
         self.request = request
@@ -42,7 +40,7 @@ public struct ClientLaunch: Equatable, Sendable {
     }
 }
 
-/// What a client says of a launch that runs in it.
+/// A report of a client about a launch that runs in it.
 public enum ClientReport: Equatable, Sendable {
     /// How far it is.
     case progress(TaskProgress)

@@ -1,7 +1,7 @@
-/// What a source says of one condition.
+/// The answer of a source about one condition.
 ///
-/// `unknown` is a source that vanished or errs: it never relaxes a limit and never satisfies a constraint. A source
-/// that was absent from the start has a known value instead (semantics, section 5).
+/// `unknown` is a source that vanished or errs: it never relaxes a limit and never satisfies a constraint. A
+/// source that was absent from the start has a known value instead (semantics, section 5).
 public enum Reading<Value: Sendable & Equatable>: Equatable, Sendable {
     /// The source answers.
     case known(Value)
@@ -28,7 +28,6 @@ public struct PowerCondition: Equatable, Sendable, Codable {
     /// 0 through 100; `nil` without a battery.
     public var batteryPercent: Int?
 
-    /// Makes a condition.
     public init(externalPower: Bool, isCharging: Bool, batteryPercent: Int?) {
         self.externalPower = externalPower
         self.isCharging = isCharging
@@ -63,7 +62,7 @@ public enum ThermalCondition: String, Sendable, Codable, CaseIterable, Equatable
     case critical
 }
 
-/// Whether somebody uses the machine.
+/// Whether the machine is in use.
 public enum UserCondition: String, Sendable, Codable, CaseIterable, Equatable {
     /// Input within the last five minutes.
     case active
@@ -80,7 +79,6 @@ public struct PressureCondition: Equatable, Sendable, Codable {
     /// I/O.
     public var io: Bool
 
-    /// Makes a condition.
     public init(cpu: Bool, memory: Bool, io: Bool) {
         self.cpu = cpu
         self.memory = memory
@@ -110,7 +108,6 @@ public struct Conditions: Equatable, Sendable, Codable {
     /// The conditions that files of `conditions.d` define, by name; one that is not here is not defined.
     public var custom: [String: Reading<Bool>]
 
-    /// Makes a snapshot.
     public init(
         power: Reading<PowerCondition>, lowPowerMode: Reading<Bool>, network: Reading<NetworkCondition>,
         thermal: Reading<ThermalCondition>, user: Reading<UserCondition>,
@@ -141,7 +138,7 @@ public struct Conditions: Equatable, Sendable, Codable {
             custom: values.decodeIfPresent([String: Reading<Bool>].self, forKey: .custom) ?? [:])
     }
 
-    /// Where `--conditions simulated` begins: mains power, unmetered network, cool, nobody there.
+    /// The start of `--conditions simulated`: mains power, an unmetered network, cool, and no user.
     public static let simulatedStart = Conditions(
         power: .known(.mains), lowPowerMode: .known(false), network: .known(.unmetered),
         thermal: .known(.nominal), user: .known(.idle), pressure: .known(.none), gpu: .known(false))
@@ -149,16 +146,16 @@ public struct Conditions: Equatable, Sendable, Codable {
 
 /// One condition with its source, for listings.
 public struct ConditionRow: Equatable, Sendable {
-    /// `power`, `lowPower`, `network`, `thermal`, `user`, `pressure`, `gpu`, or the name of a custom condition.
+    /// `power`, `lowPower`, `network`, `thermal`, `user`, `pressure`, `gpu`, or the name of a custom
+    /// condition.
     public var key: String
     /// As `bgtask conditions set` takes it; `unknown` if it is.
     public var value: String
-    /// `sysfs`, `rtnetlink`, `simulated`, `none`: who says so.
+    /// The source: `sysfs`, `rtnetlink`, `simulated` or `none`, for example.
     public var source: String
     /// Since when it has this value.
     public var since: WallTime
 
-    /// Makes a row.
     public init(key: String, value: String, source: String, since: WallTime) {
         self.key = key
         self.value = value

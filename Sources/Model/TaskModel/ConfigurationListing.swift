@@ -1,14 +1,13 @@
 /// One value of the host's configuration, with where it came from.
 public struct ConfiguredValue: Equatable, Sendable {
-    /// What one layer says.
+    /// The value that one layer gives.
     public struct Origin: Equatable, Sendable {
         /// The value, as a file has it.
         public var value: String
-        /// Who says so: `/etc/bgtask/bgtaskd.yaml:3`, `environment BGTASK_LOG_LEVEL`, `option --log-level`, `standard`,
-        /// `bgtask settings`.
+        /// Where the value comes from: `/etc/bgtask/bgtaskd.yaml:3`, `environment BGTASK_LOG_LEVEL`, `option
+        /// --log-level`, `standard`, `bgtask settings`.
         public var source: String
 
-        /// Makes an origin.
         public init(value: String, source: String) {
             self.value = value
             self.source = source
@@ -17,14 +16,13 @@ public struct ConfiguredValue: Equatable, Sendable {
 
     /// `scheduling.refreshSpacing`.
     public var key: String
-    /// What is in force, and who says so.
+    /// The value in force, and where it comes from.
     public var inForce: Origin
-    /// What stands below it, the nearest first.
+    /// The values below it, the nearest first.
     public var overridden: [Origin]
-    /// What takes its place when the host starts anew; `nil` if that changes nothing.
+    /// The value that takes its place when the host restarts; `nil` if a restart changes nothing.
     public var afterRestart: Origin?
 
-    /// Makes a row.
     public init(key: String, inForce: Origin, overridden: [Origin], afterRestart: Origin? = nil) {
         self.key = key
         self.inForce = inForce
@@ -37,7 +35,7 @@ public struct ConfiguredValue: Equatable, Sendable {
 public struct ConfigurationFile: Equatable, Sendable {
     /// What the host makes of it.
     public enum State: String, Sendable, Codable, CaseIterable {
-        /// Its values are in force, unless a higher layer says otherwise.
+        /// Its values are in force, unless a higher layer overrides them.
         case inForce
         /// It is not there, which is right.
         case missing
@@ -54,7 +52,6 @@ public struct ConfigurationFile: Equatable, Sendable {
     /// What the host makes of it.
     public var state: State
 
-    /// Makes a row.
     public init(path: String, layer: String, state: State) {
         self.path = path
         self.layer = layer
@@ -71,7 +68,6 @@ public struct ConfigurationListing: Equatable, Sendable {
     /// What is wrong in the files.
     public var problems: [ManifestProblem]
 
-    /// Makes a listing.
     public init(values: [ConfiguredValue], files: [ConfigurationFile], problems: [ManifestProblem]) {
         self.values = values
         self.files = files

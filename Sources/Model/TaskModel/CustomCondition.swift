@@ -4,7 +4,7 @@ public struct CustomCondition: Equatable, Hashable, Sendable, Codable {
     public enum Source: Equatable, Hashable, Sendable, Codable {
         /// A program that is run again and again.
         case command(ConditionCommand)
-        /// The first line of a file, an absolute path; read when inotify tells of a change.
+        /// The first line of a file, an absolute path; read when inotify reports a change.
         case file(String)
     }
 
@@ -25,8 +25,8 @@ public struct CustomCondition: Equatable, Hashable, Sendable, Codable {
     /// The machine's own conditions, whose names no file may take.
     public static let machineNames = ["power", "lowPower", "network", "thermal", "user", "pressure", "gpu"]
 
-    /// Whether a text is the name of a condition of this kind: a lower-case letter, then lower-case letters, digits and
-    /// hyphens, at most 64 in all.
+    /// Whether a text is the name of a condition of this kind: a lower-case letter, then lower-case letters,
+    /// digits and hyphens, at most 64 in all.
     public static func isName(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         let isLetter = { (byte: UInt8) in (0x61...0x7A).contains(byte) }
@@ -74,7 +74,7 @@ public enum ConditionPredicate: Equatable, Hashable, Sendable, Codable {
     case above(Double)
     /// A smaller number.
     case below(Double)
-    /// A regular expression that matches somewhere in the line, unless `^` and `$` say otherwise.
+    /// A regular expression that can match anywhere in the line, unless it uses `^` and `$`.
     case matches(String)
 
     /// Whether a value satisfies it.

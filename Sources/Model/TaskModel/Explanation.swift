@@ -6,7 +6,7 @@ public struct Explanation: Equatable, Hashable, Sendable, Codable {
     public enum Question: String, Sendable, Codable, CaseIterable {
         /// Whether a pending request may start.
         case start
-        /// Why a launch was told to stop.
+        /// Why a launch was asked to stop.
         case stop
     }
 
@@ -18,14 +18,15 @@ public struct Explanation: Equatable, Hashable, Sendable, Codable {
     ///
     /// For a stop: the answer that decided, alone.
     public var verdicts: [Verdict]
-    /// The weighted mean of the scores; `nil` where no score counts (what a user asked for, simulated launches, stops).
+    /// The weighted mean of the scores; `nil` where no score counts (what a user asked for, simulated
+    /// launches, stops).
     public var score: Double?
     /// What the score must reach now; 0 at the deadline.
     public var threshold: Double?
-    /// When the falling threshold meets the score if nothing else changes; `nil` if it does already, or no score counts.
+    /// When the falling threshold meets the score if nothing else changes; `nil` if it does already, or no
+    /// score counts.
     public var scoreSuffices: WallTime?
 
-    /// Makes a record.
     public init(
         question: Question, at: WallTime, verdicts: [Verdict], score: Double? = nil, threshold: Double? = nil,
         scoreSuffices: WallTime? = nil

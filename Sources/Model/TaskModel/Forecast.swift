@@ -1,7 +1,7 @@
 /// When a request would likely start, from what the machine was like on earlier days.
 ///
-/// For each recorded day the policies are asked when they would let it start if the coming 24 hours were like that day. The
-/// dates below are those answers, moved to the coming day.
+/// For each recorded day the policies are asked when they would let it start if the coming 24 hours were like
+/// that day. The dates below are those answers, moved to the coming day.
 public struct Forecast: Equatable, Hashable, Sendable, Codable {
     /// How many days of history a forecast needs: 3.
     ///

@@ -12,14 +12,13 @@ public struct AcceptedSubmission: Equatable, Sendable {
     }
 }
 
-/// A request that waits, and what the policies say of it now.
+/// A request that waits, and the current verdicts of the policies.
 public struct PendingRequest: Equatable, Sendable {
     /// The request.
     public var request: TaskRequest
     /// Every policy's answer; one that is a veto keeps the request from starting.
     public var verdicts: [Verdict]
 
-    /// Makes a pair.
     public init(request: TaskRequest, verdicts: [Verdict]) {
         self.request = request
         self.verdicts = verdicts
@@ -33,7 +32,6 @@ public struct LaunchDetail: Equatable, Sendable {
     /// Its lines, oldest first, as far as the host remembers them.
     public var log: [LogLine]
 
-    /// Makes a pair.
     public init(record: LaunchRecord, log: [LogLine]) {
         self.record = record
         self.log = log
@@ -44,10 +42,9 @@ public struct LaunchDetail: Equatable, Sendable {
 public struct Cancellation: Equatable, Sendable {
     /// Pending requests that are gone.
     public var requests: [RequestID]
-    /// Running launches that were told to stop with `cancelledByUser`.
+    /// Running launches that were asked to stop with `cancelledByUser`.
     public var launches: [LaunchID]
 
-    /// Makes an answer.
     public init(requests: [RequestID], launches: [LaunchID]) {
         self.requests = requests
         self.launches = launches
@@ -61,7 +58,6 @@ public struct SimulatedLaunch: Equatable, Sendable {
     /// The task's process, for a debugger; only where one was asked for.
     public var processIdentifier: Int32?
 
-    /// Makes an answer.
     public init(record: LaunchRecord, processIdentifier: Int32?) {
         self.record = record
         self.processIdentifier = processIdentifier
@@ -77,7 +73,6 @@ public struct PluginListing: Equatable, Sendable {
     /// What their authors should know of the installed versions, by bundle.
     public var advice: [BundleIdentifier: [PluginAdvice]]
 
-    /// Makes a listing.
     public init(
         handlers: [PermittedHandler], problems: [ManifestProblem],
         advice: [BundleIdentifier: [PluginAdvice]] = [:]
@@ -88,7 +83,7 @@ public struct PluginListing: Equatable, Sendable {
     }
 }
 
-/// What the host says of itself and the machine.
+/// Facts about the host and the machine.
 public struct HostReport: Equatable, Sendable {
     /// One line: `state directory`, `/var/lib/bgtask`.
     public struct Fact: Equatable, Sendable {
@@ -97,7 +92,6 @@ public struct HostReport: Equatable, Sendable {
         /// Its value.
         public var value: String
 
-        /// Makes a fact.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -111,7 +105,6 @@ public struct HostReport: Equatable, Sendable {
     /// What is wrong in the host's configuration.
     public var problems: [ManifestProblem]
 
-    /// Makes a report.
     public init(isolation: IsolationReport, facts: [Fact], problems: [ManifestProblem] = []) {
         self.isolation = isolation
         self.facts = facts

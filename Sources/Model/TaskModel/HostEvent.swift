@@ -1,12 +1,12 @@
 /// What happens in the host, for those who follow it: `--wait`, `bgtask logs`, dashboards.
 ///
-/// Events of one request come in the order of its life: accepted, any number of blocked, then per attempt started,
-/// ready, progress, expiring, ended; an ended launch says itself whether its request is pending again, so that a
-/// follower knows the last attempt from the event alone.
+/// Events of one request come in the order of its life: accepted, any number of blocked, then per attempt
+/// started, ready, progress, expiring, ended; an ended launch says itself whether its request is pending
+/// again, so that a follower knows the last attempt from this event.
 public enum HostEvent: Equatable, Sendable {
     /// A request is durable.
     case requestAccepted(TaskRequest)
-    /// A pending request can't start, for these reasons; told again when the vetoes change.
+    /// A pending request can't start, for these reasons; sent again when the vetoes change.
     case requestBlocked(TaskRequest, [Verdict])
     /// A pending request is gone without a launch: cancelled, replaced, or no longer permitted.
     case requestCancelled(RequestID, TaskIdentifier, Reason)
@@ -14,20 +14,22 @@ public enum HostEvent: Equatable, Sendable {
     case launchStarted(LaunchRecord)
     /// Its handler was called.
     case launchReady(LaunchID, RequestID, at: WallTime)
-    /// It told its progress; the newest wins, older ones may be left out.
+    /// It reported progress; the newest report counts, and older ones may be left out.
     case progress(LaunchID, RequestID, TaskProgress)
-    /// The user should see another title and subtitle of it from now on; the newest wins, older ones may be left out.
+    /// The user should see another title and subtitle of it from now on; the newest wins, older ones may be
+    /// left out.
     case titleChanged(LaunchID, RequestID, title: String, subtitle: String)
-    /// It stands still or is slow, and the user is asked whether it should keep going; no answer means yes.
+    /// It has stopped or is slow, and the user is asked whether it should continue; no answer means yes.
     case launchAsked(LaunchID, RequestID, Rationale)
-    /// It was told to stop.
+    /// It was asked to stop.
     case launchExpiring(LaunchID, RequestID, Reason)
     /// It is over. `putBack` is its request if that is pending again, `nil` if this was the last attempt.
     case launchEnded(LaunchRecord, putBack: TaskRequest?)
     /// The host stops; the stream ends after this.
     case hostStopping
 
-    /// Whether a slow reader may miss it: progress and titles, as newer ones say it all again, and the end does.
+    /// Whether a slow reader may miss it: progress and titles, as newer ones say it all again, and the end
+    /// does.
     public var isDispensable: Bool {
         switch self {
         case .progress, .titleChanged: true

@@ -75,13 +75,14 @@ extension BundleIdentifier: CodingKeyRepresentable {
     /// The id as a key, so that a dictionary by bundles is written as a mapping.
     public var codingKey: any CodingKey { Key(stringValue: rawValue) }
 
-    /// Reads a key; `nil` if it is no id.
+    /// Reads a key; `nil` if it is not an id.
     public init?<Other: CodingKey>(codingKey: Other) {
         try? self.init(codingKey.stringValue)
     }
 }
 
-/// What a manifest permits: one identifier, or a prefix with one or more further labels (`com.example.export.*`).
+/// What a manifest permits: one identifier, or a prefix with one or more further labels
+/// (`com.example.export.*`).
 public struct IdentifierPattern: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The identifier, or the prefix before `.*`.
     public let base: TaskIdentifier
@@ -112,7 +113,8 @@ public struct IdentifierPattern: Hashable, Sendable, Codable, CustomStringConver
         try description.encode(to: encoder)
     }
 
-    /// Whether the identifier is the pattern's own, or has at least one label more than the wildcard's prefix.
+    /// Whether the identifier is the pattern's own, or has at least one label more than the wildcard's
+    /// prefix.
     public func matches(_ identifier: TaskIdentifier) -> Bool {
         guard isWildcard else { return identifier == base }
         let (text, prefix) = (identifier.rawValue.utf8, base.rawValue.utf8)
@@ -124,14 +126,14 @@ public struct IdentifierPattern: Hashable, Sendable, Codable, CustomStringConver
     public var description: String { isWildcard ? base.rawValue + ".*" : base.rawValue }
 }
 
-/// Why a text is no identifier.
+/// The reason why a text is not an identifier.
 public struct IdentifierError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What was wrong, with the offending part made printable.
     public let finding: String
 
     /// The finding and the rule.
     public var description: String {
-        "\(finding); an identifier is 1 to \(IdentifierGrammar.maximumLength) of A-Z a-z 0-9 . _ -"
+        "\(finding); use 1 to \(IdentifierGrammar.maximumLength) characters of A-Z a-z 0-9 . _ -"
     }
 }
 
@@ -151,10 +153,11 @@ enum IdentifierGrammar {
                 UInt8(ascii: "-"):
                 continue
             case 0x21...0x7E:
-                throw IdentifierError(finding: "the identifier has the character '\(Unicode.Scalar(byte))'")
+                throw IdentifierError(
+                    finding: "the identifier contains the character '\(Unicode.Scalar(byte))'")
             default:
                 throw IdentifierError(
-                    finding: "the identifier has the byte 0x\(String(byte, radix: 16, uppercase: true))")
+                    finding: "the identifier contains the byte 0x\(String(byte, radix: 16, uppercase: true))")
             }
         }
     }

@@ -19,7 +19,6 @@ public struct IsolationReport: Equatable, Sendable {
         /// Where, or why not and what to do.
         public var finding: String
 
-        /// Makes a layer.
         public init(name: String, isAvailable: Bool, finding: String) {
             self.name = name
             self.isAvailable = isAvailable
@@ -32,7 +31,6 @@ public struct IsolationReport: Equatable, Sendable {
     /// Everything that was probed.
     public var layers: [Layer]
 
-    /// Makes a report.
     public init(groupKill: GroupKill, layers: [Layer]) {
         self.groupKill = groupKill
         self.layers = layers

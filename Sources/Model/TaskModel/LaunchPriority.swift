@@ -1,10 +1,11 @@
-/// How much of the machine a launch gets beside other work.
+/// How much of the machine a launch gets while other work runs.
 ///
-/// The scheduler decides it when a launch starts and again whenever its client comes to the foreground or leaves it.
+/// The scheduler decides it when a launch starts and again whenever its client comes to the foreground or
+/// leaves it.
 public struct LaunchPriority: Equatable, Hashable, Sendable, Codable {
     /// The kernel's class for disk requests.
     public enum IOClass: String, Sendable, Codable, CaseIterable {
-        /// Served when nobody else asks.
+        /// Served when no other work waits.
         case idle
         /// The usual class.
         case bestEffort
@@ -19,7 +20,6 @@ public struct LaunchPriority: Equatable, Hashable, Sendable, Codable {
     /// `cpu.weight` of its control group: 1 through 10,000; the kernel's own default is 100.
     public var cpuWeight: Int
 
-    /// Makes a priority.
     public init(nice: Int, isBatch: Bool, ioClass: IOClass, cpuWeight: Int) {
         self.nice = nice
         self.isBatch = isBatch

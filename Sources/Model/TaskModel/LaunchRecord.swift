@@ -21,7 +21,7 @@ public enum LaunchState: String, Sendable, Codable, CaseIterable {
     case starting
     /// Its handler runs under the lease.
     case running
-    /// It was told to stop; the grace period runs.
+    /// It was asked to stop; the grace period runs.
     case expiring
     /// It is over.
     case ended
@@ -44,7 +44,6 @@ public struct TaskProgress: Equatable, Hashable, Sendable, Codable {
     /// What it is doing; `nil` if it never said.
     public var message: String?
 
-    /// Makes a report.
     public init(completed: Int64, total: Int64, message: String? = nil) {
         self.completed = completed
         self.total = total
@@ -65,7 +64,8 @@ public struct LaunchEnd: Equatable, Sendable {
     public var reason: Reason?
     /// A sentence for people with the deciding numbers; `nil` if there is nothing to add.
     public var message: String?
-    /// Lines for people with what was measured: the samples of a `cpuLimit` and where the time went; `nil` for none.
+    /// Lines for people with what was measured: the samples of a `cpuLimit` and where the time went; `nil`
+    /// for none.
     public var report: String?
     /// What the handler completed with; `nil` if it never did.
     ///
@@ -81,12 +81,12 @@ public struct LaunchEnd: Equatable, Sendable {
     public var code: UInt32?
     /// Processes that outlived the task and were killed.
     public var leftovers = 0
-    /// Whether it was told to stop while it had neither an expiration handler nor asked for the expiration descriptor.
+    /// Whether it was told to stop while it had neither an expiration handler nor asked for the expiration
+    /// descriptor.
     ///
     /// Such a launch counts as completed without success, as on iOS: its request is not put back.
     public var neverListened = false
 
-    /// Makes an end.
     public init(outcome: Outcome, reason: Reason?, message: String? = nil) {
         self.outcome = outcome
         self.reason = reason
@@ -171,7 +171,7 @@ public struct LaunchRecord: Equatable, Sendable {
     public var isSimulated: Bool
     /// Why it was started: the verdicts at that time, as JSON text; `nil` if none were kept.
     public var explanation: String?
-    /// Why it was told to stop, as JSON text; `nil` if it was not, or someone asked for it.
+    /// Why it was asked to stop, as JSON text; `nil` if it was not, or if someone requested it.
     public var stopExplanation: String?
 
     /// Makes the record of a launch that is about to start.

@@ -11,10 +11,10 @@ public struct Lease: Hashable, Sendable, Codable {
         self.gracePeriod = gracePeriod
     }
 
-    /// The lease of a kind where no manifest says otherwise.
+    /// The lease of a kind, unless a manifest sets another.
     ///
-    /// 30 s for a refresh and "several minutes" for processing are Apple's (WWDC 2019, session 707), which promises
-    /// neither; grace periods are ours: long enough to flush a file, short enough to shut down in.
+    /// 30 s for a refresh and "several minutes" for processing are Apple's (WWDC 2019, session 707), which
+    /// promises neither; grace periods are ours: long enough to flush a file, short enough to shut down in.
     public static func standard(for kind: TaskKind) -> Lease {
         switch kind {
         case .appRefresh, .push, .transferEvents, .appLaunch:
@@ -32,7 +32,6 @@ public struct CPULimit: Hashable, Sendable, Codable {
     /// The window, on CLOCK_MONOTONIC.
     public let window: Duration
 
-    /// Makes a limit.
     public init(percent: Int, window: Duration) {
         self.percent = percent
         self.window = window
@@ -61,7 +60,7 @@ public struct LaunchLimits: Hashable, Sendable, Codable {
         self.memory = memory
     }
 
-    /// The limits of a kind where no manifest says otherwise.
+    /// The limits of a kind, unless a manifest sets others.
     public static func standard(for kind: TaskKind) -> LaunchLimits {
         let small: Set<TaskKind> = [.appRefresh, .push, .transferEvents, .appLaunch]
         return LaunchLimits(

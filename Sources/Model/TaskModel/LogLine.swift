@@ -56,7 +56,6 @@ public struct LogLine: Equatable, Sendable {
     /// The category that a handler's `log` call named; `nil` if none.
     public var category: String?
 
-    /// Makes a line.
     public init(
         at: WallTime, level: Level, source: Source, launch: LaunchID? = nil,
         identifier: TaskIdentifier? = nil,

@@ -10,11 +10,11 @@ public struct Manifest: Equatable, Sendable {
     public var tasks: [TaskDeclaration]
     /// What its tasks may reach.
     public var sandbox: SandboxDeclaration
-    /// How many requests may be pending, where it says so itself: `pending:`.
+    /// How many requests may be pending, if the manifest sets it: `pending:`.
     public var pendingLimits = PendingLimits()
-    /// The identifier of its app launches; `nil` where its library is no app.
+    /// The identifier of its app launches; `nil` if its library is not an app.
     ///
-    /// No file says it: the host finds out when it copies the library.
+    /// No file contains this: the host finds out when it copies the library.
     public var appLaunch: TaskIdentifier?
 
     /// Makes a manifest from checked parts.
@@ -29,7 +29,8 @@ public struct Manifest: Equatable, Sendable {
         self.sandbox = sandbox
     }
 
-    /// The declaration that an identifier falls under; an exact one wins over a wildcard, a longer one over a shorter.
+    /// The declaration that an identifier falls under; an exact one wins over a wildcard, a longer one over a
+    /// shorter.
     ///
     /// App launches have a declaration that no file has.
     public func declaration(for identifier: TaskIdentifier) -> TaskDeclaration? {
@@ -84,7 +85,8 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
     public var call: CallProgram?
     /// Whether a launch that ended `lost` or expired without completing is not put back.
     public var isAtMostOnce: Bool
-    /// Whether processing runs while somebody uses the device: `deviceActivity: ignore`, for kiosks and servers.
+    /// Whether processing also runs while the device is in use: `deviceActivity: ignore`, for kiosks and
+    /// servers.
     public var ignoresDeviceActivity = false
     /// How often a failed launch is tried again by the host; `nil` leaves it to the handler.
     public var retry: RetryDeclaration?
@@ -111,9 +113,9 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
     }
 }
 
-/// `retry: {attempts, backoff}`: launches that ended `failed` or `crashed` are tried again.
+/// `retry: {attempts, backoff}`: launches that ended `failed` or `crashed` are retried.
 ///
-/// An expired or lost launch is no failed attempt; it is put back without it.
+/// An expired or lost launch does not count as a failed attempt; it is put back independently of this.
 public struct RetryDeclaration: Equatable, Hashable, Sendable, Codable {
     /// All attempts of one request, the first included: 1 through 100.
     public var attempts: Int
@@ -154,7 +156,6 @@ public struct WriteGrant: Equatable, Hashable, Sendable, Codable {
     /// Whether the host makes it if it is missing.
     public var create: Bool
 
-    /// Makes a grant.
     public init(path: String, create: Bool) {
         self.path = path
         self.create = create

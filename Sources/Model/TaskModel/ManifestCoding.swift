@@ -1,4 +1,5 @@
-/// Manifests in recorded logs: the modes are in order, so that the same manifest gives the same bytes in every process.
+/// Manifests in recorded logs: the modes are in order, so that the same manifest gives the same bytes in
+/// every process.
 extension Manifest: Codable {
     private enum CodingKeys: String, CodingKey {
         case bundle, library, modes, tasks, sandbox, pendingLimits, appLaunch

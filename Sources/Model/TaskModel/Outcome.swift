@@ -4,7 +4,7 @@ public enum Outcome: String, Sendable, Codable, CaseIterable, Hashable {
     case succeeded
     /// The handler completed with `false`, ended without completing, or could not be loaded.
     case failed
-    /// It was told to stop and stopped in time.
+    /// It was asked to stop, and stopped in time.
     case expired
     /// The host killed it.
     case killed

@@ -2,7 +2,7 @@
 public struct PermittedHandler: Equatable, Sendable {
     /// The manifest's file.
     public var manifestPath: String
-    /// What it says.
+    /// The contents of the manifest.
     public var manifest: Manifest
     /// The host-owned copy of the library, an absolute real path; `nil` where every task has a `call:`.
     public var libraryPath: String?
@@ -14,7 +14,8 @@ public struct PermittedHandler: Equatable, Sendable {
         libraryPath != nil || manifest.declaration(for: identifier)?.call != nil
     }
 
-    /// The hashes of all host-owned copies that its tasks load: of its library, and of those that its calls name.
+    /// The hashes of all host-owned copies that its tasks load: of its library, and of those that its calls
+    /// name.
     public var libraryCopies: Set<String> {
         var copies = Set([libraryHash].compactMap(\.self))
         for program in manifest.tasks.compactMap(\.call) {
@@ -29,7 +30,6 @@ public struct PermittedHandler: Equatable, Sendable {
         return copies
     }
 
-    /// Makes a handler.
     public init(manifestPath: String, manifest: Manifest, libraryPath: String?, libraryHash: String?) {
         self.manifestPath = manifestPath
         self.manifest = manifest
@@ -44,7 +44,7 @@ public struct ManifestProblem: Error, Equatable, Hashable, Sendable, CustomStrin
     public enum Severity: String, Sendable, Codable {
         /// The manifest is not used.
         case error
-        /// It is used; somebody should look.
+        /// It is used, but its author should check it.
         case warning
     }
 
@@ -58,10 +58,9 @@ public struct ManifestProblem: Error, Equatable, Hashable, Sendable, CustomStrin
     public var column: Int?
     /// What was found.
     public var finding: String
-    /// What to do; `nil` if the finding says it.
+    /// What to do; `nil` if the finding makes that clear.
     public var remedy: String?
 
-    /// Makes a problem.
     public init(
         severity: Severity = .error, file: String, line: Int? = nil, column: Int? = nil, finding: String,
         remedy: String? = nil

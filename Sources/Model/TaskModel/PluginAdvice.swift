@@ -1,6 +1,6 @@
-/// What the author of a plugin should know of it, told once per version of its library.
+/// Advice for the author of a plugin, given once for each version of its library.
 public struct PluginAdvice: Equatable, Sendable, Codable {
-    /// One word for what was found: `chainEnds`, `noExpirationHandler`, or what the plugin itself says.
+    /// One word for what was found: `chainEnds`, `noExpirationHandler`, or a word of the plugin itself.
     public var code: String
     /// What was found and what to do.
     public var message: String

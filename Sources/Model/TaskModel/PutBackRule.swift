@@ -1,18 +1,20 @@
 /// Which ends of a launch make its request pending again.
 public enum PutBackRule {
-    /// Whether the request goes back, unless another one of its identifier is pending (the store looks at that).
+    /// Whether the request goes back, unless another one of its identifier is pending (the store looks at
+    /// that).
     ///
-    /// A launch that was lost, or expired without a word of the handler, has not done its work; everything else is an
-    /// answer. What the user cancelled, and what has no manifest, stays ended. The launch of an app that took its whole
-    /// lease does too: it would take it again.
+    /// A launch that was lost, or expired without a word of the handler, has not done its work; everything
+    /// else is an answer. What the user cancelled, and what has no manifest, stays ended. The launch of an
+    /// app that took its whole lease does too: it would take it again.
     ///
     /// - Parameters:
     ///   - kind: The request's kind.
     ///   - outcome: How the launch ended.
     ///   - completed: Whether the handler completed, with `true` or `false`.
     ///   - expiration: The reason of the expiration that was sent; `nil` if none.
-    ///   - isAtMostOnce: Whether the manifest says `delivery: atMostOnce`.
-    ///   - neverListened: Whether it had no expiration handler: then the expiration completed it, without success.
+    ///   - isAtMostOnce: Whether the manifest sets `delivery: atMostOnce`.
+    ///   - neverListened: Whether it had no expiration handler: then the expiration completed it, without
+    ///     success.
     /// - Returns: False where the launch's end is the request's end.
     public static func applies(
         kind: TaskKind, outcome: Outcome, completed: Bool, expiration: Reason?, isAtMostOnce: Bool,
@@ -27,13 +29,15 @@ public enum PutBackRule {
         }
     }
 
-    /// How long to wait before a launch that failed or crashed is tried again; `nil` where its end is the request's end.
+    /// How long to wait before a launch that failed or crashed is tried again; `nil` where its end is the
+    /// request's end.
     ///
     /// - Parameters:
     ///   - outcome: How the launch ended.
     ///   - expiration: The reason of the expiration that was sent; `nil` if none.
-    ///   - retry: What the manifest says; `nil` tries nothing again.
-    ///   - failures: Earlier launches of the request that failed or crashed; those that expired or were lost are none.
+    ///   - retry: The manifest's rule; `nil` means no retries.
+    ///   - failures: Earlier launches of the request that failed or crashed; those that expired or were lost
+    ///     are none.
     /// - Returns: The back-off.
     public static func retryDelay(
         outcome: Outcome, expiration: Reason?, retry: RetryDeclaration?, failures: Int

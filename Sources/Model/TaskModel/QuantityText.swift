@@ -1,4 +1,4 @@
-/// Why a text is no duration or size.
+/// The reason why a text is not a valid duration or size.
 public struct QuantityError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What was found.
     public let finding: String
@@ -9,7 +9,7 @@ public struct QuantityError: Error, Equatable, Sendable, CustomStringConvertible
     public var description: String { "\(finding). \(remedy)" }
 }
 
-/// Durations as people write them, in manifests and on the command line.
+/// Reads and writes durations as people write them in manifests and on the command line.
 public enum DurationText {
     private static let units: [(name: String, length: Duration)] = [
         ("ms", .milliseconds(1)), ("s", .seconds(1)), ("m", .seconds(60)), ("h", .seconds(3600)),
@@ -18,10 +18,11 @@ public enum DurationText {
 
     /// Reads `500ms`, `30s`, `15m`, `1h30m`, `2d`: whole numbers with units, the largest unit first.
     ///
-    /// - Throws: ``QuantityError`` for anything else, and above 3,660 days. A bare number has no unit and is refused.
+    /// - Throws: ``QuantityError`` for anything else, and above 3,660 days. A bare number has no unit and is
+    ///   refused.
     public static func parse(_ text: String) throws(QuantityError) -> Duration {
         let remedy = "Write a number with a unit: 500ms, 30s, 15m, 1h30m, 2d"
-        let refusal = QuantityError(finding: "'\(text.prefix(40))' is no duration", remedy: remedy)
+        let refusal = QuantityError(finding: "not a valid duration: '\(text.prefix(40))'", remedy: remedy)
         var rest = Substring(text)
         var sum = Duration.zero
         var lastUnit = units.count
@@ -65,13 +66,14 @@ public enum DurationText {
     }
 }
 
-/// Sizes as people write them.
+/// Reads sizes as people write them.
 public enum ByteCountText {
     private static let units: [String: Int64] = ["B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30]
 
     /// Reads `256MiB`, `64KiB`, `2GiB`, `512B`; one blank before the unit is allowed.
     ///
-    /// - Throws: ``QuantityError`` for anything else; `MB` is refused because it has two meanings.
+    /// - Throws: ``QuantityError`` for anything else. `MB` is refused, because it means two sizes: 10^6 or
+    ///   2^20 bytes.
     public static func parse(_ text: String) throws(QuantityError) -> ByteCount {
         let digits = text.prefix { ("0"..."9").contains($0) }
         var unit = text.dropFirst(digits.count)
@@ -80,9 +82,18 @@ public enum ByteCountText {
             case let (product, overflow) = number.multipliedReportingOverflow(by: factor), !overflow
         else {
             throw QuantityError(
-                finding: "'\(text.prefix(40))' is no size",
-                remedy: "Write a number with a unit: 512B, 64KiB, 256MiB, 2GiB")
+                finding: "not a valid size: '\(text.prefix(40))'",
+                remedy: advice(digits: digits, unit: unit))
         }
         return ByteCount(bytes: product)
+    }
+
+    /// For `256MB`, `256M` or `256mb`: `Use 256MiB`; otherwise what a size looks like.
+    private static func advice(digits: Substring, unit: Substring) -> String {
+        let meant = ["k": "KiB", "m": "MiB", "g": "GiB"][unit.lowercased().prefix(1)]
+        if let meant, !digits.isEmpty, ["", "b", "ib"].contains(unit.lowercased().dropFirst()) {
+            return "Use \(digits)\(meant)"
+        }
+        return "Write a number with a unit: 512B, 64KiB, 256MiB, 2GiB"
     }
 }

@@ -4,8 +4,8 @@ public struct Schedule: Equatable, Hashable, Sendable, Codable {
     public enum Timing: Equatable, Hashable, Sendable, Codable {
         /// A period after the identifier's last launch began.
         case every(Duration)
-        /// A calendar expression, checked when the manifest was read, and the zone whose clocks it means; `nil` is the
-        /// machine's own zone, whatever it is at each computation.
+        /// A calendar expression, checked when the manifest was read, and the zone whose clocks it means;
+        /// `nil` is the machine's own zone, whatever it is at each computation.
         case calendar(expression: String, timeZone: String?)
     }
 
@@ -24,7 +24,6 @@ public struct Schedule: Equatable, Hashable, Sendable, Codable {
     /// Whether its dates wake a suspended machine.
     public var wakesMachine = false
 
-    /// Makes a schedule.
     public init(timing: Timing?, tolerance: Duration) {
         self.timing = timing
         self.tolerance = tolerance

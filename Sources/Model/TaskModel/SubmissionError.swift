@@ -36,7 +36,6 @@ public struct SubmissionError: Error, Equatable, Sendable, CustomStringConvertib
     /// What to do.
     public let remedy: String
 
-    /// Makes an error.
     public init(code: Code, subject: String, finding: String, remedy: String) {
         self.code = code
         self.subject = subject

@@ -12,7 +12,8 @@ public enum TaskKind: String, Sendable, Codable, CaseIterable, Hashable {
     case transferEvents
     /// Periodic work inside a tolerance; Apple's background activity scheduler.
     case activity
-    /// No task: runs an app's launch code, which submits its first requests; Apple's launch into the background.
+    /// No task: runs an app's launch code, which submits its first requests; Apple's launch into the
+    /// background.
     ///
     /// The host makes them for plugins that export `bgtask_app_entry`; no manifest can declare one.
     case appLaunch
@@ -49,7 +50,8 @@ public enum TaskKind: String, Sendable, Codable, CaseIterable, Hashable {
         }
     }
 
-    /// Whether the host may put it off: all but what a user asked for, and launches of apps, which cost little and come once.
+    /// Whether the host may put it off: all but what a user asked for, and launches of apps, which cost
+    /// little and come once.
     public var isDiscretionary: Bool { self != .continuedProcessing && self != .appLaunch }
 }
 

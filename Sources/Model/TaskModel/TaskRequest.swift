@@ -77,7 +77,7 @@ public struct TaskSubmission: Equatable, Sendable, Codable {
     public var pushPriority = PushPriority.considerate
     /// Activities: when the window ends, which becomes the request's deadline.
     ///
-    /// `nil` has no window. Stores keep the request's deadline alone.
+    /// `nil` has no window. Stores keep only the request's deadline.
     public var deadline: WallTime?
     /// A repeated submission with the same key returns the same request.
     ///

@@ -11,7 +11,6 @@ public struct Rationale: Equatable, Hashable, Sendable, Codable {
     /// The act or command that would help; `nil` if only time does.
     public var remedy: String?
 
-    /// Makes a rationale.
     public init(
         quantity: String, required: String, observed: String, earliestChange: WallTime? = nil,
         remedy: String? = nil
@@ -24,7 +23,7 @@ public struct Rationale: Equatable, Hashable, Sendable, Codable {
     }
 }
 
-/// What a policy says of starting one request now.
+/// The answer of a policy about starting one request now.
 public enum Decision: String, Sendable, Codable, CaseIterable {
     /// It has nothing against it.
     case proceed
@@ -46,12 +45,11 @@ public struct Verdict: Equatable, Hashable, Sendable, Codable {
     public var weight: Double
     /// What it looked at.
     ///
-    /// Empty where it had nothing to say.
+    /// Empty if the policy gave no reason.
     public var rationale: [Rationale]
     /// Since when what it looked at has been so, as far as the host knows; `nil` if that has no time.
     public var since: WallTime?
 
-    /// Makes a verdict.
     public init(
         policy: String, decision: Decision, score: Double, weight: Double, rationale: [Rationale],
         since: WallTime? = nil

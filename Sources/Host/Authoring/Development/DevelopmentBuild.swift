@@ -50,17 +50,17 @@ public struct DevelopmentBuild: Sendable {
         guard status == 0 else {
             let finding =
                 status == 127
-                ? "there is no program '\(command[0])'" : "the build ended with status \(status)"
+                ? "the program '\(command[0])' was not found" : "the build ended with status \(status)"
             throw AuthoringError(
                 plan.directory, finding,
-                status == 127 ? "Install it" : "Mend what \(command[0]) says above")
+                status == 127 ? "Install it" : "Fix the errors that \(command[0]) reports above")
         }
         let directory = try await products()
         var paths: [String] = []
         for library in plan.libraries {
             guard let path = find(library, in: directory, depth: 0) else {
                 throw AuthoringError(
-                    library, "a manifest names it, and the build did not make it in \(directory)", remedy)
+                    library, "a manifest names it, but the build did not make it in \(directory)", remedy)
             }
             paths.append(path)
         }
@@ -70,9 +70,9 @@ public struct DevelopmentBuild: Sendable {
     private var remedy: String {
         switch plan.build {
         case .package:
-            "Name the product as the library without 'lib' and '.so': .library(name: ..., type: .dynamic, ...)"
-        case .makefile: "Let the Makefile's first target build it"
-        case .compiler, .nothing: "Look at the manifest's 'library'"
+            "Name the product like the library, without 'lib' and '.so': .library(name: ..., type: .dynamic, ...)"
+        case .makefile: "Make the Makefile's first target build it"
+        case .compiler, .nothing: "Check the manifest's 'library'"
         }
     }
 
@@ -90,7 +90,8 @@ public struct DevelopmentBuild: Sendable {
             let text = String(decoding: (try? FileContents.read(file, limit: 1 << 16)) ?? [], as: UTF8.self)
             guard let path = text.split(separator: "\n").last(where: { $0.hasPrefix("/") }) else {
                 throw AuthoringError(
-                    plan.directory, "swift build does not say where it builds: \(text)", "Try it by hand")
+                    plan.directory, "'swift build' does not report where it builds: \(text)", "Run it by hand"
+                )
             }
             return String(path)
         }

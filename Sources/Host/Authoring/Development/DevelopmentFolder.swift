@@ -60,7 +60,7 @@ public struct DevelopmentFolder: Sendable {
                 }
             } catch {
                 throw AuthoringError(
-                    directory, "\(error)", "Make room, and let no two manifests have one name")
+                    directory, "\(error)", "Free some space, and give each manifest a name of its own")
             }
         }
     }
@@ -68,7 +68,7 @@ public struct DevelopmentFolder: Sendable {
     /// Starts the host on what is installed; it ends with the leash.
     ///
     /// - Returns: The host, which may not answer yet.
-    /// - Throws: ``AuthoringError`` if there is no bgtaskd beside the running program.
+    /// - Throws: ``AuthoringError`` if there is no bgtaskd next to the running program.
     public func startHost() throws(AuthoringError) -> LeashedProgram {
         let program = try Installation().program("bgtaskd")
         try? DirectoryTree.make(path + "/etc", mode: 0o755)

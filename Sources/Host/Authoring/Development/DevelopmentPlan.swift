@@ -26,7 +26,7 @@ public struct DevelopmentPlan: Equatable, Sendable {
     public var tasks: [TaskDeclaration]
     /// The libraries that the manifests name.
     public var libraries: [String]
-    /// What lint says of the manifests and of a package's sources.
+    /// The problems that lint finds in the manifests and in a package's sources.
     public var problems: [ManifestProblem]
 
     /// Whether a manifest can't be used.
@@ -36,7 +36,7 @@ public struct DevelopmentPlan: Equatable, Sendable {
 
     /// Looks into a directory.
     ///
-    /// - Throws: ``AuthoringError`` that says what it lacks.
+    /// - Throws: ``AuthoringError`` that names what is missing.
     public init(_ path: String) throws(AuthoringError) {
         let names: [String]
         do {
@@ -51,7 +51,7 @@ public struct DevelopmentPlan: Equatable, Sendable {
         manifests += further.filter(Self.isManifest).map { "\(root)/manifests/\($0)" }
         guard !manifests.isEmpty else {
             throw AuthoringError(
-                root, "there is no manifest (*.yaml) in it",
+                root, "it contains no manifest (*.yaml)",
                 "Write one, or begin with: bgtask new c NAME")
         }
         self.manifests = manifests
@@ -59,7 +59,7 @@ public struct DevelopmentPlan: Equatable, Sendable {
         tasks = read.flatMap(\.tasks)
         libraries = Set(read.compactMap(\.library)).sorted()
         problems = ManifestLinter.lint(files: manifests, pluginsDirectory: nil)
-        // Of a manifest with errors nobody knows the library: the problems come first.
+        // The library of a manifest with errors is unknown, so the problems come first.
         build =
             problems.contains { $0.severity == .error }
             ? .nothing : try Self.build(names, libraries, in: root)
@@ -79,7 +79,7 @@ public struct DevelopmentPlan: Equatable, Sendable {
         guard !sources.isEmpty else { return .nothing }
         guard libraries.count == 1, let library = libraries.first else {
             throw AuthoringError(
-                directory, "its C files make one library, and the manifests name \(libraries.count)",
+                directory, "its C files make one library, but the manifests name \(libraries.count)",
                 "Write a Makefile that builds \(libraries.isEmpty ? "it" : "them")")
         }
         return .compiler(sources: sources.map { "\(directory)/\($0)" }, library: library)

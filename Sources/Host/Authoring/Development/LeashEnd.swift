@@ -7,6 +7,6 @@ final class LeashEnd: Sendable {
 
     init(_ socket: DescriptorSocket) { self.socket = Mutex(socket) }
 
-    /// Lets go; the other end sees it at once.
+    /// Lets go; the other end sees it immediately.
     func drop() { socket.withLock { $0 = nil } }
 }

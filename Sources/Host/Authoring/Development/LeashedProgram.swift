@@ -1,9 +1,9 @@
 import LinuxSystem
 
-/// A program that ends with this process, however that ends: Ctrl-C, a crash, a kill.
+/// A program that ends with this process, whether Ctrl-C, a crash or a kill ends the process.
 ///
-/// It runs in a session of its own under a shell that reads a socket of ours: when nobody holds our end any more, its
-/// process group gets SIGTERM, and a command is run once it is gone.
+/// It runs in its own session under a shell that reads from a socket. When this process no longer holds the
+/// other end, the program's process group gets SIGTERM, and a command runs after the group has ended.
 public final class LeashedProgram: Sendable {
     /// The shell's words.
     ///
@@ -21,7 +21,7 @@ public final class LeashedProgram: Sendable {
         if [ -n "$after" ]; then eval "$after"; fi
         exit $status
         """#
-    /// What `make` tells the programs that it starts is not for ours.
+    /// Variables that `make` sets for its own programs; the leashed program must not inherit them.
     private static let dropped = ["MAKEFLAGS=", "MAKELEVEL=", "MFLAGS="]
 
     private let handle: ProcessHandle

@@ -1,6 +1,6 @@
 import LinuxSystem
 
-/// What a plugin is made of at one moment, to tell a change from what the build itself writes.
+/// The files of a plugin at one moment, to distinguish a change from what the build itself writes.
 public struct SourceSnapshot: Equatable, Sendable {
     private static let endings = [
         ".swift", ".c", ".h", ".cc", ".cpp", ".hpp", ".m", ".rs", ".zig", ".go", ".yaml", ".yml", ".map",

@@ -1,7 +1,7 @@
 import Foundation
 import TaskModel
 
-/// What an app's Info.plist says about the background.
+/// The keys of an app's Info.plist that concern the background.
 struct AppPropertyList {
     /// `CFBundleIdentifier`, as it is written.
     var bundle: String?
@@ -24,11 +24,11 @@ struct AppPropertyList {
             value = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
         } catch {
             throw AuthoringError(
-                file, "it is no property list",
+                file, "it is not a property list",
                 "Give the Info.plist of the app's target, or of the built app: App.app/Info.plist")
         }
         guard let keys = value as? [String: Any] else {
-            throw AuthoringError(file, "its root is no dictionary", "Give the app's Info.plist")
+            throw AuthoringError(file, "its root is not a dictionary", "Give the app's Info.plist")
         }
         bundle = try Self.text("CFBundleIdentifier", keys, file)
         let executable = try Self.text("CFBundleExecutable", keys, file)
@@ -43,7 +43,7 @@ struct AppPropertyList {
     {
         guard let value = keys[key] else { return nil }
         guard let text = value as? String else {
-            throw AuthoringError(file, "\(key) is no text", "Make it a <string>")
+            throw AuthoringError(file, "\(key) is not a string", "Make it a <string>")
         }
         return text.isEmpty ? nil : text
     }
@@ -53,12 +53,13 @@ struct AppPropertyList {
     {
         guard let value = keys[key] else { return [] }
         guard let values = value as? [Any] else {
-            throw AuthoringError(file, "\(key) is no array", "Make it an <array> of <string>s")
+            throw AuthoringError(file, "\(key) is not an array", "Make it an <array> of <string>s")
         }
         var texts: [String] = []
         for value in values {
             guard let text = value as? String else {
-                throw AuthoringError(file, "\(key) has something that is no text", "Make it a <string>")
+                throw AuthoringError(
+                    file, "\(key) contains something other than strings", "Make it a <string>")
             }
             texts.append(text)
         }

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Which kind an identifier of a property list probably is: Apple's plist does not say.
+/// The probable kind of an identifier in a property list, because Apple's plist does not contain the kind.
 struct KindGuess {
     /// The kind.
     var kind: TaskKind
@@ -19,7 +19,7 @@ struct KindGuess {
     ///
     /// - Parameters:
     ///   - pattern: What the plist permits.
-    ///   - bundle: The app, whose own name says nothing about a task.
+    ///   - bundle: The app, whose own name gives no hint about a task.
     ///   - modes: The known ones of `UIBackgroundModes`.
     /// - Returns: The kind and why.
     static func kind(
@@ -27,7 +27,7 @@ struct KindGuess {
     ) -> KindGuess {
         if pattern.isWildcard {
             return KindGuess(
-                kind: .continuedProcessing, reason: "guessed: only continued tasks may end in '.*'")
+                kind: .continuedProcessing, reason: "guessed: only continued tasks can end in '.*'")
         }
         let text = pattern.base.rawValue
         let isInside = text.hasPrefix(bundle.rawValue + ".")
@@ -63,7 +63,7 @@ struct KindGuess {
         return KindGuess(kind: .appRefresh, reason: "guessed: nothing in the name says what it is")
     }
 
-    /// Short stems are whole words; longer ones may stand anywhere in one.
+    /// Short stems are whole words; longer ones can appear anywhere in a word.
     private static func match(_ word: String, _ stems: [String]) -> String? {
         stems.first { $0.utf8.count < 4 ? word == $0 : word.contains($0) }
     }
@@ -83,15 +83,15 @@ struct KindGuess {
     }
 }
 
-/// What stands in for the modes of iOS that this host has not.
+/// What to use instead of the modes of iOS that this host does not have.
 enum ForeignModes {
     private static let services =
-        "keep the connection in a service of its own, and let that submit tasks: bgtask submit IDENTIFIER"
+        "keep the connection in a separate service that submits tasks: bgtask submit IDENTIFIER"
     private static let devices =
-        "let a udev rule or a service submit a task when the device comes: bgtask submit IDENTIFIER"
+        "let a udev rule or a service submit a task when the device appears: bgtask submit IDENTIFIER"
     private static let table = [
-        "audio": "no task plays sound in the background; use a player or a service of its own",
-        "location": "no task follows the place; use a schedule, or a service that submits tasks",
+        "audio": "tasks can't play sound in the background; use a player or a separate service",
+        "location": "tasks can't follow the location; use a schedule, or a service that submits tasks",
         "voip": services,
         "push-to-talk": services,
         "network-authentication": "use NetworkManager's dispatcher scripts, which may submit a task",
@@ -104,6 +104,6 @@ enum ForeignModes {
 
     /// What to do instead of a mode that there is not.
     static func replacement(of mode: String) -> String {
-        table[mode] ?? "this host has no such mode; it has fetch, processing and remote-notification"
+        table[mode] ?? "bgtask does not have this mode; it has fetch, processing and remote-notification"
     }
 }

@@ -9,7 +9,7 @@ public struct ManifestDraft: Equatable, Sendable {
         public var pattern: IdentifierPattern
         /// Its kind.
         public var kind: TaskKind
-        /// Where the kind is from; begins with `guessed` where nobody said it.
+        /// Where the kind comes from; begins with `guessed` if the app does not declare it.
         public var reason: String
 
         /// Whether the kind should be looked at.
@@ -20,7 +20,7 @@ public struct ManifestDraft: Equatable, Sendable {
     public var bundle: BundleIdentifier
     /// The library's file name.
     public var library: String
-    /// Whether nobody said the library's name.
+    /// Whether the library's name is a guess.
     public var isLibraryGuessed: Bool
     /// What the bundle declares.
     public var modes: [BackgroundMode]
@@ -33,7 +33,7 @@ public struct ManifestDraft: Equatable, Sendable {
     public var text: String {
         var lines = ["# Made from an Info.plist by 'bgtask manifest from-plist'."]
         if isLibraryGuessed || tasks.contains(where: \.isGuessed) {
-            lines[0] += " Look at what is guessed."
+            lines[0] += " Check the lines marked as guessed."
         }
         lines += notes.map { "# \($0)" }
         lines.append("apiVersion: bgtask/v1")
@@ -67,7 +67,7 @@ extension ManifestDraft {
             try FileContents.create(path, Array(text.utf8), mode: 0o644)
         } catch {
             throw error.isExisting
-                ? AuthoringError(path, "it is there already", "Give another name, or remove it")
+                ? AuthoringError(path, "it already exists", "Give another name, or remove it")
                 : AuthoringError(path, "\(error)", "Give a file in a directory that you may write")
         }
     }

@@ -15,13 +15,13 @@ public struct PlistConversion {
     private var tasks: [ManifestDraft.Task] = []
     private var notes: [String] = []
 
-    /// Reads a property list and says what its manifest would be.
+    /// Reads a property list and drafts its manifest.
     ///
     /// - Parameters:
     ///   - path: The Info.plist, XML or binary.
     ///   - bundle: The bundle's id, where the property list leaves it to Xcode.
     ///   - library: The library's file name; `nil` guesses it.
-    ///   - sources: A directory of Swift sources that say which identifier is of which kind.
+    ///   - sources: A directory of Swift sources that show the kind of each identifier.
     /// - Returns: The manifest, with what its author should look at.
     /// - Throws: ``AuthoringError`` with what the property list lacks.
     public static func manifest(
@@ -39,7 +39,7 @@ public struct PlistConversion {
             throw AuthoringError(path, "\(error)", "Give a readable Info.plist")
         }
         guard bytes.count <= Self.maximumSize else {
-            throw AuthoringError(path, "it has more than 1 MiB", "Give the app's Info.plist")
+            throw AuthoringError(path, "it is larger than 1 MiB", "Give the app's Info.plist")
         }
         list = try AppPropertyList(bytes, file: path)
         file = path
@@ -86,7 +86,7 @@ public struct PlistConversion {
         guard !tasks.isEmpty else {
             throw AuthoringError(
                 file, "it permits no identifiers: BGTaskSchedulerPermittedIdentifiers is missing or empty",
-                "Add the identifiers that the app registers; a manifest needs one at least")
+                "Add the identifiers that the app registers; a manifest needs at least one")
         }
         for task in tasks {
             guard let mode = task.kind.requiredMode, modes.insert(mode).inserted else { continue }
@@ -102,7 +102,7 @@ public struct PlistConversion {
     private mutating func add(_ text: String) throws(AuthoringError) {
         let pattern = try pattern(text)
         guard !tasks.contains(where: { $0.pattern == pattern }) else {
-            notes.append("'\(pattern)' was there twice.")
+            notes.append("'\(pattern)' appeared twice.")
             return
         }
         let task =
@@ -133,7 +133,8 @@ public struct PlistConversion {
         }
         guard !replaced.contains("$") else {
             throw AuthoringError(
-                file, "the identifier '\(text)' has a build setting, which Xcode replaces when it builds",
+                file,
+                "the identifier '\(text)' contains a build setting, which Xcode replaces when it builds",
                 "Give the Info.plist of the built app: App.app/Info.plist")
         }
         do {
@@ -143,7 +144,7 @@ public struct PlistConversion {
         }
     }
 
-    /// The kind that the sources say, if they say one.
+    /// The kind that the sources show, if they show one.
     private func said(_ pattern: IdentifierPattern) throws(AuthoringError) -> ManifestDraft.Task? {
         let matching = uses.filter { $0.kind != nil && $0.name.isCovered(by: pattern) }
         guard let first = matching.first, let kind = first.kind else { return nil }

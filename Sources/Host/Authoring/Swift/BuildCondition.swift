@@ -1,4 +1,4 @@
-/// The condition of an `#if`, answered for one platform; `nil` is "nobody can tell from here".
+/// The condition of an `#if`, answered for one platform; `nil` means that the answer is not known here.
 struct BuildCondition {
     /// What is asked about.
     enum Platform {

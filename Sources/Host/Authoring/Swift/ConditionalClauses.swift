@@ -20,7 +20,7 @@ struct ConditionalClause {
     var onIPhone: Bool?
     /// The `#if` that it is part of, as an index of directives.
     var group: Int
-    /// Whether it stands inside of a clause that is not compiled for Linux.
+    /// Whether it is inside a clause that is not compiled for Linux.
     var isInsideDead: Bool
 }
 

@@ -22,10 +22,11 @@ struct IdentifierCheck {
             guard use.role == .registration else { return nil }
             return ManifestProblem(
                 severity: .warning, file: use.file, line: use.place.line, column: use.place.column,
-                finding: "the identifier is \(text), which can't be told from the text: it is not checked")
+                finding: "the identifier is \(text), whose value the source does not show; it was not checked"
+            )
         }
         guard let declaration = declared.filter({ $0.permits(use.name) }).max(by: { $0.isLess($1) }) else {
-            // Of a prefix we know too little to say no, unless nothing could follow it.
+            // A prefix is not enough to reject an identifier, unless nothing could follow it.
             if case .prefix(let text) = use.name,
                 declared.contains(where: { $0.task.pattern.base.rawValue.hasPrefix(text) })
             {
@@ -44,10 +45,11 @@ struct IdentifierCheck {
             file: use.file, line: use.place.line, column: use.place.column,
             finding:
                 "'\(what)' is \(verb) as \(kind.rawValue), and \(declaration.file):\(declaration.line) has kind \(declaration.task.kind.rawValue)",
-            remedy: "Let both say the same")
+            remedy: "Use the same kind in both")
     }
 
-    /// What is wrong with a task that no source registers; an error only where every registration could be read.
+    /// What is wrong with a task that no source registers; an error only where every registration could be
+    /// read.
     private func unregistered(_ declared: DeclaredTask) -> ManifestProblem? {
         let isRegistered = [TaskKind.appRefresh, .processing, .continuedProcessing].contains(
             declared.task.kind)
@@ -60,7 +62,7 @@ struct IdentifierCheck {
         return ManifestProblem(
             severity: isSure ? .error : .warning, file: declared.file, line: declared.line,
             column: declared.column,
-            finding: "'\(declared.task.pattern)' is permitted, and no source registers a handler for it",
+            finding: "'\(declared.task.pattern)' is permitted, but no source registers a handler for it",
             remedy: "Register one while the app launches, or remove the task")
     }
 }

@@ -3,8 +3,8 @@ import LinuxSystem
 import StrictFiles
 public import TaskModel
 
-/// What `bgtask lint --sources` does: finds what compiles to nothing on Linux, what does not compile, and identifiers
-/// that a manifest does not permit.
+/// What `bgtask lint --sources` does: finds what compiles to nothing on Linux, what does not compile, and
+/// identifiers that a manifest does not permit.
 public enum SourceLinter {
     /// The largest source that is read: 4 MiB; larger ones are made by machines.
     private static let maximumSize = 4 << 20
@@ -21,7 +21,8 @@ public enum SourceLinter {
     ///
     /// - Parameters:
     ///   - directory: Where they are; names that begin with a dot are left out.
-    ///   - manifests: Files whose identifiers are held against those of the sources; none checks no identifiers.
+    ///   - manifests: Files whose identifiers are held against those of the sources; none checks no
+    ///     identifiers.
     /// - Returns: What was found; what can't be read is found too.
     /// - Throws: ``AuthoringError`` if the directory can't be read or has no Swift files.
     public static func lint(sources directory: String, manifests: [String]) throws(AuthoringError) -> Report {
@@ -55,7 +56,7 @@ public enum SourceLinter {
         }
         guard !paths.isEmpty else {
             throw AuthoringError(
-                directory, "there is no Swift file in it", "Give the directory of the Swift sources")
+                directory, "it contains no Swift files", "Give the directory of the Swift sources")
         }
         var files: [SwiftFile] = []
         var unread: [ManifestProblem] = []
@@ -65,7 +66,8 @@ public enum SourceLinter {
                 if bytes.count > maximumSize {
                     unread.append(
                         ManifestProblem(
-                            severity: .warning, file: path, finding: "it has more than 4 MiB and was not read"
+                            severity: .warning, file: path,
+                            finding: "it is larger than 4 MiB and was not read"
                         ))
                 } else {
                     files.append(SwiftFile(path: path, bytes: bytes))

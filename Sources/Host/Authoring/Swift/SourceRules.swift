@@ -64,9 +64,9 @@ struct SourceRules {
         return ManifestProblem(
             severity: clause.onIPhone == false ? .warning : .error, file: file.path, line: clause.place.line,
             column: clause.place.column,
-            finding: "'\(clause.name)' is false on Linux: \(what) compiles to nothing, without a word",
+            finding: "'\(clause.name)' is false on Linux, so \(what) is silently left out",
             remedy: clause.onIPhone == false
-                ? "A device does without it too; to have it here, write '\(keyword) canImport(\(module))'"
+                ? "A device leaves it out too. To include it here, write '\(keyword) canImport(\(module))'"
                 : "Write '\(keyword) canImport(\(module))'")
     }
 
@@ -85,9 +85,9 @@ struct SourceRules {
         case .hash(let name) where !isDead && ["selector", "keyPath"].contains(name):
             return [
                 error(
-                    token, "'#\(name)' is an error on Linux: there is no Objective-C",
+                    token, "'#\(name)' is an error on Linux, which has no Objective-C",
                     name == "selector"
-                        ? "Pass a closure: most of Foundation's calls that take a selector have one that does"
+                        ? "Pass a closure; most of Foundation's calls that take a selector have a variant that takes one"
                         : "Write a key path: \\.name")
             ]
         case .word(let word) where !isDead:
@@ -104,7 +104,7 @@ struct SourceRules {
         else { return [] }
         return [
             error(
-                token, "'@\(name)' is an error on Linux: there is no Objective-C",
+                token, "'@\(name)' is an error on Linux, which has no Objective-C",
                 name.hasPrefix("objc")
                     ? "Remove it, or keep it behind '#if canImport(ObjectiveC)'"
                     : "Keep views and models out of a plugin, or put it behind '#if canImport(ObjectiveC)'")
@@ -117,27 +117,28 @@ struct SourceRules {
         case "observe" where isCall(index, of: "\\"):
             return [
                 error(
-                    token, "'.observe(\\.' is an error on Linux: Foundation has no key-value observing there",
-                    "Tell it by a closure or a property's didSet; the host sees a task's progress by itself")
+                    token, "'.observe(\\.' is an error on Linux, where Foundation has no key-value observing",
+                    "Use a closure or a property's didSet. The host follows a task's progress by itself")
             ]
         case "addObserver" where hasLabel("forKeyPath", from: index):
             return [
                 error(
                     token,
-                    "'addObserver(_:forKeyPath:)' is an error on Linux: there is no key-value observing",
-                    "Tell it by a closure or a property's didSet")
+                    "'addObserver(_:forKeyPath:)' is an error on Linux, where Foundation has no key-value observing",
+                    "Use a closure or a property's didSet")
             ]
         case "setMinimumBackgroundFetchInterval" where index == 0 || file.tokens[index - 1].word != "func":
             return [
                 error(
-                    token, "'\(word)' is the background fetch before iOS 13, which is not there",
+                    token,
+                    "'\(word)' belongs to the background fetch before iOS 13, which bgtask does not have",
                     "Register an appRefresh task and submit a BGAppRefreshTaskRequest; "
                         + "'schedule: {every: 15m}' in the manifest repeats it")
             ]
         case "performFetchWithCompletionHandler":
             return [
                 warning(
-                    token, "nobody calls '\(word)': it is the background fetch before iOS 13",
+                    token, "'\(word)' is never called: it belongs to the background fetch before iOS 13",
                     "Do its work in the handler of an appRefresh task")
             ]
         default:
@@ -145,7 +146,7 @@ struct SourceRules {
         }
     }
 
-    /// Whether a dot stands before a word, and behind it a bracket and then this sign.
+    /// Whether a word follows a dot, and is followed by a bracket and then this sign.
     private func isCall(_ index: Int, of sign: Character) -> Bool {
         let tokens = file.tokens
         return index > 0 && tokens[index - 1].isSign(".") && index + 2 < tokens.count
@@ -172,14 +173,14 @@ struct SourceRules {
         ]
         for (call, command) in calls where text.contains(call) {
             return [
-                warning(token, "'\(call)' is for Apple's debugger", "Here it is a command: \(command)")
+                warning(token, "'\(call)' is for Apple's debugger", "Use this command instead: \(command)")
             ]
         }
         guard text.contains("e -l objc") else { return [] }
         return [
             warning(
-                token, "'e -l objc' is for Apple's debugger; there is no Objective-C here",
-                "Tasks are started by 'bgtask launch', and stopped by 'bgtask expire'")
+                token, "'e -l objc' is for Apple's debugger; Linux has no Objective-C",
+                "Start tasks with 'bgtask launch', and stop them with 'bgtask expire'")
         ]
     }
 

@@ -5,8 +5,8 @@ enum SourceTree {
     /// Levels of directories that are gone down: more than any package has.
     private static let deepest = 64
 
-    /// The paths, sorted by bytes; names that begin with a dot are left out, and links to directories are not followed
-    /// twice.
+    /// The paths, sorted by bytes; names that begin with a dot are left out, and links to directories are not
+    /// followed twice.
     ///
     /// - Throws: The directory can't be read.
     static func files(in directory: String) throws(SystemCallError) -> [String] {

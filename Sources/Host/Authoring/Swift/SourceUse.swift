@@ -9,7 +9,7 @@ struct SourceUse {
         case request
     }
 
-    /// What is known of the identifier from the text alone.
+    /// What is known of the identifier only from the text.
     enum Name: Equatable {
         case whole(String)
         /// Text and then something that is computed.
@@ -20,7 +20,7 @@ struct SourceUse {
     var file: String
     var place: Place
     var role: Role
-    /// The kind that the code says; `nil` where it does not.
+    /// The kind that the code shows; `nil` if it shows none.
     var kind: TaskKind?
     var name: Name
 }
@@ -149,7 +149,7 @@ struct SourceUses {
     private func resolve(_ tokens: ArraySlice<SwiftToken>) -> SourceUse.Name {
         if case .string(let text, let isWhole) = tokens.first?.kind {
             if isWhole, tokens.count == 1 { return .whole(text) }
-            return text.isEmpty ? .unknown("a text that is put together") : .prefix(text)
+            return text.isEmpty ? .unknown("a string with interpolation") : .prefix(text)
         }
         var words = tokens.filter { !$0.isSign(".") && !$0.isSign("!") }.map(\.word)
         if words.count > 1, words.last == "rawValue" { words.removeLast() }
@@ -161,7 +161,8 @@ struct SourceUses {
         return .unknown("'\(last)'")
     }
 
-    /// The kind that a launch handler's cast says, in the call that begins at a bracket or in its trailing closure.
+    /// The kind that a launch handler's cast says, in the call that begins at a bracket or in its trailing
+    /// closure.
     private func kind(from start: Int) -> TaskKind? {
         var end = start
         skipBrackets(&end)

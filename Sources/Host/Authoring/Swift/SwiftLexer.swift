@@ -1,8 +1,10 @@
 import StrictFiles
 
-/// Cuts a Swift file into tokens: comments, strings and regular expressions are known, so that nothing in them is code.
+/// Cuts a Swift file into tokens: comments, strings and regular expressions are known, so that nothing in
+/// them is code.
 ///
-/// It takes any bytes and never fails: what is not Swift becomes signs, and an end that is missing is the file's end.
+/// It takes any bytes and never fails: what is not Swift becomes signs, and an end that is missing is the
+/// file's end.
 struct SwiftLexer {
     private let bytes: [UInt8]
     private var position = 0

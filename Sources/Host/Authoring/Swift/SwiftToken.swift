@@ -8,7 +8,7 @@ struct SwiftToken {
         case word(String)
         /// `@objc`: an attribute, without the sign.
         case attribute(String)
-        /// `#selector`: a word behind a number sign that is no directive.
+        /// `#selector`: a word behind a number sign that is not a directive.
         case hash(String)
         /// `#if`, `#elseif`, `#else`, `#endif`: the word, and for the first two the text of the condition.
         case directive(String, condition: String)

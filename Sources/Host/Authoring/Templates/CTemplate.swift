@@ -70,7 +70,7 @@ extension TemplateNames {
         \t    { echo '\(library) exports more or less than bgtask_plugin_entry:'; nm -D --defined-only \(library); exit 1; }
         \t$(BGTASK) lint \(name).yaml
         \t@if [ -x "$$(dirname "$$(command -v $(BGTASK))")/bgtaskd" ]; then $(BGTASK) dev --once .; \\
-        \telse echo 'There is no bgtaskd beside $(BGTASK): the plugin was built and checked, not run.'; fi
+        \telse echo 'The plugin was built and checked, but not run: bgtaskd is not in the directory of $(BGTASK).'; fi
 
         clean:
         \trm -f \(library)

@@ -59,7 +59,7 @@ public struct NewPlugin: Sendable {
         let paths = files.map { directory + "/" + $0.path }
         for path in paths where !DirectoryTree.isMissing(path) {
             throw AuthoringError(
-                path, "it is there already, and nothing was written",
+                path, "it already exists; nothing was written",
                 "Give another name, or another place: --directory DIR")
         }
         for (file, path) in zip(files, paths) {
@@ -84,13 +84,13 @@ public struct NewPlugin: Sendable {
         if let odd = name.first(where: { !$0.isASCII || !($0.isLetter || $0.isNumber || others.contains($0)) }
         ) {
             throw AuthoringError(
-                subject, "it has the character '\(odd)'",
+                subject, "it contains the character '\(odd)'",
                 template == .swift
-                    ? "A Swift module's name has A-Z a-z 0-9 and _" : "Use A-Z a-z 0-9 _ and -")
+                    ? "The name of a Swift module uses A-Z a-z 0-9 and _" : "Use A-Z a-z 0-9 _ and -")
         }
         guard name.utf8.count <= longestName else {
             throw AuthoringError(
-                subject, "it has \(name.utf8.count) bytes", "Use \(longestName) at most")
+                subject, "it has \(name.utf8.count) bytes", "Use at most \(longestName)")
         }
         guard template != .swift || !taken.contains(name.lowercased()) else {
             throw AuthoringError(

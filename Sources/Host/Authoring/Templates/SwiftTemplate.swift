@@ -29,7 +29,8 @@ extension TemplateNames {
                     .target(
                         name: "\(name)", dependencies: [.product(name: "BackgroundTasks", package: "\(identity)")],
                         swiftSettings: [
-                            // The tests have a 'main' of their own; the plugin's '@main' is found by this name too.
+                            // The tests have a 'main' of their own; the plugin's '@main' is found by this
+                            // name too.
                             .unsafeFlags([
                                 "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "bgtask_app_main",
                             ])
@@ -63,7 +64,8 @@ extension TemplateNames {
                 }
             }
 
-            /// Called when the app is launched (the plugin was installed or changed, `bgtask open`): begins the chain.
+            /// Called when the app is launched (the plugin was installed or changed, `bgtask open`): begins
+            /// the chain.
             static func didEnterBackground() { submitNext() }
 
             /// Each launch asks for the next one; the host decides when that is.

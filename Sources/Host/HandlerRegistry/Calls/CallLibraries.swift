@@ -22,7 +22,7 @@ struct CallLibraries {
                     problems.error(
                         invocation.library == nil ? places.library : place,
                         "library '\(library)' was not found",
-                        "Install its package, or put it into the plugins directory; name it as 'ldconfig -p' lists it"
+                        "Install its package, or put it in the plugins directory. Use the name that 'ldconfig -p' lists"
                     )
                 }
                 continue
@@ -37,8 +37,9 @@ struct CallLibraries {
             } else if !functions.contains(invocation.function) {
                 let near = Nearest.match(invocation.function, in: functions)
                 problems.error(
-                    place, "there is no function '\(invocation.function.shortened)' in \(library)",
-                    near.map { "Did you mean '\($0)'?" } ?? "Look at: nm -D --defined-only \(path)")
+                    place, "\(library) has no function '\(invocation.function.shortened)'",
+                    near.map { "Did you mean '\($0)'?" }
+                        ?? "List its functions with: nm -D --defined-only \(path)")
             }
         }
     }

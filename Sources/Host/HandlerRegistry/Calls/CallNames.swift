@@ -3,7 +3,7 @@ import TaskModel
 
 /// Follows which names are bound while a program is read from top to bottom.
 final class CallNames {
-    /// What a name stands for.
+    /// The meaning of a name.
     enum Meaning: Equatable {
         case value(CallType)
         /// Memory with a known size: a buffer or a mapped file.
@@ -23,17 +23,19 @@ final class CallNames {
     /// Notes a name; a second meaning for a living name is an error unless its type stays the same.
     func bind(_ name: String, _ meaning: Meaning, at place: Place) {
         if !PayloadText.isKey(name) {
-            problems.error(place, "the name '\(name.shortened)'", "Use a letter, then letters, digits and _")
+            problems.error(
+                place, "not a valid name: '\(name.shortened)'", "Use a letter, then letters, digits and _")
         }
         if let old = meanings[name], old != meaning {
             problems.error(
-                place, "the name '\(name)' is used for another type already", "Choose another name")
+                place, "the name '\(name)' is already used for another type", "Choose another name")
         }
         meanings[name] = meaning
         ended[name] = nil
     }
 
-    /// Says what a name stands for; reports one that is not bound before this place, or dead.
+    /// The meaning of a name; reports a name that is not bound before this place, or that an earlier step
+    /// ended.
     func use(_ name: String, at place: Place) -> Meaning? {
         guard let meaning = meanings[name] else {
             problems.error(
@@ -43,8 +45,8 @@ final class CallNames {
         }
         if isFlowChecked, let end = ended[name] {
             problems.error(
-                place, "the name '\(name)' is dead since line \(end.line)",
-                "Use it before the step that ends it")
+                place, "the name '\(name)' can't be used after line \(end.line), where a step ends it",
+                "Use it before that step")
         }
         return meaning
     }

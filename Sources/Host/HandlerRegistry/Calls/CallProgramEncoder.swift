@@ -8,7 +8,7 @@ struct CallProgramEncoder {
 
     let subject: String
     let payload: Payload
-    /// The paths that the payload has a part in, as far as the program tells that they are some.
+    /// The paths that contain a part of the payload, as far as the program shows that they are paths.
     private(set) var paths: [PayloadPath] = []
     private var bytes: [UInt8] = []
     private var names: [String] = []
@@ -28,7 +28,7 @@ struct CallProgramEncoder {
         for invocation in [program.message, program.onExpiration].compactMap(\.self) {
             try write(invocation, program.library)
         }
-        // The tables are complete only now, and stand first.
+        // The tables come first, although they are complete only now.
         let body = bytes
         bytes = Array("BGC1".utf8)
         for count in [libraries.count, names.count, program.callbacks.count, program.steps.count] {
@@ -40,8 +40,8 @@ struct CallProgramEncoder {
         bytes += body
         guard bytes.count <= Self.maximumSize else {
             throw refusal(
-                "the call's program has \(bytes.count) bytes with this payload, at most \(Self.maximumSize) fit",
-                "Submit a path in place of contents")
+                "the call's program has \(bytes.count) bytes with this payload; the limit is \(Self.maximumSize)",
+                "Submit a path instead of contents")
         }
         return bytes
     }
@@ -168,7 +168,7 @@ struct CallProgramEncoder {
             let filled = try fill(text)
             guard let number = LiteralReader.number(filled, of: type) else {
                 throw refusal(
-                    "'\(filled.shortened)' of the payload is no \(type.rawValue)",
+                    "the payload's '\(filled.shortened)' is not a valid \(type.rawValue)",
                     "Submit a value in its range")
             }
             try value(number, of: type)
@@ -207,8 +207,8 @@ struct CallProgramEncoder {
     private mutating func text(_ text: String, _ what: String) throws(SubmissionError) {
         guard text.utf8.count < 1 << 16 else {
             throw refusal(
-                "\(what) has \(text.utf8.count) bytes, at most 65535 fit",
-                "Submit a path in place of contents")
+                "\(what) has \(text.utf8.count) bytes; the limit is 65535",
+                "Submit a path instead of contents")
         }
         number(text.utf8.count, 2)
         bytes += Array(text.utf8)

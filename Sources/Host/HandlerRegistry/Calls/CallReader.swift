@@ -31,8 +31,8 @@ struct CallReader {
         }
         if steps.count > Self.maximumSteps, let place = fields["steps"]?.place {
             problems.error(
-                place, "there are \(steps.count) steps, more than \(Self.maximumSteps)",
-                "Write a plugin: Documentation/Plugins.md")
+                place, "there are \(steps.count) steps; the limit is \(Self.maximumSteps)",
+                "Write a plugin: Documentation/PluginGuide.md")
         }
         let names = CallNames(problems: problems)
         let invocations = InvocationReader(
@@ -65,8 +65,8 @@ struct CallReader {
         guard let name = node.text("library", problems) else { return nil }
         guard !name.contains("/"), name != ".", name != "..", name.utf8.count <= 255 else {
             problems.error(
-                node.place, "library '\(name.shortened)' is a path",
-                "Name a file of the plugins directory, or a library as the loader knows it: libz.so.1")
+                node.place, "library must be a file name, found a path: '\(name.shortened)'",
+                "Name a file in the plugins directory, or a library as the loader knows it: libz.so.1")
             return nil
         }
         return name
@@ -77,7 +77,8 @@ struct CallReader {
         return fields.all.compactMap { name, place, value in
             if !PayloadText.isKey(name) {
                 problems.error(
-                    place, "the callback name '\(name.shortened)'", "Use a letter, then letters, digits and _"
+                    place, "not a valid callback name: '\(name.shortened)'",
+                    "Use a letter, then letters, digits and _"
                 )
             }
             return callback(name, value)
@@ -98,14 +99,15 @@ struct CallReader {
             completed: nil,
             total: nil, proceed: .integer(0), stop: .integer(0))
         if returns == .string {
-            problems.error(node.place, "a callback that returns a string", "Let it return pointer, with null")
+            problems.error(
+                node.place, "a callback can't return a string", "Return pointer with the value null")
         }
         meaning(fields, &callback)
         let literals = LiteralReader(payload: [:], problems: problems)
         if returns == .void {
             for key in ["continue", "stop"] {
                 if let place = fields[key]?.place {
-                    problems.error(place, "'\(key)' for a callback that returns nothing", "Remove it")
+                    problems.error(place, "a callback that returns nothing can't have '\(key)'", "Remove it")
                 }
             }
         } else {
@@ -129,7 +131,7 @@ struct CallReader {
             } else {
                 guard case .scalar("count", _) = node.value else {
                     problems.error(
-                        node.place, "onCall is \(node.found)",
+                        node.place, "not a valid onCall: \(node.found)",
                         "Write 'count', or {completed: POSITION, total: POSITION}")
                     return
                 }
@@ -140,7 +142,7 @@ struct CallReader {
         callback.total = positions["total"].flatMap { position($0, "total", callback) }
         if callback.counts, let place = (positions["completed"] ?? positions["total"])?.place {
             problems.error(
-                place, "a callback that counts has no positions", "Remove 'onCall: count', or this")
+                place, "a callback that counts can't have positions", "Remove 'onCall: count' or this key")
         }
         if callback.total != nil, callback.completed == nil, let place = positions["total"]?.place {
             problems.error(
@@ -157,8 +159,8 @@ struct CallReader {
             callback.parameters[position - 1].isInteger || callback.parameters[position - 1].isFloating
         else {
             problems.error(
-                node.place, "parameter \(position) of '\(callback.name)' is no number",
-                "Give the position, from 1, of a parameter that is one")
+                node.place, "parameter \(position) of '\(callback.name)' is not a number",
+                "Give the position of a parameter that is one, counted from 1")
             return nil
         }
         return position

@@ -21,7 +21,7 @@ struct InvocationReader {
         }
         guard let (invocation, place) = invocation(fields, what, returns: returns) else { return nil }
         if invocation.arguments.contains(where: { $0.boundName != nil }) {
-            problems.error(place, "\(what) binds a name", "It may only use names that steps have bound")
+            problems.error(place, "\(what) can't bind a name", "Use only names that steps have bound")
         }
         return (invocation, place)
     }
@@ -38,14 +38,15 @@ struct InvocationReader {
             "variadicFrom", in: 2...max(2, nodes.count + 1), problems)
         if nodes.count > Self.maximumArguments, let place = fields["arguments"]?.place {
             problems.error(
-                place, "there are \(nodes.count) arguments, more than \(Self.maximumArguments)",
-                "Write a plugin: Documentation/Plugins.md")
+                place, "there are \(nodes.count) arguments; the limit is \(Self.maximumArguments)",
+                "Write a plugin: Documentation/PluginGuide.md")
         }
         guard let node, let function = node.text("function", problems) else { return nil }
         guard function.utf8.count <= 255, !function.isEmpty,
             function.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
-            problems.error(node.place, "the function '\(function.shortened)'", "Name a C function")
+            problems.error(
+                node.place, "not a valid function name: '\(function.shortened)'", "Name a C function")
             return nil
         }
         guard !arguments.contains(nil) else { return nil }
@@ -65,7 +66,7 @@ struct InvocationReader {
             case .scalar(let word, _) = first.key.value
         else {
             problems.error(
-                node.place, "an argument is \(node.found)",
+                node.place, "not a valid argument: \(node.found)",
                 "Write {int: 1}, {string: text}, {use: name} or null")
             return nil
         }
@@ -93,7 +94,8 @@ struct InvocationReader {
         let isStructure = word.hasPrefix("struct") || word.hasPrefix("union") || word.contains("*")
         guard words.contains(word) || isStructure else {
             problems.error(
-                pair.key.place, "unknown argument '\(word.shortened)'", Nearest.advice(for: word, in: words))
+                pair.key.place, "unknown argument '\(word.shortened)'",
+                Nearest.advice(for: word, in: words, noun: "arguments"))
             return nil
         }
         guard
@@ -110,7 +112,7 @@ struct InvocationReader {
             return nil
         }
         guard meaning == .memory else {
-            problems.error(place, "'\(name)' has no size", "sizeOf takes the name of a buffer or a file")
+            problems.error(place, "'\(name)' has no size", "Give sizeOf the name of a buffer or a file")
             return nil
         }
         return .sizeOf(name)
@@ -120,7 +122,8 @@ struct InvocationReader {
         guard let (name, place) = field(node, "callback", []) else { return nil }
         guard callbacks.contains(name) else {
             problems.error(
-                place, "there is no callback '\(name.shortened)'", Nearest.advice(for: name, in: callbacks))
+                place, "callback '\(name.shortened)' does not exist",
+                Nearest.advice(for: name, in: callbacks, noun: "callbacks"))
             return nil
         }
         return .callback(name)
@@ -180,7 +183,7 @@ struct InvocationReader {
             guard let meaning = names.use(text, at: node.place) else { return nil }
             if case .value(let other) = meaning, other.isPointer == type.isPointer { return .name(text) }
             if meaning == .memory, type.isPointer { return .name(text) }
-            problems.error(node.place, "'\(text)' is no \(type.rawValue)", "Use a name of that kind")
+            problems.error(node.place, "'\(text)' is not of type \(type.rawValue)", "Use a name of that type")
             return nil
         }
         return LiteralReader(payload: payload, problems: problems).literal(node, of: type).map {

@@ -24,17 +24,18 @@ struct CallTypeReader {
     func type(named text: String, at place: Place, allowing use: Use) -> CallType? {
         if let type = CallType(rawValue: text) {
             guard type != .void || use == .results else {
-                problems.error(place, "'void' is no type of a value", "Use 'pointer' for void *")
+                problems.error(place, "a value can't have type void", "Use 'pointer' for void *")
                 return nil
             }
             return type
         }
         if text.hasPrefix("struct") || text.hasPrefix("union") {
             problems.error(
-                place, "'\(text.shortened)': structs by value can't be passed by a call",
-                "Write a plugin that does: Documentation/Plugins.md")
+                place, "a call can't pass structs by value: '\(text.shortened)'",
+                "Write a plugin instead: Documentation/PluginGuide.md")
         } else if text.contains("*") {
-            problems.error(place, "the type '\(text.shortened)'", "Use 'pointer', or 'string' for text")
+            problems.error(
+                place, "not a valid type: '\(text.shortened)'", "Use 'pointer', or 'string' for text")
         } else {
             problems.error(
                 place, "the type '\(text.shortened)' is unknown",
@@ -53,7 +54,7 @@ struct LiteralReader {
     func literal(_ node: YAMLNode, of type: CallType) -> CallLiteral? {
         if node.isNull {
             if type.isPointer { return .null }
-            problems.error(node.place, "null for \(type.rawValue)", "Only pointer and string can be null")
+            problems.error(node.place, "type \(type.rawValue) can't be null", "Only pointer and string can")
             return nil
         }
         guard case .scalar(let text, let isPlain) = node.value else {
@@ -64,7 +65,7 @@ struct LiteralReader {
         if type == .string { return string(node) }
         if PayloadText.isTemplate(text) { return template(text, of: type, at: node.place) }
         guard isPlain, let literal = Self.number(text, of: type) else {
-            problems.error(node.place, "\(node.found) is no \(type.rawValue)", Self.rule(of: type))
+            problems.error(node.place, "not a valid \(type.rawValue): \(node.found)", Self.rule(of: type))
             return nil
         }
         return literal
@@ -105,12 +106,13 @@ struct LiteralReader {
 
     private func template(_ text: String, of type: CallType, at place: Place) -> CallLiteral? {
         guard !type.isPointer else {
-            problems.error(place, "the payload can't bring a pointer", "Use {string: ...}")
+            problems.error(place, "a payload can't supply a pointer", "Use {string: ...}")
             return nil
         }
         guard let parts = PayloadText.parts(of: text), parts.count == 1, case .key = parts[0] else {
             problems.error(
-                place, "'\(text.shortened)' for \(type.rawValue)", "Write ${payload.KEY} and nothing else")
+                place, "not a valid \(type.rawValue): '\(text.shortened)'",
+                "Write ${payload.KEY} and nothing else")
             return nil
         }
         let types: Set<PayloadType> =
@@ -125,6 +127,6 @@ struct LiteralReader {
         }
         if type == .bool { return "Write true or false" }
         return
-            "Write a whole number of \(format.bits) bits, \(format.isSigned ? "signed" : "not negative"), also as 0x..."
+            "Write \(format.isSigned ? "a signed" : "an unsigned") whole number of \(format.bits) bits; 0x... is allowed"
     }
 }

@@ -17,8 +17,8 @@ struct PayloadPath: Equatable {
     let path: String
     let access: Access
 
-    /// Whether it must be granted: what a call maps or saves always; another text if it looks like a path that could
-    /// lead out of the task's own directories, being absolute or having `..` in it.
+    /// Whether it must be granted: what a call maps or saves always; another text if it looks like a path
+    /// that could lead out of the task's own directories, being absolute or having `..` in it.
     var isPath: Bool {
         access != .any || path.hasPrefix("/") || path.split(separator: "/").contains("..")
     }
@@ -26,8 +26,8 @@ struct PayloadPath: Equatable {
 
 /// The grants of one request: a manifest's, with the payload filled in and links followed.
 ///
-/// What is decided here is decided by name, before anything runs; a link that is bent afterwards is the sandbox's to
-/// stop, which knows files and not names.
+/// What is decided here is decided by name, before anything runs; a link that is bent afterwards is the
+/// sandbox's to stop, which knows files and not names.
 struct PathGrants {
     private struct Grant {
         let template: String
@@ -78,15 +78,17 @@ struct PathGrants {
             $0.template == $0.realPath ? $0.realPath : "\($0.template) (\($0.realPath))"
         }
         let what = used.access == .write ? "write grant" : "grant"
-        let granted = list.isEmpty ? "; there is none" : ": \(list.joined(separator: ", "))"
+        let granted = list.isEmpty ? "; the manifest has none" : ": \(list.joined(separator: ", "))"
         throw refusal(
             "\(asked)\(target), outside every \(what) of the manifest\(granted)",
-            "Submit a path inside, or add to the manifest: sandbox: {\(Self.missing(for: used))}")
+            "Submit a path inside a grant, or add to the manifest: sandbox: {\(Self.missing(for: used))}")
     }
 
     // MARK: Grants
 
-    /// Resolves a grant that names the payload, which must stay where the text before its first key says.
+    /// Resolves a grant that names the payload.
+    ///
+    /// The result must stay below the text before its first key.
     private func resolve(
         _ path: String, asGrant template: String, keys: [String], _ parts: [PayloadText.Part]
     ) throws(SubmissionError) -> String {
@@ -96,7 +98,7 @@ struct PathGrants {
             throw refusal("\(asked), which is relative", "Submit an absolute path as \(names)")
         }
         guard !path.split(separator: "/").contains("..") else {
-            throw refusal("\(asked), which has '..' in it", "Submit \(names) without '..'")
+            throw refusal("\(asked), which contains '..'", "Submit \(names) without '..'")
         }
         let real = try resolve(path)
         guard case .plain(let before) = parts.first, let slash = before.lastIndex(of: "/") else {
@@ -137,8 +139,8 @@ struct PathGrants {
         guard let home = ProcessFacts.environment("HOME"), home.hasPrefix("/") else {
             throw SubmissionError(
                 code: .invalidRequest, subject: subject,
-                finding: "the manifest grants '\(template)', and the host has no home directory",
-                remedy: "Start the host with HOME set, or write the path out")
+                finding: "the manifest grants '\(template)', but the host has no home directory",
+                remedy: "Start the host with HOME set, or write the full path")
         }
         return home + path.dropFirst()
     }

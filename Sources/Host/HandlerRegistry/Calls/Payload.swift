@@ -58,15 +58,15 @@ struct Payload {
         guard json.utf8.count <= 49_152 else {
             throw SubmissionError(
                 code: .invalidRequest, subject: subject,
-                finding: "the payload has \(json.utf8.count) bytes of at most 49152",
-                remedy: "Put the bulk into a file and submit its path")
+                finding: "the payload has \(json.utf8.count) bytes; the limit is 49152",
+                remedy: "Put the bulk of it in a file, and submit the file's path")
         }
         do {
             values = try JSONDecoder().decode([String: Decoded].self, from: Data(json.utf8)).mapValues(
                 \.value)
         } catch {
             throw SubmissionError(
-                code: .invalidRequest, subject: subject, finding: "the payload is no JSON object",
+                code: .invalidRequest, subject: subject, finding: "the payload is not a JSON object",
                 remedy: "Give an object: '{\"key\": \"value\"}'")
         }
     }
@@ -96,7 +96,7 @@ struct Payload {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            // The order decides: true is no number, and 1 is an integer before it is a number.
+            // The order matters: true is not a number, and 1 is an integer before it is a number.
             if let flag = try? container.decode(Bool.self) {
                 value = .boolean(flag)
             } else if let number = try? container.decode(Int64.self) {

@@ -2,17 +2,18 @@ public import TaskModel
 
 /// What is asked of a request's payload: at submit, and again when its program is made for a launch.
 extension Manifest {
-    /// Checks that a payload carries what the manifest asks for, that its paths are granted, and that a call's program
-    /// can be made with it.
+    /// Checks that a payload carries what the manifest asks for, that its paths are granted, and that a
+    /// call's program can be made with it.
     ///
-    /// Keys that the manifest does not name are left alone. Callable from any thread; reads directories and links.
+    /// Keys that the manifest does not name are left alone. Callable from any thread; reads directories and
+    /// links.
     ///
     /// - Parameters:
     ///   - payload: JSON text; `nil` if the request has none.
     ///   - identifier: The request's, which the manifest permits.
     ///   - dataDirectory: The bundle's own directory, which needs no grant; `nil` if it has none yet.
-    /// - Throws: A ``SubmissionError`` with the code `invalidRequest`, naming every key that is missing or of another
-    ///   type, or the first path that is outside of every grant.
+    /// - Throws: A ``SubmissionError`` with the code `invalidRequest`, naming every key that is missing or of
+    ///   another type, or the first path that is outside of every grant.
     public func checkPayload(
         _ payload: String?, for identifier: TaskIdentifier, dataDirectory: String?
     ) throws(SubmissionError) {
@@ -26,7 +27,8 @@ extension Manifest {
     ///   - payload: JSON text; `nil` if the request has none.
     ///   - identifier: The request's, which the manifest permits.
     ///   - dataDirectory: The bundle's own directory, which needs no grant; `nil` if it has none yet.
-    /// - Returns: The program, at most 60,000 bytes (Documentation/RunnerProtocol.md); `nil` without a `call:`.
+    /// - Returns: The program, at most 60,000 bytes (Documentation/RunnerProtocol.md); `nil` without a
+    ///   `call:`.
     /// - Throws: A ``SubmissionError`` with the code `invalidRequest`.
     public func encodeProgram(
         payload: String?, for identifier: TaskIdentifier, dataDirectory: String?
@@ -54,10 +56,10 @@ extension TaskDeclaration {
         for (key, type) in payload.sorted(by: { $0.key < $1.key }) {
             if let value = decoded.values[key] {
                 if !value.fits(type) {
-                    findings.append("'\(key)' is \(value.name), not of type \(type.rawValue)")
+                    findings.append("'\(key)' is \(value.name) instead of type \(type.rawValue)")
                 }
                 if case .string(let text) = value, text.utf8.contains(0) {
-                    findings.append("'\(key)' has a NUL character")
+                    findings.append("'\(key)' contains a NUL character")
                 }
             } else {
                 findings.append("'\(key)' (\(type.rawValue)) is missing")

@@ -47,11 +47,11 @@ struct StepReader {
         return (step, place)
     }
 
-    /// Whether the function returns anything; says so if not.
+    /// Whether the function returns anything; reports a problem if it does not.
     private func hasResult(_ returns: CallType?, _ what: String, at place: Place) -> Bool {
         guard returns == .void else { return true }
         problems.error(
-            place, "'\(what)' for a function that returns nothing", "Say what it returns: returns: int")
+            place, "'\(what)' needs a function that returns a value", "Declare what it returns: returns: int")
         return false
     }
 
@@ -68,7 +68,7 @@ struct StepReader {
             let path = to.text("to", problems), let length
         else { return nil }
         if case .value(let type) = meaning, !type.isPointer {
-            problems.error(from.place, "'\(name)' is no memory", "Save a buffer, a file or a pointer")
+            problems.error(from.place, "'\(name)' is not memory", "Save a buffer, a file or a pointer")
         }
         if PayloadText.isTemplate(path) {
             PayloadText.check(path, in: payload, allowing: [.string], at: to.place, problems)

@@ -10,9 +10,10 @@ struct ConditionFiles {
     /// `nil` has no files.
     init(directory: String?) { self.directory = directory }
 
-    /// Reads everything anew.
+    /// Reads all files again.
     ///
-    /// - Returns: The conditions by name; two files that define one name are both reported, and neither is used.
+    /// - Returns: The conditions by name; two files that define one name are both reported, and neither is
+    ///   used.
     mutating func scan(_ problems: inout [ManifestProblem]) -> [CustomCondition] {
         let paths = paths(&problems)
         lastRight = lastRight.filter { paths.contains($0.key) }
@@ -23,7 +24,7 @@ struct ConditionFiles {
             if read == nil, lastRight[path] != nil {
                 problems.append(
                     ManifestProblem(
-                        severity: .warning, file: path, finding: "its last right version stays active",
+                        severity: .warning, file: path, finding: "its last valid version stays active",
                         remedy: nil))
             }
             guard let active = read ?? lastRight[path] else { continue }
@@ -80,7 +81,7 @@ struct ConditionFiles {
                 let others = same.map(\.file).filter { $0 != entry.file }.sorted().joined(separator: ", ")
                 problems[entry.file] = ManifestProblem(
                     file: entry.file, line: entry.read.place.line, column: entry.read.place.column,
-                    finding: "'\(name)' is defined by \(others) too; none of them is used",
+                    finding: "\(others) also defines '\(name)'; none of the definitions is used",
                     remedy: "Keep one")
             }
         }
@@ -94,7 +95,8 @@ struct ConditionFiles {
         } catch {
             problems.append(
                 ManifestProblem(
-                    file: directory, finding: "\(error)", remedy: "Make the directory: mkdir -p \(directory)")
+                    file: directory, finding: "\(error)",
+                    remedy: "Create the directory: mkdir -p \(directory)")
             )
             return []
         }

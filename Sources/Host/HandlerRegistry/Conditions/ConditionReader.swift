@@ -66,7 +66,8 @@ struct ConditionReader {
         for key in keys.dropLast() {
             guard let other = fields[key] else { continue }
             problems.error(
-                other.place, "'\(key)' beside 'file'", "A file is watched, not run: remove one of them")
+                other.place, "'\(key)' can't be used with 'file'",
+                "Remove one of them; a file is watched, not run")
         }
         return absolute(file, "file").map { (.file($0), nil) }
     }
@@ -88,8 +89,8 @@ struct ConditionReader {
         let limit = (timeout ?? nil) ?? min(.seconds(5), period / 2)
         if limit >= period, let place = fields["timeout"]?.place {
             problems.error(
-                place, "timeout is not shorter than interval, which is \(DurationText.format(period))",
-                "Give it less time, or run it less often")
+                place, "timeout must be shorter than interval, which is \(DurationText.format(period))",
+                "Use a shorter timeout or a longer interval")
         }
         let value = fields["value"].map {
             $0.word("value", as: ConditionCommand.Value.self, problems)
@@ -105,8 +106,8 @@ struct ConditionReader {
         guard let fields = Fields(node, "predicate", keys: keys, problems) else { return nil }
         guard let (key, _, value) = fields.all.first, fields.all.count == 1 else {
             problems.error(
-                node.place, "predicate has \(fields.all.count) comparisons",
-                "Give one of \(keys.joined(separator: ", "))")
+                node.place, "predicate must have exactly one comparison, found \(fields.all.count)",
+                "Use one of \(keys.joined(separator: ", "))")
             return nil
         }
         switch key {
@@ -121,7 +122,8 @@ struct ConditionReader {
                 return .matches(pattern)
             } catch {
                 problems.error(
-                    value.place, "'\(pattern.shortened)' is no regular expression: \("\(error)".shortened)",
+                    value.place,
+                    "'\(pattern.shortened)' is not a valid regular expression: \("\(error)".shortened)",
                     nil)
                 return nil
             }
@@ -142,7 +144,7 @@ struct ConditionReader {
             return path
         }
         problems.error(
-            node.place, "\(what) is '\(path.shortened)'", "Give an absolute path, without '..'")
+            node.place, "\(what) must be an absolute path without '..', found '\(path.shortened)'", nil)
         return nil
     }
 }
@@ -151,16 +153,16 @@ extension YAMLNode {
     /// A text, or a bare number or word as it is written: what it is compared with is text too.
     fileprivate func plainText(_ what: String, _ problems: ProblemList) -> String? {
         guard case .scalar(let text, let isPlain) = value, !isNull else {
-            problems.error(place, "\(what) must be a text or a number, found \(found)", nil)
+            problems.error(place, "\(what) must be text or a number, found \(found)", nil)
             return nil
         }
         // YAML has a dozen words for these two; programs print others.
         if isPlain, text == "true" || text == "false" {
-            problems.error(place, "\(what) is \(text)", "Put it into quotes")
+            problems.error(place, "\(what) must be text or a number, found \(text)", "Put it in quotes")
             return nil
         }
         if text.utf8.contains(0) {
-            problems.error(place, "\(what) has a NUL byte", "Remove it")
+            problems.error(place, "\(what) contains a NUL byte", "Remove it")
             return nil
         }
         return text
@@ -171,5 +173,5 @@ extension FileKind {
     /// Definitions of custom conditions.
     static let condition = FileKind(
         plural: "Conditions", whenEmpty: "Begin it with 'apiVersion: bgtask/v1'",
-        whenLarge: "One file defines one condition")
+        whenLarge: "Define one condition in each file")
 }

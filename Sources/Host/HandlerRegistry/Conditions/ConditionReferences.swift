@@ -1,7 +1,9 @@
 import StrictFiles
 import TaskModel
 
-/// Finds tasks that require conditions which nobody defines: they wait until somebody does.
+/// Finds tasks that require conditions without a definition.
+///
+/// Such a task waits until a file defines the condition.
 enum ConditionReferences {
     /// A warning for each such name, at its place.
     static func problems(in entries: [ManifestConflicts.Entry], defined: Set<String>) -> [ManifestProblem] {
@@ -12,7 +14,7 @@ enum ConditionReferences {
                     let match = Nearest.match(name, in: defined.sorted())
                     return ManifestProblem(
                         severity: .warning, file: entry.file, line: place.line, column: place.column,
-                        finding: "no file of conditions.d defines '\(name)', so \(task.pattern) waits",
+                        finding: "no file in conditions.d defines '\(name)', so \(task.pattern) waits",
                         remedy: match.map { "Did you mean '\($0)'?" }
                             ?? "Add a file there that begins with 'apiVersion: bgtask/v1' and 'condition: \(name)'"
                     )

@@ -1,6 +1,7 @@
 /// Where the definitions of custom conditions are by default.
 public enum ConditionsDirectory {
-    /// `conditions.d` beside a directory of manifests: `/etc/bgtask/conditions.d` for `/etc/bgtask/manifests`.
+    /// `conditions.d` next to a directory of manifests: `/etc/bgtask/conditions.d` for
+    /// `/etc/bgtask/manifests`.
     public static func beside(_ manifestsDirectory: String) -> String {
         let trimmed = manifestsDirectory.reversed().drop { $0 == "/" }.reversed()
         guard let slash = trimmed.lastIndex(of: "/") else { return "conditions.d" }

@@ -25,8 +25,8 @@ struct StagedLibrary: Equatable, Sendable {
 
 /// Copies libraries of the plugins directory into directories that are named by their contents.
 ///
-/// The library's own name and its siblings stay as they are, so that `$ORIGIN` works; nothing that happens to the
-/// plugins directory afterwards reaches a task that runs.
+/// The library's own name and its siblings stay as they are, so that `$ORIGIN` works; nothing that happens to
+/// the plugins directory afterwards reaches a task that runs.
 struct PluginLibraries {
     let pluginsDirectory: String
     let cacheDirectory: String
@@ -35,7 +35,7 @@ struct PluginLibraries {
     /// The names that were asked for since the last ``forgetOthers()``.
     private var asked: Set<String> = []
 
-    /// What a file's contents say.
+    /// The facts that come from a file's contents.
     private struct Facts {
         /// SHA-256, in hexadecimal.
         var hash: String
@@ -57,7 +57,8 @@ struct PluginLibraries {
 
     /// Copies a library, unless its copy is there already.
     ///
-    /// - Throws: ``LibraryError`` where it is missing, broken, outside of the directory, or open to others' writing.
+    /// - Throws: ``LibraryError`` where it is missing, broken, outside of the directory, or open to others'
+    ///   writing.
     mutating func stage(_ name: String) throws(LibraryError) -> StagedLibrary {
         var files: [(name: String, hash: String)] = []
         var waiting = [name]
@@ -79,8 +80,8 @@ struct PluginLibraries {
             throw error
         } catch {
             throw LibraryError(
-                finding: "the copy of library '\(name)' failed: \(error)",
-                remedy: "Give the host room and permission in its state directory")
+                finding: "library '\(name)' could not be copied: \(error)",
+                remedy: "Give the host space and permission in its state directory")
         }
     }
 
@@ -91,7 +92,7 @@ struct PluginLibraries {
         _ = try read(name)
     }
 
-    /// Forgets files that nobody has asked for since the last call.
+    /// Forgets files that were not requested since the last call.
     mutating func forgetOthers() {
         known = known.filter { asked.contains($0.key) }
         asked = []
@@ -105,7 +106,7 @@ struct PluginLibraries {
         guard DirectoryTree.isDirectory(cacheDirectory) else { return 0 }
         var count = 0
         for name in try DirectoryTree.names(in: cacheDirectory) where !kept.contains(name) {
-            // Nobody but root can remove what lies in a directory that may not be written.
+            // Only root can remove entries of a directory without write permission.
             try DirectoryTree.setMode("\(cacheDirectory)/\(name)", 0o755)
             try DirectoryTree.remove("\(cacheDirectory)/\(name)")
             count += 1
@@ -126,7 +127,8 @@ struct PluginLibraries {
                     guard SHA256.hexadecimal(of: bytes) == file.hash else {
                         throw LibraryError(
                             finding: "library '\(file.name)' changed while it was copied",
-                            remedy: "It is read again when it changes next; install it by renaming")
+                            remedy:
+                                "The host reads it again at its next change. Install libraries by renaming")
                     }
                     try FileContents.create("\(temporary)/\(file.name)", bytes, mode: 0o555)
                 }
@@ -135,7 +137,7 @@ struct PluginLibraries {
                 if try !DirectoryTree.rename(temporary, to: directory) { try DirectoryTree.remove(temporary) }
                 try DirectoryTree.setMode(directory, 0o555)
             } catch {
-                // The first error is the one to tell; a leftover directory only takes room.
+                // The first error is the one to report; a leftover directory only takes space.
                 try? DirectoryTree.remove(temporary)
                 throw error
             }
@@ -154,7 +156,7 @@ struct PluginLibraries {
             let directory = try DirectoryTree.realPath(of: pluginsDirectory)
             guard realPath.hasPrefix(directory == "/" ? "/" : directory + "/") else {
                 throw LibraryError(
-                    finding: "library '\(name)' leads out of the plugins directory, to \(realPath)",
+                    finding: "library '\(name)' points outside the plugins directory, to \(realPath)",
                     remedy: "Put the file itself there")
             }
         } catch let error as LibraryError {
@@ -189,7 +191,7 @@ struct PluginLibraries {
     {
         guard identity.isRegular else {
             throw LibraryError(
-                finding: "library '\(name)' is no regular file", remedy: "Put a shared library there")
+                finding: "library '\(name)' is not a regular file", remedy: "Put a shared library there")
         }
         do {
             let bytes = try FileContents.read(path)

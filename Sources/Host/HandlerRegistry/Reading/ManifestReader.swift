@@ -83,8 +83,8 @@ struct ManifestReader {
         guard let name = node.text("library", problems) else { return nil }
         guard !name.contains("/"), name != ".", name != "..", !name.isEmpty else {
             problems.error(
-                node.place, "library '\(name.shortened)' is a path",
-                "Name a file of the plugins directory, without '/'")
+                node.place, "library must be a file name, found a path: '\(name.shortened)'",
+                "Name a file in the plugins directory, without '/'")
             return nil
         }
         return name
@@ -113,12 +113,12 @@ struct ManifestReader {
             let text = task.declaration.pattern.description
             if let first = seen[text] {
                 problems.error(
-                    task.place, "the identifier '\(text)' is there twice, first in line \(first.line)",
+                    task.place, "the identifier '\(text)' appears twice, first on line \(first.line)",
                     "Keep one")
             } else if let twin = seenInLowercase[text.lowercased()] {
                 problems.warning(
-                    task.place, "'\(text)' and '\(twin)' differ by case alone",
-                    "Identifiers are compared byte for byte; rename one")
+                    task.place, "'\(text)' and '\(twin)' differ only in case",
+                    "Identifiers are case-sensitive. Rename one to avoid confusion")
             }
             seen[text] = seen[text] ?? task.place
             seenInLowercase[text.lowercased()] = text

@@ -42,7 +42,7 @@ enum PayloadText {
         _ problems: ProblemList
     ) {
         guard let parts = parts(of: text) else {
-            problems.error(place, "'\(text.shortened)' has a malformed '${'", "Write ${payload.KEY}")
+            problems.error(place, "'\(text.shortened)' contains a malformed '${'", "Write ${payload.KEY}")
             return
         }
         for case .key(let key) in parts {
@@ -57,7 +57,7 @@ enum PayloadText {
             if !types.contains(type) {
                 let names = types.map(\.rawValue).sorted().joined(separator: " or ")
                 problems.error(
-                    place, "the payload key '\(key)' is of type \(type.rawValue)", "Here it must be \(names)")
+                    place, "the payload key '\(key)' has type \(type.rawValue)", "Here it must be \(names)")
             }
         }
     }

@@ -14,21 +14,21 @@ struct RequiredConditionsReader {
         if items.isEmpty { problems.error(node.place, "requiresConditions is empty", "Leave it out") }
         if items.count > Self.most {
             problems.error(
-                node.place, "requiresConditions has \(items.count) names, more than \(Self.most)",
-                "Define one condition for several of them")
+                node.place, "requiresConditions has \(items.count) names; the limit is \(Self.most)",
+                "Define one condition that combines several of them")
         }
         for item in items {
             guard let name = item.text("a condition's name", problems), Self.check(name, item.place, problems)
             else { continue }
             if found.contains(where: { $0.name == name }) {
-                problems.error(item.place, "the condition '\(name)' is there twice", "Keep one")
+                problems.error(item.place, "the condition '\(name)' appears twice", "Keep one")
             }
             found.append((name, item.place))
         }
         return found
     }
 
-    /// Whether a text is the name of a custom condition; says what is wrong if not.
+    /// Whether a text is the name of a custom condition; reports a problem if it is not.
     static func check(_ name: String, _ place: Place, _ problems: ProblemList) -> Bool {
         if CustomCondition.isName(name) { return true }
         let instead =
@@ -36,12 +36,12 @@ struct RequiredConditionsReader {
             case "power": "Use 'requiresExternalPower: true'"
             case "network": "Use 'requiresNetworkConnectivity: true'"
             case _ where CustomCondition.machineNames.contains(name):
-                "The host's policies look at it by themselves"
+                "Remove it; the host's policies check it already"
             default: "Use a lower-case letter, then a-z 0-9 and -, at most 64 in all"
             }
         let finding =
             CustomCondition.machineNames.contains(name)
-            ? "'\(name)' is a condition of the machine" : "the name '\(name.shortened)' of a condition"
+            ? "'\(name)' is a built-in condition" : "not a valid condition name: '\(name.shortened)'"
         problems.error(place, finding, instead)
         return false
     }

@@ -42,7 +42,7 @@ struct SandboxReader {
         guard isRooted, !path.split(separator: "/").contains("..") else {
             problems.error(
                 node.place, "\(what) is '\(path.shortened)'",
-                "Begin it with '/', '~/' or '${payload.KEY}', and leave '..' out")
+                "Begin it with '/', '~/' or '${payload.KEY}', and do not use '..'")
             return nil
         }
         PayloadText.check(path, in: payload, allowing: [.string], at: node.place, problems)

@@ -29,16 +29,16 @@ struct ScheduleReader {
         schedule.onFileChange = fields["onFileChange"].flatMap(path)
         schedule.wakesMachine = fields["wake"]?.bool("wake", problems) ?? false
         if fields["every"] == nil, fields["at"] == nil {
-            // A misspelt key may have been meant to say something.
+            // A misspelt key may have been meant as one of these.
             let isEmpty = ["onPower", "onNetwork", "onBoot", "onFileChange"].allSatisfy { fields[$0] == nil }
             if isEmpty, problems.problems.count == found {
                 problems.error(
-                    node.place, "the schedule says nothing",
+                    node.place, "the schedule is empty",
                     "Give 'every', 'at', or an event: onPower, onNetwork, onBoot, onFileChange")
             }
             if let wake = fields["wake"], schedule.wakesMachine {
                 problems.error(
-                    wake.place, "'wake' has no date to wake the machine for", "Give 'every' or 'at' with it")
+                    wake.place, "'wake' needs a date to wake the machine for", "Add 'every' or 'at'")
             }
         }
         return schedule.timing == nil && !schedule.hasEvents ? nil : schedule
@@ -47,12 +47,12 @@ struct ScheduleReader {
     private func checkUse(at place: Place) {
         if ![.appRefresh, .processing, .activity].contains(kind) {
             problems.error(
-                place, "a schedule for kind \(kind.rawValue)",
-                "Only appRefresh, processing and activity have schedules")
+                place, "kind \(kind.rawValue) can't have a schedule",
+                "Only appRefresh, processing and activity can")
         }
         if !payload.isEmpty {
             problems.error(
-                place, "'\(pattern)' has a schedule and needs a payload, which a schedule can't bring",
+                place, "'\(pattern)' needs a payload, and a schedule can't supply one",
                 "Remove 'schedule', or the payload's keys")
         }
     }
@@ -62,7 +62,8 @@ struct ScheduleReader {
         let zone = fields["timeZone"].flatMap(zone)
         guard let node = fields["at"] else {
             if let zone = fields["timeZone"] {
-                problems.error(zone.place, "'timeZone' without 'at'", "Only calendar dates have a time zone")
+                problems.error(
+                    zone.place, "'timeZone' needs 'at'", "Remove it; only calendar dates have a time zone")
             }
             return every.map(Schedule.Timing.every)
         }
@@ -92,7 +93,7 @@ struct ScheduleReader {
         } catch {
             let advice =
                 error.isUnknownName ? Nearest.advice(for: name, in: ZoneDatabase.machine.names) : nil
-            // A list of six hundred names is no advice.
+            // A list of six hundred names would not help.
             problems.error(
                 node.place, error.finding, advice.flatMap { $0.utf8.count < 100 ? $0 : nil } ?? error.remedy)
             return nil
@@ -110,10 +111,10 @@ struct ScheduleReader {
         return fields["tolerance"]?.duration("tolerance", in: .zero...limit, problems) ?? standard
     }
 
-    /// An event is there or left out: `false` would say nothing.
+    /// An event is either present or left out; `false` would mean nothing.
     private func event(_ key: String, _ fields: Fields) -> Bool {
         guard let node = fields[key], let value = node.bool(key, problems) else { return false }
-        if !value { problems.error(node.place, "\(key) is false", "Leave it out") }
+        if !value { problems.error(node.place, "\(key) can't be false", "Leave it out") }
         return value
     }
 
@@ -122,8 +123,8 @@ struct ScheduleReader {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard path.hasPrefix("/"), !parts.isEmpty, !parts.contains(".."), path.utf8.count < 4096 else {
             problems.error(
-                node.place, "onFileChange is '\(path.shortened)'",
-                "Give the absolute path of a file or directory, without '..'")
+                node.place, "onFileChange must be an absolute path without '..', found '\(path.shortened)'",
+                "Give the path of a file or directory from '/' on")
             return nil
         }
         return "/" + parts.filter { $0 != "." }.joined(separator: "/")
@@ -145,7 +146,7 @@ struct RetryReader {
         if isAtMostOnce {
             problems.error(
                 node.place, "'retry' with 'delivery: atMostOnce'",
-                "A task that must not run twice is not tried again: remove one of them")
+                "Remove one of them; a task that must not run twice is never retried")
         }
         guard let attempts else { return nil }
         return RetryDeclaration(attempts: attempts, backOff: (backOff ?? nil) ?? .seconds(30))

@@ -9,12 +9,12 @@ struct ReadTask {
     var conditionPlaces: [Place] = []
 }
 
-/// What `delivery:` may say.
+/// The values of `delivery:`.
 private enum Delivery: String, CaseIterable {
     case atLeastOnce, atMostOnce
 }
 
-/// What `deviceActivity:` may say.
+/// The values of `deviceActivity:`.
 private enum DeviceActivity: String, CaseIterable {
     case heed, ignore
 }
@@ -46,12 +46,12 @@ struct TaskReader {
         if !hasLibrary, fields["call"] == nil {
             if !isClient {
                 problems.error(
-                    node.place, "nothing runs this task: no 'library' and no 'call'",
-                    "Add one of them, or 'client: true' where a process registers its own handlers")
+                    node.place, "nothing runs this task: it has neither 'library' nor 'call'",
+                    "Add one of them, or 'client: true' if a process registers its own handlers")
             } else if let schedule = fields["schedule"] {
                 problems.error(
-                    schedule.place, "a schedule of a task that runs in clients alone",
-                    "Remove it: a client runs only what it submitted itself; or add a 'library'")
+                    schedule.place, "a task that runs only in clients can't have a schedule",
+                    "Remove it, because a client runs only what it submits itself; or add a 'library'")
             }
         }
         guard let pattern, let kind, let identifierNode else { return nil }
@@ -89,7 +89,7 @@ struct TaskReader {
     private func kind(_ node: YAMLNode) -> TaskKind? {
         if case .scalar(TaskKind.appLaunch.rawValue, _) = node.value {
             problems.error(
-                node.place, "no task has the kind appLaunch: the host makes the launches of apps by itself",
+                node.place, "a task can't have the kind appLaunch: the host launches apps by itself",
                 "Remove the task; a library that exports bgtask_app_entry is launched when it is installed or "
                     + "changed, and by 'bgtask open'")
             return nil
@@ -104,7 +104,8 @@ struct TaskReader {
             return try IdentifierPattern(text)
         } catch {
             let remedy =
-                text.contains("*") ? "A wildcard is '.*' at the end" : "Use 1 to 128 of A-Z a-z 0-9 . _ -"
+                text.contains("*")
+                ? "A wildcard must be '.*' at the end" : "Use 1 to 128 characters of A-Z a-z 0-9 . _ -"
             problems.error(node.place, "identifier '\(text.shortened)': \(error.finding)", remedy)
             return nil
         }
@@ -113,8 +114,8 @@ struct TaskReader {
     private func check(_ pattern: IdentifierPattern, _ kind: TaskKind, at place: Place) {
         if pattern.isWildcard, kind != .continuedProcessing {
             problems.error(
-                place, "the wildcard '\(pattern)' with kind \(kind.rawValue)",
-                "Only continuedProcessing may have a wildcard")
+                place, "kind \(kind.rawValue) can't have a wildcard: '\(pattern)'",
+                "Only continuedProcessing can")
         }
         guard let bundle else { return }
         let isInside =
@@ -128,7 +129,7 @@ struct TaskReader {
         } else if pattern.base.rawValue != bundle.rawValue {
             problems.warning(
                 place, "the identifier '\(pattern)' does not begin with '\(bundle).'",
-                "Begin it with the bundle's id, so that nobody else claims it")
+                "Begin it with the bundle's id, so that no other bundle claims it")
         }
     }
 
@@ -145,7 +146,8 @@ struct TaskReader {
         for (key, place, value) in fields.all {
             if !PayloadText.isKey(key) {
                 problems.error(
-                    place, "the payload key '\(key.shortened)'", "Use a letter, then letters, digits and _")
+                    place, "not a valid payload key: '\(key.shortened)'",
+                    "Use a letter, then letters, digits and _")
             }
             payload[key] = value.word("the type of '\(key.shortened)'", as: PayloadType.self, problems)
         }

@@ -2,7 +2,7 @@ import LinuxSystem
 import Synchronization
 import TaskModel
 
-/// A condition whose value is what a program says that is run again and again.
+/// A condition whose value comes from a program that runs again and again.
 final class CommandSensor: Sensor {
     let key: ConditionKey
     let source: String
@@ -44,7 +44,7 @@ final class CommandSensor: Sensor {
             return CustomSensors.answer("\(status)", definition, problems)
         case (.exited(0, let line), .firstLine): return CustomSensors.answer(line, definition, problems)
         case (.exited(let status, _), .firstLine): problems.note("\(source) ended with status \(status)")
-        case (.signalled(let signal), _): problems.note("\(source) was ended by signal \(signal)")
+        case (.signalled(let signal), _): problems.note("signal \(signal) ended \(source)")
         case (.timedOut, _):
             problems.note(
                 "\(source) did not end within \(DurationText.format(command.timeout)) and was killed")

@@ -18,7 +18,7 @@ enum CustomSensors {
         -> SensorAnswer
     {
         guard let holds = definition.predicate.holds(value) else {
-            problems.note("its value '\(value.prefix(60))' can't be compared: see its predicate")
+            problems.note("its value '\(value.prefix(60))' can't be compared; check its predicate")
             return .failed
         }
         problems.note(nil)

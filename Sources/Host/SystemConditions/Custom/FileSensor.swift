@@ -20,7 +20,7 @@ final class FileSensor: Sensor {
         self.problems = problems
     }
 
-    /// A missing file is no value: whoever writes it has not said anything.
+    /// A missing file is not a value: its writer has not written one yet.
     func read(at now: Moment) -> SensorAnswer {
         do {
             let bytes = try FileContents.read(path, limit: Self.longestLine).prefix(Self.longestLine)

@@ -2,7 +2,7 @@ import LinuxSystem
 import Synchronization
 import TaskModel
 
-/// How one service of the system bus tells of one condition.
+/// How one service of the system bus reports one condition.
 protocol BusSource: Sendable {
     var key: ConditionKey { get }
     /// Its name in listings.
@@ -10,11 +10,11 @@ protocol BusSource: Sendable {
     /// Its well-known bus name.
     var service: String { get }
     var objects: [BusObject] { get }
-    /// What these properties say; ``SensorAnswer/failed`` where one that must be there is missing.
+    /// The answer in these properties; ``SensorAnswer/failed`` if a required one is missing.
     func answer(_ properties: [BusObject: [String: BusValue]], at now: Moment) -> SensorAnswer
     /// As ``Sensor/nextLook(after:)``.
     func nextLook(_ properties: [BusObject: [String: BusValue]], after now: Moment) -> Duration?
-    /// How long these properties hold though no signal comes; `nil` if signals tell of every change.
+    /// How long these properties hold without a signal; `nil` if signals report every change.
     func validity(of properties: [BusObject: [String: BusValue]]) -> Duration?
 }
 

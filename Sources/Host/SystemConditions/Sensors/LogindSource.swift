@@ -1,10 +1,11 @@
 import LinuxSystem
 import TaskModel
 
-/// Whether somebody uses the machine, from logind: idle when every session has had no input for five minutes.
+/// Whether the machine is in use, from logind: idle when no session has had input for five minutes.
 ///
-/// logind tells of graphical sessions by signal. Of terminal sessions it tells nothing, it only knows when asked; so
-/// while somebody is active it is asked again when that could have ended, five minutes later.
+/// logind sends signals for graphical sessions. It sends none for terminal sessions and only answers when
+/// asked. While a user is active, this source therefore asks again after five minutes, when the activity
+/// could have ended.
 struct LogindSource: BusSource {
     /// The rule's five minutes (semantics, section 5).
     static let idleAfter = Duration.seconds(300)
@@ -33,7 +34,7 @@ struct LogindSource: BusSource {
         properties[Self.manager]?["IdleHint"]?.flag == false ? Self.idleAfter : nil
     }
 
-    /// How long all sessions have been idle; no sessions are idle for ever.
+    /// How long all sessions have been idle; without sessions, the longest duration.
     private func idleFor(_ properties: [BusObject: [String: BusValue]], _ now: Moment) -> Duration {
         let manager = properties[Self.manager] ?? [:]
         // The monotonic clock does not jump; it is missing in some stand-ins of logind.

@@ -3,8 +3,9 @@ import TaskModel
 
 /// What the network is and costs, from NetworkManager.
 ///
-/// It knows no low-data switch, so that `constrained` never comes from here; a connection that its user marked as
-/// metered is `metered`. Numbers are those of NetworkManager's D-Bus types (NMState, NMConnectivityState, NMMetered).
+/// It knows no low-data switch, so that `constrained` never comes from here; a connection that its user
+/// marked as metered is `metered`. Numbers are those of NetworkManager's D-Bus types (NMState,
+/// NMConnectivityState, NMMetered).
 struct NetworkManagerSource: BusSource {
     static let manager = BusObject(
         path: "/org/freedesktop/NetworkManager", interface: "org.freedesktop.NetworkManager")
@@ -26,8 +27,8 @@ struct NetworkManagerSource: BusSource {
         default: break
         }
         switch manager["Connectivity"]?.integer {
-        // None at all, or a portal that answers everything. "Limited" (3) is a network without the Internet: what is
-        // on it can be reached, and on many closed networks it stays so.
+        // None at all, or a portal that answers everything. "Limited" (3) is a network without the Internet:
+        // what is on it can be reached, and on many closed networks it stays so.
         case 1, 2: return .value(.network(.none))
         default: break
         }

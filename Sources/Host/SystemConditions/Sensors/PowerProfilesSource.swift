@@ -3,8 +3,8 @@ import TaskModel
 
 /// The low-power switch: power-profiles-daemon's profile `power-saver`.
 ///
-/// The daemon changed its bus name with version 0.20 and has both since; each name is a source of its own, the new one
-/// first.
+/// The daemon changed its bus name with version 0.20 and has both since; each name is a source of its own,
+/// the new one first.
 struct PowerProfilesSource: BusSource {
     static let current = PowerProfilesSource(
         service: "org.freedesktop.UPower.PowerProfiles", path: "/org/freedesktop/UPower/PowerProfiles")

@@ -25,7 +25,7 @@ struct PowerSupplySensor: Sensor {
         }
     }
 
-    /// What the entries say together.
+    /// The answer that the entries give together.
     private struct Supplies {
         /// Whether each mains, USB or wireless supply is online.
         private var lines: [Bool] = []
@@ -33,7 +33,7 @@ struct PowerSupplySensor: Sensor {
         private var percents: [Int] = []
 
         mutating func add(_ path: String) throws(SystemCallError) {
-            // A mouse's or headset's battery says nothing of this machine.
+            // The battery of a mouse or a headset does not power this machine.
             if try AttributeFile.read("\(path)/scope") == "Device" { return }
             switch try AttributeFile.read("\(path)/type") {
             case "Battery", "UPS":
@@ -64,7 +64,7 @@ struct PowerSupplySensor: Sensor {
             } else if batteries.allSatisfy({ $0 == "Full" || $0 == "Not charging" }) {
                 external = true
             } else {
-                // No line reports and the battery doesn't know: nobody can tell.
+                // No line reports, and the battery does not know: the state is unknown.
                 return .failed
             }
             let percent = percents.isEmpty ? nil : percents.reduce(0, +) / percents.count

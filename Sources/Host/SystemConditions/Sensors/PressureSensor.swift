@@ -6,10 +6,12 @@ import TaskModel
 final class PressureSensor: Sensor {
     /// When a resource is under pressure: some task waited this long within 2 s.
     ///
-    /// Memory is systemd's default for its services (200 ms of 2 s, MEMORY_PRESSURE_WATCH). CPU and I/O are ours: our
-    /// own low-priority tasks alone fill a core and a disk, so they count once tasks wait most of the time.
+    /// Memory is systemd's default for its services (200 ms of 2 s, MEMORY_PRESSURE_WATCH). CPU and I/O are
+    /// ours: our own low-priority tasks alone fill a core and a disk, so they count once tasks wait most of
+    /// the time.
     static let stalls: [(name: String, milliseconds: Int)] = [("cpu", 1600), ("memory", 200), ("io", 1200)]
-    /// Pressure is over when the kernel did not tell of it for this long: several windows, so that it does not flap.
+    /// Pressure is over when the kernel did not tell of it for this long: several windows, so that it does
+    /// not flap.
     static let hold = Duration.seconds(10)
 
     let key = ConditionKey.pressure

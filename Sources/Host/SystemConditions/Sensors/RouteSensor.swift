@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskModel
 
-/// Whether there is a network, from the kernel's default routes; rtnetlink can't tell what traffic costs.
+/// Whether there is a network, from the kernel's default routes; rtnetlink does not know what traffic costs.
 struct RouteSensor: Sensor {
     let key = ConditionKey.network
     let source = "rtnetlink"
@@ -10,7 +10,9 @@ struct RouteSensor: Sensor {
         try? KernelNotices.routes(onNotice)
     }
 
-    /// That there is no route is true whatever it costs; that one is free only a better source can tell.
+    /// Whether this source alone can decide: "no route" is true at any cost.
+    ///
+    /// Only a better source knows whether a route is free of charge.
     func mayStandIn(with value: ConditionValue) -> Bool { value == .network(.none) }
 
     func read(at now: Moment) -> SensorAnswer {

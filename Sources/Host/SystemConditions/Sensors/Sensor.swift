@@ -5,7 +5,8 @@ import TaskModel
 enum SensorAnswer: Equatable, Sendable {
     /// The source answers.
     case value(ConditionValue)
-    /// The source is there and leaves the answer to the next one: it does not look after this part of the machine.
+    /// The source is there and leaves the answer to the next one: it does not look after this part of the
+    /// machine.
     case elsewhere
     /// This machine has no such source.
     case absent
@@ -26,7 +27,7 @@ extension PressureWatch: SensorWatch {}
 
 /// One source of one condition.
 protocol Sensor: Sendable {
-    /// What it tells of.
+    /// The condition that it reports.
     var key: ConditionKey { get }
     /// Its name in listings: `sysfs`, `UPower`.
     var source: String { get }
@@ -36,7 +37,7 @@ protocol Sensor: Sendable {
     /// The time is for what depends on how long something lasts.
     func read(at now: Moment) -> SensorAnswer
 
-    /// When the answer may change though nothing tells of it, on the boot clock; `nil` if it can't.
+    /// When the answer can change without a report, on the boot clock; `nil` if it can't.
     func nextLook(after now: Moment) -> Duration?
 
     /// Whether its value is to be believed where a source before it has vanished or errs.
@@ -46,7 +47,7 @@ protocol Sensor: Sendable {
 
     /// Calls back on a thread of its own whenever a look is worth while.
     ///
-    /// - Returns: What ends the calls; `nil` if the source never changes by itself, or can't tell.
+    /// - Returns: A value that ends the calls; `nil` if the source never changes, or can't report changes.
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)?
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 public enum SleepNotice: Sendable {
     /// It sleeps once the delay is released, or after 5 s at most.
     case willSleep(SleepDelay)
-    /// It has woken; the conditions are being read anew.
+    /// The machine has woken; the conditions are being read again.
     case hasWoken
 }
 
@@ -21,7 +21,7 @@ public final class SleepDelay: Sendable {
     public func release() { lock.withLock { $0 = nil } }
 }
 
-/// Holds logind's delay lock from its start on and tells when the machine wants to sleep.
+/// Holds logind's delay lock from its start on, and reports when the machine is about to sleep.
 final class SleepInhibitor: BusClient {
     let service = "org.freedesktop.login1"
     let objects: [BusObject] = []
@@ -76,7 +76,7 @@ final class SleepInhibitor: BusClient {
     }
 
     private func takeLock(_ bus: any BusCaller) {
-        let arguments = ["sleep", "bgtask", "Background tasks are told to stop", "delay"]
+        let arguments = ["sleep", "bgtask", "Background tasks are being stopped", "delay"]
         bus.call(LogindSource.manager, "Inhibit", arguments) { [weak self] values in
             guard case .descriptor(let lock)? = values?.first else { return }
             self?.state.withLock { $0.lock = lock }

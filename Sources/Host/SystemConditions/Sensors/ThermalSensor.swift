@@ -4,16 +4,18 @@ import TaskModel
 
 /// How hot the machine is, from the trip points of `/sys/class/thermal`.
 ///
-/// The kernel's trip points say what a temperature means for this machine (`Documentation/driver-api/thermal`): from
-/// `active` on fans cool it (fair), from `passive` on it is slowed down (serious), from `hot` on it is in danger
-/// (critical); at `critical` the kernel switches it off, so that is told 5 degrees before. Zones without trip points
-/// tell nothing.
+/// The kernel's trip points show what a temperature means for this machine
+/// (`Documentation/driver-api/thermal`). From `active` on, fans cool it (fair). From `passive` on, it is
+/// slowed down (serious). From `hot` on, it is in danger (critical). At `critical`, the kernel switches it
+/// off, so this level is reported 5 degrees earlier. Zones without trip points report nothing.
 final class ThermalSensor: Sensor {
-    /// Degrees below the switching off, in thousandths: too late is of no use.
+    /// Thousandths of a degree below the point where the kernel switches off, because a later report would be
+    /// useless.
     static let criticalMargin = 5_000
     /// A level is left this far below where it was reached, in thousandths of a degree.
     static let hysteresis = 3_000
-    /// While it is warm, the temperature is looked at this often: the kernel tells of rises, not of every fall.
+    /// While it is warm, the temperature is looked at this often: the kernel tells of rises, not of every
+    /// fall.
     static let warmInterval = Duration.seconds(10)
     /// A kernel without thermal notices (before 5.9, or configured so) leaves nothing but looking.
     static let unheardInterval = Duration.seconds(60)
@@ -109,7 +111,7 @@ final class ThermalSensor: Sensor {
                 default: break
                 }
             }
-            // The first of several fans runs on any warm day; the last one says that it is needed.
+            // The first of several fans runs on any warm day; the last one shows that it is needed.
             if let last = starts.filter({ $0.level == .fair }).map(\.at).max() {
                 starts = starts.filter { $0.level != .fair || $0.at == last }
             }

@@ -23,7 +23,7 @@ int lx_bus_open(const char *address, lx_bus_handler handler, void *context, lx_b
 /** Drops a connection; pending replies never come. */
 void lx_bus_close(lx_bus *bus);
 
-/** The descriptor to poll, for which events, and how long at most in ms (-1: for ever). */
+/** The descriptor to poll, the events to poll for, and the longest wait in ms (-1: no limit). */
 int lx_bus_poll(lx_bus *bus, int *descriptor, short *events, int *timeout);
 
 /** Sends and receives what it can without waiting. More than 0 if it should be called again at once. */
@@ -42,7 +42,7 @@ const char *lx_bus_member(lx_bus_message *message);
 /** The type of the next value and, of a container, of what is in it. 0 at the end. */
 int lx_bus_peek(lx_bus_message *message, char *type, const char **contents);
 
-/** Reads a value that is no container into 8 bytes; a string and a descriptor stay the message's. */
+/** Reads a value that is not a container into 8 bytes; a string and a descriptor stay the message's. */
 int lx_bus_read(lx_bus_message *message, char type, void *value);
 
 /** Steps into and out of a container. */
