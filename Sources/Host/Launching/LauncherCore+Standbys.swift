@@ -39,7 +39,7 @@ extension LauncherCore {
     /// How long a handler runs before the next one's task is made, unless it completes sooner: cloning takes a core from it.
     static let standbyDelay = Duration.milliseconds(1)
 
-    /// Finds a launch the standby of its template.
+    /// Finds the standby that a launch can use.
     ///
     /// - Returns: Whether the launch must wait for one that is being made: sooner there than another clone, for which
     ///   the template would have to end that one first.
