@@ -31,8 +31,7 @@ public final class PressureWatch: Sendable {
     ///   - triggers: The stalls to report.
     ///   - hold: How long pressure counts after the last report; longer than the windows.
     ///   - handler: Called on the thread with the indexes of the triggers under pressure, whenever they
-    ///     change; `nil`
-    ///     when the source has gone, after which it is never called again.
+    ///     change; `nil` when the source has gone, after which it is never called again.
     /// - Throws: `open` or `write`, where the kernel has no such file or refuses the trigger.
     public init(
         _ triggers: [PressureTrigger], hold: Duration, handler: @escaping @Sendable (Set<Int>?) -> Void

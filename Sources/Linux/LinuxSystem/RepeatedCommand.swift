@@ -31,8 +31,7 @@ public final class RepeatedCommand: Sendable {
     /// - Parameters:
     ///   - arguments: The program, an absolute path, and its arguments.
     ///   - interval: From the start of one run to the start of the next, CLOCK_MONOTONIC; a run that takes
-    ///     longer is
-    ///     followed immediately.
+    ///     longer is followed immediately.
     ///   - timeout: How long a run may take.
     ///   - onResult: Called on the thread after each run.
     /// - Throws: `eventfd`.
