@@ -3,10 +3,10 @@ public import TaskModel
 extension CalendarExpression {
     /// The first date after a point in time, on the clocks of a zone.
     ///
-    /// Where clocks are put forward, a local time that does not exist counts as the first instant after the
-    /// gap, and all that fall into one gap come once. Where they are put back, a local time that exists twice
-    /// counts the first time. An expression whose hour is `*` follows elapsed time instead: nothing is moved
-    /// out of a gap, and both passes of a repeated hour count.
+    /// When clocks go forward, a local time that does not exist counts as the first instant after the gap,
+    /// and all times in one gap count once. When clocks go back, a local time that exists twice counts the
+    /// first time. An expression whose hour is `*` follows elapsed time instead: nothing moves out of a gap,
+    /// and both passes of a repeated hour count.
     ///
     /// - Parameters:
     ///   - time: The result is later than this.

@@ -1,8 +1,7 @@
 /// A set of dates and times of day, as a person writes it: `Mon..Fri 02:00`, `*-*-01`, `2026-12-24 18:00`,
 /// `*:0/15`.
 ///
-/// It says nothing of time zones; ``next(after:in:)`` brings one in. The grammar is in
-/// Documentation/Manifest.md.
+/// It has no time zone; ``next(after:in:)`` takes one. Documentation/Manifest.md describes the grammar.
 public struct CalendarExpression: Hashable, Sendable {
     /// The text that it was read from.
     public let text: String
@@ -43,7 +42,7 @@ public struct CalendarExpression: Hashable, Sendable {
         isEveryHour = time.isEveryHour
     }
 
-    /// Whether there is any day that it matches: 400 years hold every combination of date and weekday.
+    /// Whether it matches any day: 400 years contain every combination of date and weekday.
     var isPossible: Bool {
         let first = years?.first ?? 2000
         let last = years?.last ?? first + 399
@@ -52,8 +51,7 @@ public struct CalendarExpression: Hashable, Sendable {
         return firstMatch(from: from, before: end) != nil
     }
 
-    /// The first matching local time inside a stretch; both ends in seconds of local time since 1970-01-01
-    /// 00:00.
+    /// The first matching local time in a period; both ends in seconds of local time since 1970-01-01 00:00.
     func firstMatch(from: Int64, before end: Int64) -> Int64? {
         var day = CivilDay(number: from.flooredQuotient(CivilDay.secondsPerDay))
         var second = from.remainder(dividingBy: CivilDay.secondsPerDay)
@@ -144,7 +142,7 @@ struct NumberSet: Hashable, Sendable {
 
     func contains(_ number: Int) -> Bool { bits >> UInt64(number) & 1 == 1 }
 
-    /// The smallest member that is not below this; `nil` if there is none.
+    /// The smallest member that is at least this number; `nil` if there is none.
     func first(from number: Int) -> Int? {
         guard number < 64 else { return nil }
         let rest = bits >> UInt64(number)

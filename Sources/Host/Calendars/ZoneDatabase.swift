@@ -6,7 +6,7 @@ public struct ZoneError: Error, Equatable, Sendable, CustomStringConvertible {
     public let finding: String
     /// What to do.
     public let remedy: String
-    /// Whether another name would do.
+    /// Whether another name would help.
     public let isUnknownName: Bool
 
     /// The finding and the remedy.
@@ -15,8 +15,8 @@ public struct ZoneError: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// The machine's time zones: its database, and the zone of its own clock.
 ///
-/// Nothing is kept: each call reads the files, a few KiB, so that a zone or a database that was changed
-/// counts immediately.
+/// Nothing is cached: each call reads the files, a few KiB, so that a change of a zone or of the database
+/// takes effect immediately.
 public struct ZoneDatabase: Sendable {
     private let directory: String
     private let localPath: String
@@ -29,12 +29,12 @@ public struct ZoneDatabase: Sendable {
             variable: ProcessInfo.processInfo.environment["TZ"])
     }
 
-    /// Makes a database.
+    /// Uses other files than the machine's; nothing is read yet.
     ///
     /// - Parameters:
     ///   - directory: The root of the zones' files.
-    ///   - localPath: The file or link that is the machine's zone; where it is missing, the zone is UTC.
-    ///   - variable: The value of `TZ`, which goes before `localPath`; `nil` if it is not set.
+    ///   - localPath: The file or link that is the machine's zone; if it is missing, the zone is UTC.
+    ///   - variable: The value of `TZ`, which takes precedence over `localPath`; `nil` if it is not set.
     public init(directory: String, localPath: String, variable: String?) {
         self.directory = directory
         self.localPath = localPath
@@ -62,7 +62,7 @@ public struct ZoneDatabase: Sendable {
         return try read(bytes, name: name, path: "\(directory)/\(name)")
     }
 
-    /// The names that the database has; empty where there is none.
+    /// The names in the database; empty if there is no database.
     public var names: [String] {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
         return paths.filter { path in
@@ -75,7 +75,7 @@ public struct ZoneDatabase: Sendable {
 
     private var isDatabaseThere: Bool { FileManager.default.fileExists(atPath: directory) }
 
-    /// The rules of `TZ`, else of the machine's file, else UTC: as the C library decides.
+    /// The rules of `TZ`, then of the machine's file, then UTC, in the same order as the C library.
     private func local() throws(ZoneError) -> ZoneRules {
         if let variable {
             let text = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable

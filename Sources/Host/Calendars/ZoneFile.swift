@@ -1,9 +1,9 @@
 /// Reads the files of the time zone database: TZif, RFC 8536, versions 1 to 4.
 ///
-/// The machine's own database is read, and not one that a library brings along, so that an update of `tzdata`
-/// counts.
+/// It reads the machine's own database rather than a copy in a library, so that an update of `tzdata` takes
+/// effect.
 struct ZoneFile {
-    /// Why a file is none.
+    /// Why a file is not a time zone file.
     struct Malformed: Error {
         var finding: String
     }
@@ -38,7 +38,7 @@ struct ZoneFile {
         var header = try header()
         var timeWidth = 4
         if header.version >= 0x32 {
-            // The first block is for readers that know no other; the second has the same in 64 bits.
+            // The first block is for old readers; the second has the same contents in 64 bits.
             try skip(header.size(timeWidth: 4))
             header = try self.header()
             timeWidth = 8
@@ -70,7 +70,7 @@ struct ZoneFile {
             guard Int(index) < types.count, time > transitions.last?.at ?? .min else {
                 throw Malformed(finding: "its transitions are out of order")
             }
-            // Some files begin at the beginning of time; sums must stay inside 64 bits.
+            // Some files begin at the smallest 64-bit number; sums must stay within 64 bits.
             transitions.append(ZoneRules.Transition(at: max(time, -(1 << 60)), type: types[Int(index)]))
         }
         position = end

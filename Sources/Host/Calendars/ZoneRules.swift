@@ -1,12 +1,12 @@
 public import TaskModel
 
-/// The local clock of a time zone: a row of spans, each with its offset from UTC.
+/// The local clock of a time zone: a sequence of spans, each with its offset from UTC.
 public struct ZoneRules: Equatable, Sendable {
     /// A stretch of time with one offset.
     struct Span: Equatable {
-        /// Its first second, since the epoch; `nil` has no beginning.
+        /// Its first second, since the epoch; `nil` if the span has no beginning.
         var start: Int64?
-        /// The first second after it; `nil` has no end.
+        /// The first second after it; `nil` if the span has no end.
         var end: Int64?
         /// Seconds east of UTC.
         var offset: Int
@@ -73,7 +73,7 @@ public struct ZoneRules: Equatable, Sendable {
                 start: start, end: nil, offset: rule.standard.offset,
                 abbreviation: rule.standard.abbreviation)
         }
-        // Between the last recorded transition and the rule's first, what was recorded holds.
+        // The last recorded span lasts until the first transition of the rule.
         let current = next > 0 ? known[next - 1] : nil
         let holding = current?.type ?? (start == nil ? rule.standard : type)
         return Span(
@@ -81,8 +81,8 @@ public struct ZoneRules: Equatable, Sendable {
             abbreviation: holding.abbreviation)
     }
 
-    /// The furthest local second that clocks had shown before a span began; what lies before it in the span
-    /// is a repeat.
+    /// The latest local second that clocks had shown before a span began; earlier seconds of the span are
+    /// repeats.
     func localEnd(before span: Span) -> Int64 {
         guard let start = span.start else { return .min }
         var furthest = Int64.min

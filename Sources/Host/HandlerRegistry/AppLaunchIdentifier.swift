@@ -1,17 +1,19 @@
 import TaskModel
 
-/// What the launches of an app are called.
+/// The identifier of the launches of an app.
 enum AppLaunchIdentifier {
-    /// The bundle's own id; where a manifest declares that as a task's identifier, the id and as many labels
-    /// `appLaunch` as make it free.
+    /// Chooses the identifier: the bundle's own id, unless it is taken.
     ///
-    /// A task that has the name keeps it: its handler was written for an app whose system never gave its
-    /// launches one.
+    /// If a manifest declares that id as a task's identifier, labels `appLaunch`
+    /// are appended until the identifier is free.
+    ///
+    /// The task keeps its identifier, because its handler was written for a system where launches of apps
+    /// have none.
     ///
     /// - Parameters:
     ///   - bundle: The app.
     ///   - declared: Every identifier that a manifest declares without a wildcard.
-    /// - Returns: The identifier; `nil` where it would grow too long, and the app has no launches.
+    /// - Returns: The identifier; `nil` if it would be too long, in which case the app has no launches.
     static func make(for bundle: BundleIdentifier, besides declared: Set<TaskIdentifier>) -> TaskIdentifier? {
         var name = bundle.rawValue
         while let identifier = try? TaskIdentifier(name) {

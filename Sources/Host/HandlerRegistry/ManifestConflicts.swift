@@ -37,7 +37,7 @@ enum ManifestConflicts {
             remedy: "Put all tasks of a bundle in one file")
     }
 
-    /// Whether there is an identifier that both permit in the same way.
+    /// Whether both permit the same identifier in the same way.
     ///
     /// An exact identifier wins over a wildcard inside one manifest, but another bundle's wildcard must not
     /// reach it.

@@ -8,7 +8,7 @@ enum ManifestFile {
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - isInstalled: Whether it lies where the host finds it, so that it matters who may write there.
+    ///   - isInstalled: Whether the host would find it there, so that its owner and mode matter.
     ///   - calls: Where functions are looked up.
     /// - Returns: `nil` if there are errors; and everything that was found, warnings included.
     static func read(

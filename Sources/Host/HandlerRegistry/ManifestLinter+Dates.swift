@@ -11,15 +11,14 @@ public struct ScheduledDates: Equatable, Sendable {
     public var expression: String
     /// The zone: the manifest's, or the machine's.
     public var zone: String
-    /// The dates; fewer than were asked for where no more come.
+    /// The dates; fewer than requested if there are no more.
     public var dates: [WallTime]
     /// The dates as the zone's clocks show them: `Mon 2026-03-30 02:00:00 CEST (+02:00)`.
     public var texts: [String]
 }
 
 extension ManifestLinter {
-    /// The next dates of every `at:` of manifests that are right, by file and place; manifests with errors
-    /// have none.
+    /// The next dates of every `at:` in valid manifests, by file and place; manifests with errors have none.
     public static func dates(
         files: [String], pluginsDirectory: String?, after time: WallTime, count: Int = 3
     ) -> [ScheduledDates] {

@@ -26,8 +26,8 @@ extension ManifestLinter {
 }
 
 extension ManifestLinter {
-    /// A manifest, without its library; `nil` where it has errors, which lint tells, or where the file is
-    /// none.
+    /// A manifest, without its library; `nil` if it has errors, which lint reports, or if the file is not a
+    /// manifest.
     public static func manifest(in file: String) -> Manifest? {
         var calls = CallLibraries(pluginsDirectory: nil)
         return ManifestFile.read(file, isInstalled: false, calls: &calls).0?.manifest

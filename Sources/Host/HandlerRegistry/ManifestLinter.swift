@@ -2,9 +2,9 @@ import LinuxSystem
 import StrictFiles
 public import TaskModel
 
-/// What `bgtask lint` does: the host's own reading, without copying or running anything.
+/// The checks of `bgtask lint`: it reads files exactly as the host does, but copies and runs nothing.
 public enum ManifestLinter {
-    /// Checks manifests and definitions of conditions, each by itself and all against each other.
+    /// Checks manifests and definitions of conditions, each one alone and all against each other.
     ///
     /// - Parameters:
     ///   - files: Paths of manifests, and of files with the key `condition`.
@@ -62,7 +62,7 @@ public enum ManifestLinter {
         }
     }
 
-    /// The names that the right files of a directory define; none where there is no such directory.
+    /// The names that the valid files of a directory define; none if the directory does not exist.
     private static func names(in directory: String) -> [String] {
         let paths = (try? YAMLFiles.paths(in: directory)) ?? []
         return paths.compactMap { ConditionFiles.read($0, isInstalled: false).0?.condition.name }
@@ -70,7 +70,7 @@ public enum ManifestLinter {
 
     private static func conditionsBeside(_ manifest: String) -> String {
         let directory = manifest.lastIndex(of: "/").map { String(manifest[..<$0]) } ?? "."
-        // "." has no name to be beside of.
+        // The path "." has no last component to replace.
         return directory.hasSuffix(".")
             ? directory + "/../conditions.d" : ConditionsDirectory.beside(directory)
     }
@@ -79,8 +79,7 @@ public enum ManifestLinter {
 extension ManifestLinter {
     /// Reads the manifests of a directory as the host would, without their libraries.
     ///
-    /// - Returns: Those that are right and claim nothing that another one claims; and everything that was
-    ///   found.
+    /// - Returns: The valid manifests that do not conflict with another one, and all problems.
     /// - Throws: The directory can't be read.
     public static func manifests(in directory: String) throws -> ([Manifest], [ManifestProblem]) {
         let files = try YAMLFiles.paths(in: directory)

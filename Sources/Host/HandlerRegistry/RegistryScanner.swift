@@ -8,11 +8,11 @@ struct RegistryScanner {
     private var conditionFiles: ConditionFiles
     private var libraries: PluginLibraries
     private var callLibraries: CallLibraries
-    /// The last version of each manifest that was right, by path.
+    /// The last valid version of each manifest, by path.
     private var lastRight: [String: ReadManifest] = [:]
     /// The last copy of each library, by name.
     private var lastStaged: [String: StagedLibrary] = [:]
-    /// The libraries that the scan under way has asked for.
+    /// The libraries that the current scan has requested.
     private var staged: Set<String> = []
     /// What the last scan found; `nil` before the first.
     private(set) var last: RegistrySnapshot?
@@ -68,7 +68,7 @@ struct RegistryScanner {
         return snapshot
     }
 
-    /// Removes the copies that neither the last scan named nor anybody uses.
+    /// Removes the copies that the last scan did not name and no launch uses.
     func removeUnusedCopies(keeping inUse: Set<String>) throws(SystemCallError) -> Int {
         guard let last else { return 0 }
         var kept = inUse.union(lastStaged.values.map(\.hash))
@@ -88,7 +88,7 @@ struct RegistryScanner {
         }
     }
 
-    /// Copies what the manifest needs; `nil` after saying what is missing.
+    /// Copies the libraries that the manifest needs; `nil` if one is missing, after that has been reported.
     private mutating func handler(
         _ path: String, _ read: ReadManifest, declared: Set<TaskIdentifier>,
         _ problems: inout [ManifestProblem]
@@ -127,7 +127,7 @@ struct RegistryScanner {
         return program.replacingLibraries { paths[$0] ?? $0 }
     }
 
-    /// Copies a library; one that is broken now but was right before stays active in its old copy.
+    /// Copies a library; if it has become invalid, its old copy stays active.
     private mutating func stage(
         _ name: String, _ path: String, _ place: Place?, _ problems: inout [ManifestProblem]
     ) -> StagedLibrary? {

@@ -11,14 +11,16 @@ struct CallPlaces {
 
 /// Reads a `call:`: the grammar of Documentation/Call.md.
 struct CallReader {
-    /// What the task's payload must carry.
+    /// The keys that the task's payload must contain.
     let payload: [String: PayloadType]
     let problems: ProblemList
 
-    /// The most steps: calls are for jobs of two to ten, and a program must fit into one frame.
+    /// The most steps.
+    ///
+    /// Calls are for jobs of two to ten steps, and a program must fit in one frame.
     static let maximumSteps = 64
 
-    /// Reads the program; `nil` after saying why it can't be used.
+    /// Reads the program; `nil` if it can't be used, after the reason has been reported.
     func program(_ node: YAMLNode) -> (program: CallProgram, places: CallPlaces)? {
         let keys = ["library", "callbacks", "steps", "message", "onExpiration"]
         guard let fields = Fields(node, "call", keys: keys, problems) else { return nil }

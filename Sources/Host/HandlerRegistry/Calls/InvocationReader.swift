@@ -26,7 +26,7 @@ struct InvocationReader {
         return (invocation, place)
     }
 
-    /// Reads the parts of a call that a step shares with the others.
+    /// Reads the parts that steps, `message:` and `onExpiration:` have in common.
     func invocation(
         _ fields: Fields, _ what: String, returns: CallType
     ) -> (invocation: CallInvocation, place: Place)? {
@@ -59,7 +59,7 @@ struct InvocationReader {
         )
     }
 
-    /// Reads one argument; `nil` after saying what is wrong.
+    /// Reads one argument; `nil` after a problem has been reported.
     private func argument(_ node: YAMLNode) -> CallArgument? {
         if node.isNull { return .null }
         guard case .mapping(let pairs) = node.value, let first = pairs.first,

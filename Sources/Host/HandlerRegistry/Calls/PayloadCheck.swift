@@ -1,11 +1,10 @@
 public import TaskModel
 
-/// What is asked of a request's payload: at submit, and again when its program is made for a launch.
+/// The checks of a request's payload: at the submission, and again when a launch's program is made.
 extension Manifest {
-    /// Checks that a payload carries what the manifest asks for, that its paths are granted, and that a
-    /// call's program can be made with it.
+    /// Checks that a payload has the keys of the manifest and only granted paths, and that it fits in a call.
     ///
-    /// Keys that the manifest does not name are left alone. Callable from any thread; reads directories and
+    /// Keys that the manifest does not name are ignored. Callable from any thread; reads directories and
     /// links.
     ///
     /// - Parameters:

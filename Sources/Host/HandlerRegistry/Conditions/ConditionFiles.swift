@@ -2,12 +2,12 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
-/// The files of `conditions.d`; one that is broken now but was right before stays active.
+/// The files of `conditions.d`; if a file becomes invalid, its last valid version stays active.
 struct ConditionFiles {
     private let directory: String?
     private var lastRight: [String: ReadCondition] = [:]
 
-    /// `nil` has no files.
+    /// `nil` means that there are no files.
     init(directory: String?) { self.directory = directory }
 
     /// Reads all files again.
@@ -53,7 +53,10 @@ struct ConditionFiles {
         }
     }
 
-    /// A host that runs as root must not run what others can change; one that is missing may still come.
+    /// A host that runs as root must not run a program that others can change.
+    ///
+    /// A missing program can still
+    /// appear.
     private static func programProblem(_ read: ReadCondition, in file: String) -> ManifestProblem? {
         guard case .command(let command) = read.condition.source, let program = command.arguments.first else {
             return nil
@@ -73,7 +76,7 @@ struct ConditionFiles {
         }
     }
 
-    /// The problems of files that define what another one defines too, by file.
+    /// The problems of files that define the same condition as another file, by file.
     static func twins(in entries: [(file: String, read: ReadCondition)]) -> [String: ManifestProblem] {
         var problems: [String: ManifestProblem] = [:]
         for (name, same) in Dictionary(grouping: entries, by: \.read.condition.name) where same.count > 1 {

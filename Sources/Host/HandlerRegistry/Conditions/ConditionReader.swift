@@ -14,7 +14,7 @@ struct ReadCondition {
 struct ConditionReader {
     private let problems: ProblemList
 
-    /// Whether a file means to be a definition rather than a manifest.
+    /// Whether a file looks like a definition rather than a manifest.
     static func isDefinition(_ bytes: [UInt8]) -> Bool {
         guard let root = YAMLDocument.parse(bytes, problems: ProblemList(file: "", kind: .condition)),
             case .mapping(let pairs) = root.value
@@ -150,13 +150,13 @@ struct ConditionReader {
 }
 
 extension YAMLNode {
-    /// A text, or a bare number or word as it is written: what it is compared with is text too.
+    /// Text, or a bare number or word exactly as written, because it is compared with text.
     fileprivate func plainText(_ what: String, _ problems: ProblemList) -> String? {
         guard case .scalar(let text, let isPlain) = value, !isNull else {
             problems.error(place, "\(what) must be text or a number, found \(found)", nil)
             return nil
         }
-        // YAML has a dozen words for these two; programs print others.
+        // YAML has a dozen words for true and false, and programs print others.
         if isPlain, text == "true" || text == "false" {
             problems.error(place, "\(what) must be text or a number, found \(text)", "Put it in quotes")
             return nil

@@ -1,4 +1,4 @@
-/// Where the definitions of custom conditions are by default.
+/// The default directory of the definitions of custom conditions.
 public enum ConditionsDirectory {
     /// `conditions.d` next to a directory of manifests: `/etc/bgtask/conditions.d` for
     /// `/etc/bgtask/manifests`.

@@ -6,7 +6,7 @@ import StrictFiles
 struct LibraryError: Error, Equatable {
     var finding: String
     var remedy: String
-    /// Whether there is no such file, rather than one that is wrong for now.
+    /// Whether the file does not exist, as opposed to a file that is not valid yet.
     var isMissing = false
 }
 
@@ -19,7 +19,7 @@ struct StagedLibrary: Equatable, Sendable {
     /// Whether the library, or a sibling that it needs, exports ``appEntry``.
     var isApp: Bool
 
-    /// What plugins export that have launch code of their own; see `bgtask.h`.
+    /// The function that plugins with their own launch code export; see `bgtask.h`.
     static let appEntry = "bgtask_app_entry"
 }
 
@@ -30,7 +30,7 @@ struct StagedLibrary: Equatable, Sendable {
 struct PluginLibraries {
     let pluginsDirectory: String
     let cacheDirectory: String
-    /// What the files said that were read before, so that an unchanged one is not read again.
+    /// The facts of files that have been read, so that an unchanged file is not read again.
     private var known: [String: (identity: FileIdentity, facts: Result<Facts, LibraryError>)] = [:]
     /// The names that were asked for since the last ``forgetOthers()``.
     private var asked: Set<String> = []
@@ -57,8 +57,7 @@ struct PluginLibraries {
 
     /// Copies a library, unless its copy is there already.
     ///
-    /// - Throws: ``LibraryError`` where it is missing, broken, outside of the directory, or open to others'
-    ///   writing.
+    /// - Throws: ``LibraryError`` if it is missing, damaged, outside the directory, or writable by others.
     mutating func stage(_ name: String) throws(LibraryError) -> StagedLibrary {
         var files: [(name: String, hash: String)] = []
         var waiting = [name]
@@ -98,7 +97,7 @@ struct PluginLibraries {
         asked = []
     }
 
-    /// Removes the copies whose hashes are not among these, and what an interrupted copying left.
+    /// Removes the copies whose hashes are not among these, and the remains of interrupted copies.
     ///
     /// - Returns: How many were removed.
     /// - Throws: The call that failed.

@@ -1,7 +1,7 @@
 import StrictFiles
 
 extension Fields {
-    /// Says what is wrong with `apiVersion`, if anything is.
+    /// Reports a problem if `apiVersion` is missing or unknown.
     func checkVersion(_ what: String, _ problems: ProblemList) {
         guard let node = required("apiVersion", what, problems) else { return }
         guard let version = node.text("apiVersion", problems), version != "bgtask/v1" else { return }

@@ -1,7 +1,9 @@
 import StrictFiles
 import TaskModel
 
-/// Reads `limits:`: CPU may only be lowered, run time, grace and memory stay inside the host's bounds.
+/// Reads `limits:`.
+///
+/// A manifest can only lower the CPU limit; the others must be within the host's bounds.
 struct LimitsReader {
     let kind: TaskKind
     let problems: ProblemList
@@ -26,7 +28,7 @@ struct LimitsReader {
     private func cpu(_ node: YAMLNode) -> CPULimit? {
         guard let fields = Fields(node, "cpu", keys: ["percent", "window"], problems) else { return nil }
         let standard = CPULimit.standard
-        // A continued task has no limit of its own, so that any limit lowers.
+        // A continued task has no CPU limit by default, so any limit lowers it.
         let highest = kind == .continuedProcessing ? 6400 : standard.percent
         let longest: Duration = kind == .continuedProcessing ? .seconds(3600) : standard.window
         let percent = fields["percent"].map { $0.integer("percent", in: 1...highest, problems) }

@@ -16,7 +16,7 @@ struct ReadManifest {
     var conditionPlaces: [[Place]] = []
 }
 
-/// Reads a manifest strictly: everything that it does not know is an error with its place.
+/// Reads a manifest strictly: every unknown key is an error with its place.
 struct ManifestReader {
     private let problems: ProblemList
 
@@ -90,7 +90,7 @@ struct ManifestReader {
         return name
     }
 
-    /// The modes; `nil` if they could not be read, so that no task is blamed for it.
+    /// The modes; `nil` if they could not be read, so that this is not reported again for each task.
     private func modes(_ fields: Fields) -> Set<BackgroundMode>? {
         guard let node = fields["modes"] else { return [] }
         guard let items = node.items("modes", problems) else { return nil }
@@ -127,7 +127,7 @@ struct ManifestReader {
 }
 
 extension FileKind {
-    /// Manifests, as messages speak of them.
+    /// How messages refer to manifests.
     static let manifest = FileKind(
         plural: "Manifests", whenEmpty: "Begin it with 'apiVersion: bgtask/v1'",
         whenLarge: "Split it into several manifests")

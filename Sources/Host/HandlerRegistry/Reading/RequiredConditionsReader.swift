@@ -3,7 +3,9 @@ import TaskModel
 
 /// Reads `requiresConditions:`, the names of custom conditions.
 struct RequiredConditionsReader {
-    /// The most that one task may require; ours, far above what anybody needs.
+    /// The most conditions that one task can require.
+    ///
+    /// The number is ours, and far above any real need.
     static let most = 16
 
     let problems: ProblemList

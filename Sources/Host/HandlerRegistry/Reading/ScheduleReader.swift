@@ -70,14 +70,14 @@ struct ScheduleReader {
         return expression(node).map { .calendar(expression: $0, timeZone: zone) }
     }
 
-    /// The expression's text, once it is known to be right.
+    /// The expression's text, after it has been checked.
     private func expression(_ node: YAMLNode) -> String? {
         guard let text = node.text("at", problems) else { return nil }
         do {
             _ = try CalendarExpression(text)
             return text
         } catch {
-            // The column inside of a text in quotes counts from the quote.
+            // In quoted text, the column counts from the quotation mark.
             var place = node.place
             if case .scalar(_, let isPlain) = node.value { place.column += error.column - (isPlain ? 1 : 0) }
             problems.error(place, "at: \(error.finding.shortened)", error.remedy)

@@ -26,7 +26,7 @@ struct TaskReader {
     /// `nil` if the modes could not be read.
     let modes: Set<BackgroundMode>?
     let hasLibrary: Bool
-    /// Whether processes of the vendor's own run what no library does: `client: true`.
+    /// Whether the vendor's own processes run the tasks that have no library: `client: true`.
     let isClient: Bool
     let problems: ProblemList
 
@@ -35,7 +35,7 @@ struct TaskReader {
         "limits", "schedule", "payload", "retry", "delivery", "deviceActivity", "call",
     ]
 
-    /// Reads one task; `nil` after saying why it can't be used at all.
+    /// Reads one task; `nil` if it can't be used at all, after the reason has been reported.
     func task(_ node: YAMLNode) -> ReadTask? {
         guard let fields = Fields(node, "a task", keys: Self.keys, problems) else { return nil }
         let identifierNode = fields.required("identifier", "a task", problems)
