@@ -12,9 +12,9 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Swift settings of the targets that decide: optimized in every build, because tests and simulations play them for years of
-/// virtual time; still testable.
-let decidingSettings = swiftSettings + [.unsafeFlags(["-O"])]
+/// Of the targets that decide: optimized in every build, because tests and simulations play them for years of virtual
+/// time. They stay testable.
+let optimized: [SwiftSetting] = [.unsafeFlags(["-O"])]
 
 /// C settings of every target.
 let cSettings: [CSetting] = [
@@ -33,6 +33,54 @@ let withoutSwiftRuntime: LinkerSetting = .unsafeFlags(["-enable-experimental-fea
 let exportsEntryOnly: LinkerSetting = .unsafeFlags([
     "-Xlinker", "--version-script=\(Context.packageDirectory)/Plugins/exports.map",
 ])
+
+// MARK: Packages
+
+func product(_ name: String, of package: String) -> Target.Dependency {
+    .product(name: name, package: package)
+}
+
+let argumentParser = product("ArgumentParser", of: "swift-argument-parser")
+let configuration = product("Configuration", of: "swift-configuration")
+let database = product("GRDB", of: "GRDB.swift")
+let deque = product("DequeModule", of: "swift-collections")
+let heap = product("HeapModule", of: "swift-collections")
+let logging = product("Logging", of: "swift-log")
+let serviceLifecycle = product("ServiceLifecycle", of: "swift-service-lifecycle")
+let yaml = product("Yams", of: "Yams")
+let nio = ["NIOCore", "NIOPosix"].map { product($0, of: "swift-nio") }
+let nioCore = product("NIOCore", of: "swift-nio")
+let hummingbird = ["Hummingbird", "HummingbirdCore"].map { product($0, of: "hummingbird") }
+
+// MARK: Kinds of target
+
+/// A Swift module at `LAYER/NAME`.
+func module(
+    _ name: String, in layer: String, uses dependencies: [Target.Dependency] = [],
+    settings: [SwiftSetting] = [], links: [LinkerSetting] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "\(layer)/\(name)",
+        swiftSettings: swiftSettings + settings, linkerSettings: links.isEmpty ? nil : links)
+}
+
+/// A Swift program at `LAYER/NAME`.
+func program(_ name: String, in layer: String, uses dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "\(layer)/\(name)", swiftSettings: swiftSettings)
+}
+
+/// A C library at `LAYER/NAME` that Debian has, found by pkg-config.
+func installed(_ name: String, in layer: String, pkgConfig: String, debian: String) -> Target {
+    .systemLibrary(name: name, path: "\(layer)/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+/// The tests at `Tests/NAME`.
+func tests(
+    _ name: String, use dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = []
+) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings + settings)
+}
 
 let package = Package(
     name: "bgtask",
@@ -67,29 +115,19 @@ let package = Package(
     ],
     targets: [
         // MARK: Model
-        .target(name: "TaskModel", path: "Sources/Model/TaskModel", swiftSettings: decidingSettings),
+        module("TaskModel", in: "Sources/Model", settings: optimized),
 
         // MARK: Linux
         .target(name: "CLinuxShims", path: "Sources/Linux/CLinuxShims", cSettings: cSettings),
-        .target(
-            name: "LinuxSystem", dependencies: ["CLinuxShims", "TaskModel"],
-            path: "Sources/Linux/LinuxSystem",
-            swiftSettings: swiftSettings),
+        module("LinuxSystem", in: "Sources/Linux", uses: ["CLinuxShims", "TaskModel"]),
 
         // MARK: Wire
-        .target(
-            name: "RunnerWire", dependencies: ["TaskModel"], path: "Sources/Wire/RunnerWire",
-            swiftSettings: swiftSettings),
-        .target(
-            name: "ControlWire", dependencies: ["TaskModel"], path: "Sources/Wire/ControlWire",
-            swiftSettings: swiftSettings),
+        module("RunnerWire", in: "Sources/Wire", uses: ["TaskModel"]),
+        module("ControlWire", in: "Sources/Wire", uses: ["TaskModel"]),
 
         // MARK: Runner
-        .systemLibrary(
-            name: "CFFI", path: "Sources/Runner/CFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
-        .systemLibrary(
-            name: "CSeccomp", path: "Sources/Runner/CSeccomp", pkgConfig: "libseccomp",
-            providers: [.apt(["libseccomp-dev"])]),
+        installed("CFFI", in: "Sources/Runner", pkgConfig: "libffi", debian: "libffi-dev"),
+        installed("CSeccomp", in: "Sources/Runner", pkgConfig: "libseccomp", debian: "libseccomp-dev"),
         .executableTarget(
             name: "bgtask-runner", dependencies: ["CHandlerABI", "CFFI", "CSeccomp"],
             path: "Sources/Runner/bgtask-runner", cSettings: cSettings + [.define("_GNU_SOURCE")],
@@ -98,229 +136,142 @@ let package = Package(
         // MARK: SDK
         .target(name: "CHandlerABI", path: "Sources/SDK/CHandlerABI", cSettings: cSettings),
         // The SDK's package builds it too, for plugins and apps.
-        .target(name: "ControlChannel", path: "Sources/SDK/ControlChannel", swiftSettings: swiftSettings),
-        .target(
-            name: "ControlClient",
-            dependencies: [
-                "ControlChannel", "ControlWire", "LinuxSystem", "TaskModel",
-            ],
-            path: "Sources/SDK/ControlClient", swiftSettings: swiftSettings),
+        module("ControlChannel", in: "Sources/SDK"),
+        module(
+            "ControlClient", in: "Sources/SDK",
+            uses: ["ControlChannel", "ControlWire", "LinuxSystem", "TaskModel"]),
 
         // MARK: Host
-        .target(
-            name: "Calendars", dependencies: ["TaskModel"], path: "Sources/Host/Calendars",
-            swiftSettings: swiftSettings),
-        .target(
-            name: "StrictFiles",
-            dependencies: ["LinuxSystem", "TaskModel", .product(name: "Yams", package: "Yams")],
-            path: "Sources/Host/StrictFiles", swiftSettings: swiftSettings),
+        module("Calendars", in: "Sources/Host", uses: ["TaskModel"]),
+        module("StrictFiles", in: "Sources/Host", uses: ["LinuxSystem", "TaskModel", yaml]),
         // Optimized in every build: a debug build's digest of a plugin took seconds, which its developer waits for.
-        .target(
-            name: "Digests", path: "Sources/Host/Digests",
-            swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
-        .target(
-            name: "HandlerRegistry",
-            dependencies: [
-                "Calendars", "Digests", "LinuxSystem", "RunnerWire", "StrictFiles", "TaskModel",
-            ],
-            path: "Sources/Host/HandlerRegistry", swiftSettings: swiftSettings),
-        .target(
-            name: "Authoring",
-            dependencies: ["HandlerRegistry", "LinuxSystem", "StrictFiles", "TaskModel"],
-            path: "Sources/Host/Authoring", swiftSettings: swiftSettings),
-        .target(
-            name: "RequestStore",
-            dependencies: ["LinuxSystem", "TaskModel", .product(name: "GRDB", package: "GRDB.swift")],
-            path: "Sources/Host/RequestStore", swiftSettings: swiftSettings),
-        .target(
-            name: "Scheduling",
-            dependencies: ["TaskModel", .product(name: "HeapModule", package: "swift-collections")],
-            path: "Sources/Host/Scheduling", swiftSettings: decidingSettings),
-        .target(
-            name: "HostSettings",
-            dependencies: [
-                "LinuxSystem", "Scheduling", "StrictFiles", "TaskModel",
-                .product(name: "Configuration", package: "swift-configuration"),
-            ],
-            path: "Sources/Host/HostSettings", swiftSettings: swiftSettings),
-        .target(
-            name: "SystemConditions", dependencies: ["LinuxSystem", "TaskModel"],
-            path: "Sources/Host/SystemConditions", swiftSettings: swiftSettings),
-        .target(
-            name: "Launching",
-            dependencies: [
-                "LinuxSystem", "RunnerWire", "TaskModel",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            path: "Sources/Host/Launching", swiftSettings: swiftSettings),
-        .target(
-            name: "Recording", dependencies: ["ControlWire", "LinuxSystem", "Scheduling", "TaskModel"],
-            path: "Sources/Host/Recording", swiftSettings: swiftSettings),
-        .target(
-            name: "Simulation",
-            dependencies: [
-                "Recording", "Scheduling", "TaskModel",
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
-            path: "Sources/Host/Simulation", swiftSettings: swiftSettings),
-        .target(
-            name: "HostCore",
-            dependencies: [
+        module("Digests", in: "Sources/Host", settings: [.unsafeFlags(["-O"])]),
+        module(
+            "HandlerRegistry", in: "Sources/Host",
+            uses: ["Calendars", "Digests", "LinuxSystem", "RunnerWire", "StrictFiles", "TaskModel"]),
+        module(
+            "Authoring", in: "Sources/Host",
+            uses: ["HandlerRegistry", "LinuxSystem", "StrictFiles", "TaskModel"]),
+        module("RequestStore", in: "Sources/Host", uses: ["LinuxSystem", "TaskModel", database]),
+        module("Scheduling", in: "Sources/Host", uses: ["TaskModel", heap], settings: optimized),
+        module(
+            "HostSettings", in: "Sources/Host",
+            uses: ["LinuxSystem", "Scheduling", "StrictFiles", "TaskModel", configuration]),
+        module("SystemConditions", in: "Sources/Host", uses: ["LinuxSystem", "TaskModel"]),
+        module("Launching", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"] + nio),
+        module(
+            "Recording", in: "Sources/Host", uses: ["ControlWire", "LinuxSystem", "Scheduling", "TaskModel"]),
+        module("Simulation", in: "Sources/Host", uses: ["Recording", "Scheduling", "TaskModel", heap]),
+        module(
+            "HostCore", in: "Sources/Host",
+            uses: [
                 "ControlWire", "HandlerRegistry", "HostSettings", "Launching", "RequestStore", "Scheduling",
-                "TaskModel", .product(name: "DequeModule", package: "swift-collections"),
-            ],
-            path: "Sources/Host/HostCore", swiftSettings: decidingSettings),
-        .target(
-            name: "TaskHost",
-            dependencies: [
+                "TaskModel", deque,
+            ], settings: optimized),
+        module(
+            "TaskHost", in: "Sources/Host",
+            uses: [
                 "Calendars", "HandlerRegistry", "HostCore", "HostSettings", "Launching", "LinuxSystem",
-                "Recording", "RequestStore", "Scheduling", "SystemConditions", "TaskModel",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            path: "Sources/Host/TaskHost", swiftSettings: swiftSettings),
-        .target(
-            name: "ControlServer",
-            dependencies: [
-                "ControlWire", "LinuxSystem", "StrictFiles", "TaskModel",
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            path: "Sources/Host/ControlServer", swiftSettings: swiftSettings),
+                "Recording", "RequestStore", "Scheduling", "SystemConditions", "TaskModel", deque, logging,
+                serviceLifecycle,
+            ]),
+        module(
+            "ControlServer", in: "Sources/Host",
+            uses: ["ControlWire", "LinuxSystem", "StrictFiles", "TaskModel"] + hummingbird
+                + [logging, nioCore, serviceLifecycle]),
 
         // MARK: Commands
-        .executableTarget(
-            name: "bgtaskd",
-            dependencies: [
+        program(
+            "bgtaskd", in: "Sources/Commands",
+            uses: [
                 "ControlServer", "HostSettings", "LinuxSystem", "RequestStore", "TaskHost", "TaskModel",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            path: "Sources/Commands/bgtaskd", swiftSettings: swiftSettings),
-        .executableTarget(
-            name: "bgtask", dependencies: ["BgtaskCommands"], path: "Sources/Commands/bgtask",
-            swiftSettings: swiftSettings),
-        .target(
-            name: "BgtaskCommands",
-            dependencies: [
+                argumentParser, logging, serviceLifecycle,
+            ]),
+        program("bgtask", in: "Sources/Commands", uses: ["BgtaskCommands"]),
+        module(
+            "BgtaskCommands", in: "Sources/Commands",
+            uses: [
                 "Authoring", "Calendars", "ControlClient", "ControlWire", "HandlerRegistry", "HostSettings",
-                "LinuxSystem", "Recording", "Scheduling", "Simulation", "TaskModel",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Sources/Commands/BgtaskCommands", swiftSettings: swiftSettings),
+                "LinuxSystem", "Recording", "Scheduling", "Simulation", "TaskModel", argumentParser,
+            ]),
 
         // MARK: Plugins
-        .systemLibrary(
-            name: "CSQLite", path: "Plugins/CSQLite", pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"])]),
+        installed("CSQLite", in: "Plugins", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
         .target(
             name: "TreeHasher", dependencies: ["CHandlerABI"], path: "Plugins/TreeHasher",
             cSettings: cSettings + [.define("_GNU_SOURCE")],
             linkerSettings: [withoutSwiftRuntime, exportsEntryOnly]),
-        .target(
-            name: "FeedRefresher", dependencies: ["CHandlerABI", "CSQLite"], path: "Plugins/FeedRefresher",
-            swiftSettings: swiftSettings, linkerSettings: [exportsEntryOnly]),
+        module("FeedRefresher", in: "Plugins", uses: ["CHandlerABI", "CSQLite"], links: [exportsEntryOnly]),
 
         // MARK: Tests
-        .target(
-            name: "TaskHostTestSupport",
-            dependencies: ["HandlerRegistry", "LinuxSystem", "RequestStore", "Scheduling", "TaskModel"],
-            path: "Tests/Support/TaskHostTestSupport", swiftSettings: decidingSettings),
+        module(
+            "TaskHostTestSupport", in: "Tests/Support",
+            uses: ["HandlerRegistry", "LinuxSystem", "RequestStore", "Scheduling", "TaskModel"],
+            settings: optimized),
         // Uses a store from a process that a test can kill; never shipped.
-        .executableTarget(
-            name: "store-exerciser", dependencies: ["RequestStore", "TaskModel"],
-            path: "Tests/Support/store-exerciser", swiftSettings: swiftSettings),
-        .testTarget(name: "TaskModelTests", dependencies: ["TaskModel"], swiftSettings: swiftSettings),
-        .testTarget(
-            name: "CalendarsTests", dependencies: ["Calendars", "TaskModel"], swiftSettings: swiftSettings),
-        .testTarget(
-            name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TaskHostTestSupport", "TaskModel"],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "RunnerWireTests", dependencies: ["RunnerWire", "TaskModel"], swiftSettings: swiftSettings),
-        .testTarget(
-            name: "RunnerTests",
-            dependencies: ["LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel", "bgtask-runner"],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "HandlerRegistryTests",
-            dependencies: [
+        program("store-exerciser", in: "Tests/Support", uses: ["RequestStore", "TaskModel"]),
+        tests("TaskModelTests", use: ["TaskModel"]),
+        tests("CalendarsTests", use: ["Calendars", "TaskModel"]),
+        tests("LinuxSystemTests", use: ["LinuxSystem", "TaskHostTestSupport", "TaskModel"]),
+        tests("RunnerWireTests", use: ["RunnerWire", "TaskModel"]),
+        tests(
+            "RunnerTests",
+            use: ["LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel", "bgtask-runner"]),
+        tests(
+            "HandlerRegistryTests",
+            use: [
                 "Digests", "HandlerRegistry", "LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel",
                 "bgtask-runner",
-            ],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "AuthoringTests",
-            dependencies: [
+            ]),
+        tests(
+            "AuthoringTests",
+            use: [
                 "Authoring", "HandlerRegistry", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask",
                 "bgtaskd", "bgtask-runner",
-            ],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "RequestStoreTests",
-            dependencies: [
+            ]),
+        tests(
+            "RequestStoreTests",
+            use: [
                 "LinuxSystem", "RequestStore", "TaskHostTestSupport", "TaskModel", "store-exerciser",
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "SchedulingTests", dependencies: ["Scheduling", "TaskHostTestSupport", "TaskModel"],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "SimulationTests",
-            dependencies: ["Recording", "Scheduling", "Simulation", "TaskHostTestSupport", "TaskModel"],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "HostSettingsTests",
-            dependencies: ["HostSettings", "LinuxSystem", "Scheduling", "TaskHostTestSupport", "TaskModel"],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "SystemConditionsTests",
-            dependencies: ["LinuxSystem", "SystemConditions", "TaskHostTestSupport", "TaskModel"],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "LaunchingTests",
-            dependencies: [
+                database,
+            ]),
+        tests("SchedulingTests", use: ["Scheduling", "TaskHostTestSupport", "TaskModel"]),
+        tests(
+            "SimulationTests",
+            use: ["Recording", "Scheduling", "Simulation", "TaskHostTestSupport", "TaskModel"]),
+        tests(
+            "HostSettingsTests",
+            use: ["HostSettings", "LinuxSystem", "Scheduling", "TaskHostTestSupport", "TaskModel"]),
+        tests(
+            "SystemConditionsTests",
+            use: ["LinuxSystem", "SystemConditions", "TaskHostTestSupport", "TaskModel"]),
+        tests(
+            "LaunchingTests",
+            use: [
                 "Launching", "LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel", "bgtask-runner",
-            ],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "ControlTests",
-            dependencies: [
+            ]
+        ),
+        tests(
+            "ControlTests",
+            use: [
                 "BgtaskCommands", "ControlChannel", "ControlClient", "ControlServer", "ControlWire",
-                "LinuxSystem",
-                "TaskHostTestSupport", "TaskModel", "bgtask",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "HostCoreTests",
-            dependencies: [
+                "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask", logging, serviceLifecycle,
+            ]),
+        tests(
+            "HostCoreTests",
+            use: [
                 "HandlerRegistry", "HostCore", "HostSettings", "Launching", "RequestStore", "Scheduling",
                 "TaskHostTestSupport", "TaskModel",
-            ],
-            swiftSettings: decidingSettings),
-        .testTarget(
-            name: "TaskHostTests", dependencies: ["Scheduling", "TaskHost", "TaskModel"],
-            swiftSettings: swiftSettings),
-        .testTarget(name: "LinkageTests", swiftSettings: swiftSettings),
-        .testTarget(
-            name: "PluginTests", dependencies: ["CHandlerABI", "CSQLite", "HandlerRegistry", "TaskModel"],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "IntegrationTests",
-            dependencies: [
+            ], settings: optimized),
+        tests("TaskHostTests", use: ["Scheduling", "TaskHost", "TaskModel"]),
+        tests("LinkageTests"),
+        tests("PluginTests", use: ["CHandlerABI", "CSQLite", "HandlerRegistry", "TaskModel"]),
+        tests(
+            "IntegrationTests",
+            use: [
                 "ControlClient", "ControlWire", "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask",
                 "bgtaskd", "bgtask-runner",
-            ],
-            swiftSettings: swiftSettings),
+            ]),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c17
