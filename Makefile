@@ -1,15 +1,19 @@
-# bgtask: make run, test, check, fix, bench, install, clean. Needs a Swift 6.3 toolchain and Debian's packages;
+# bgtask: make run, test, test-quick, check, fix, bench, install, clean. Needs a Swift 6.3 toolchain and Debian's packages;
 # each target installs the packages that it misses (as root) or names the command that does.
 
 PREFIX ?= /usr/local
 # The same for every debug build here and in .ci/check, so that nothing is built twice.
 FLAGS := --explicit-target-dependency-import-check error
 
-.PHONY: help build run test check fix bench install clean
+.PHONY: help build run test test-packages test-quick check fix bench install clean
 
 help:
 	@echo 'make run      build, then a foreground host that runs each shipped job once (Ctrl-C ends it)'
-	@echo 'make test     build, then all tests'
+	@echo 'make test     build, then all tests: under five minutes on two cores after the build'
+	@echo 'make test-quick'
+	@echo '              build, then the tests of values, which start no process: half a minute after the build'
+	@echo 'make test-packages'
+	@echo '              build and test the plugins that are written as for iOS; part of make test'
 	@echo 'make check    format, fences, layers, warnings: everything but the tests'
 		@echo 'make fix      check, and correct what tools can correct'
 	@echo 'make bench    the benchmarks, as ratios'
@@ -24,14 +28,22 @@ run:
 	@.ci/packages build
 	@Demo/run
 
-test:
+test: test-packages
 	@.ci/packages build test
+	swift build --build-tests $(FLAGS)
+	@.ci/tests all
+
+test-packages:
+	@.ci/packages build
 	swift build --package-path Tests/Fixtures/Apps --build-tests
 	swift test --package-path Tests/Fixtures/Apps --skip-build
 	swift build --package-path Plugins/Apps --build-tests
 	swift test --package-path Plugins/Apps --skip-build
+
+test-quick:
+	@.ci/packages build
 	swift build --build-tests $(FLAGS)
-	swift test --skip-build --no-parallel
+	@.ci/tests quick
 
 check:
 	@.ci/packages build check

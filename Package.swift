@@ -206,7 +206,7 @@ let package = Package(
         // MARK: Tests
         module(
             "TaskHostTestSupport", in: "Tests/Support",
-            uses: ["HandlerRegistry", "LinuxSystem", "RequestStore", "Scheduling", "TaskModel"],
+            uses: ["Digests", "HandlerRegistry", "LinuxSystem", "RequestStore", "Scheduling", "TaskModel"],
             settings: optimized),
         // Uses a store from a process that a test can kill; never shipped.
         program("store-exerciser", in: "Tests/Support", uses: ["RequestStore", "TaskModel"]),
@@ -264,8 +264,10 @@ let package = Package(
                 "TaskHostTestSupport", "TaskModel",
             ], settings: optimized),
         tests("TaskHostTests", use: ["Scheduling", "TaskHost", "TaskModel"]),
-        tests("LinkageTests"),
-        tests("PluginTests", use: ["CHandlerABI", "CSQLite", "HandlerRegistry", "TaskModel"]),
+        tests("LinkageTests", use: ["TaskHostTestSupport"]),
+        tests(
+            "PluginTests",
+            use: ["CHandlerABI", "CSQLite", "HandlerRegistry", "TaskHostTestSupport", "TaskModel"]),
         tests(
             "IntegrationTests",
             use: [

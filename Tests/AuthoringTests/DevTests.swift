@@ -3,7 +3,7 @@ import TaskHostTestSupport
 import Testing
 
 /// `bgtask dev`, from the outside, with a real host.
-@Suite(.timeLimit(.minutes(5))) struct DevTests {
+@Suite(.system, .timeLimit(.minutes(5))) struct DevTests {
     /// A plugin of one C file; `body` is its handler's.
     private func plugin(_ body: String) -> String {
         """

@@ -3,7 +3,7 @@ import TaskHostTestSupport
 import Testing
 
 /// `bgtask new`, from the outside: what it writes builds, and its test passes.
-@Suite(.timeLimit(.minutes(10))) struct NewTests {
+@Suite(.system, .timeLimit(.minutes(10))) struct NewTests {
     /// The repository's root, from this file's place in it.
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path

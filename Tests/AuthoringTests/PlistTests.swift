@@ -3,7 +3,7 @@ import TaskHostTestSupport
 import Testing
 
 /// `bgtask manifest from-plist`, from the outside.
-@Suite(.timeLimit(.minutes(2))) struct PlistTests {
+@Suite(.system, .timeLimit(.minutes(2))) struct PlistTests {
     private func plist(_ body: String) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>

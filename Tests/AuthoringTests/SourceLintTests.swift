@@ -5,7 +5,7 @@ import TaskModel
 import Testing
 
 /// `bgtask lint --sources`, from the outside, on sources as iOS developers write them.
-@Suite(.timeLimit(.minutes(2))) struct SourceLintTests {
+@Suite(.system, .timeLimit(.minutes(2))) struct SourceLintTests {
     private func lines(_ folder: String, _ manifest: String? = nil) -> (status: Int32, lines: [String]) {
         let files = manifest.map { [$0] } ?? []
         let answer = Command.run(

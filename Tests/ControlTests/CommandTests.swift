@@ -1,11 +1,12 @@
 import ControlWire
 import Foundation
 import Synchronization
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// Every command of `bgtask`, as a function of its arguments, against a scripted host on a real socket.
-@Suite(.timeLimit(.minutes(3))) struct CommandTests {
+@Suite(.system, .timeLimit(.minutes(3))) struct CommandTests {
     private func task(_ text: String = "org.example.a") throws -> TaskIdentifier { try TaskIdentifier(text) }
 
     @Test func `submit hands every option over`() async throws {

@@ -5,10 +5,11 @@ import Foundation
 import LinuxSystem
 import Logging
 import Synchronization
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ControlServerTests {
+@Suite(.system, .timeLimit(.minutes(2))) struct ControlServerTests {
     @Test func `a submission arrives with everything that the client asked for`() async throws {
         try await serving { host, socket in
             var message = SubmissionMessage(identifier: try TaskIdentifier("org.example.a"))

@@ -3,11 +3,12 @@ import ControlServer
 import ControlWire
 import Foundation
 import Synchronization
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// Clients that are none of ours: `curl` for HTTP, and bytes by a small Python program.
-@Suite(.timeLimit(.minutes(2))) struct RawConnectionTests {
+@Suite(.system, .timeLimit(.minutes(2))) struct RawConnectionTests {
     /// Sends bytes, closes its sending side if asked, and prints what comes back.
     private func talk(_ socket: String, _ bytes: String, close: Bool) async throws -> String {
         let program = """

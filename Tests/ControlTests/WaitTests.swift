@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// `--wait`, against a host that plays out a request's life.
-@Suite(.timeLimit(.minutes(2))) struct WaitTests {
+@Suite(.system, .timeLimit(.minutes(2))) struct WaitTests {
     @Sendable private static func expired(_ host: ScriptedHost, _ request: TaskRequest) {
         host.send(.launchStarted(ScriptedHost.record(request)))
         host.send(.launchReady(LaunchID(rawValue: 42), request.id, at: ScriptedHost.start))

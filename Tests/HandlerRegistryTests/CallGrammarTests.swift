@@ -1,11 +1,12 @@
 import Foundation
 import HandlerRegistry
 import RunnerWire
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// The grammar's elements, on a plain C library of the plugins directory that knows nothing of bgtask.h.
-@Suite struct CallGrammarTests {
+@Suite(.system) struct CallGrammarTests {
     static let source = """
         #include <stdarg.h>
         #include <stdint.h>

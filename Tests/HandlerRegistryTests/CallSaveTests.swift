@@ -1,10 +1,11 @@
 import Foundation
 import RunnerWire
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// What `save:` leaves in a directory: the whole file, and nothing else.
-@Suite struct CallSaveTests {
+@Suite(.system) struct CallSaveTests {
     private static let manifest = """
         apiVersion: bgtask/v1
         bundle: com.example.a

@@ -1,10 +1,11 @@
 import Foundation
 import HandlerRegistry
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// Who may change a file that root's host runs: root alone, at every step of the way.
-@Suite(.enabled(if: getuid() == 0, "only root's host refuses these"))
+@Suite(.system, .enabled(if: getuid() == 0, "only root's host refuses these"))
 struct FileTrustTests {
     /// A folder whose manifest and library are right, and are then spoilt.
     private func folder() throws -> TemporaryFolder {

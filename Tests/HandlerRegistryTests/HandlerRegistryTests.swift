@@ -1,10 +1,11 @@
 import Foundation
 import HandlerRegistry
 import LinuxSystem
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
-@Suite struct HandlerRegistryTests {
+@Suite(.system) struct HandlerRegistryTests {
     static func manifest(_ bundle: String, library: String = "libA.so", task: String = "work") -> String {
         """
         apiVersion: bgtask/v1

@@ -1,10 +1,11 @@
 import Foundation
 import RunnerWire
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// The call manifests that are shipped, doing their work.
-@Suite struct ShippedCallTests {
+@Suite(.system) struct ShippedCallTests {
     @Test func `VACUUM gives back the room of deleted rows, and the database stays whole`() throws {
         let folder = try TemporaryFolder()
         let database = folder.path + "/data/test.sqlite"

@@ -1,5 +1,6 @@
 import Foundation
 import HandlerRegistry
+import TaskHostTestSupport
 import TaskModel
 
 /// A folder with the registry's directories, removed with the value.
@@ -18,9 +19,16 @@ final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // Copies are read-only directories; they must become writable before they can go.
-        _ = try? run("chmod", "-R", "u+w", path)
-        try? FileManager.default.removeItem(atPath: path)
+        // Copies are read-only directories, which must be writable before they can go.
+        let files = FileManager.default
+        for name in files.enumerator(atPath: path)?.compactMap({ $0 as? String }) ?? [] {
+            let place = path + "/" + name
+            let type = try? files.attributesOfItem(atPath: place)[.type] as? FileAttributeType
+            if type == .typeDirectory {
+                try? files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place)
+            }
+        }
+        try? files.removeItem(atPath: path)
     }
 
     var registry: HandlerRegistry {
@@ -34,7 +42,7 @@ final class TemporaryFolder: Sendable {
         let temporary = "\(path)/.\(UUID().uuidString)"
         try Data(text.utf8).write(to: URL(fileURLWithPath: temporary))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: temporary)
-        try run("mv", "-f", temporary, "\(path)/\(name)")
+        try replace("\(path)/\(name)", with: temporary)
     }
 
     func remove(_ name: String) throws {
@@ -44,8 +52,19 @@ final class TemporaryFolder: Sendable {
     /// Compiles a shared library into the plugins directory.
     func compile(_ name: String, _ source: String, _ options: String...) throws {
         try Data(source.utf8).write(to: URL(fileURLWithPath: path + "/source.c"))
-        try run("cc", ["-shared", "-fPIC", "-o", path + "/built", path + "/source.c"] + options)
-        try run("mv", "-f", path + "/built", "\(path)/plugins/\(name)")
+        if options.isEmpty {
+            try PluginCompiler.build(
+                URL(fileURLWithPath: path + "/source.c"), into: URL(fileURLWithPath: path + "/built"),
+                options: ["-shared", "-fPIC"])
+        } else {
+            try run("cc", ["-shared", "-fPIC", "-o", path + "/built", path + "/source.c"] + options)
+        }
+        try replace("\(path)/plugins/\(name)", with: path + "/built")
+    }
+
+    /// Renames a file over another one, so that a reader sees the old one or the new one.
+    private func replace(_ target: String, with file: String) throws {
+        if rename(file, target) != 0 { throw ToolError(tool: "rename", arguments: [file, target]) }
     }
 
     @discardableResult

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// Plugins with launch code of their own: when the host runs it, and what it can do.
-@Suite struct AppLaunchTests {
+@Suite(.system) struct AppLaunchTests {
     /// Submits a refresh when it is launched as an app; version 2 differs by a word.
     static let source = """
         #include <bgtask.h>

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// What a plugin sees of its own bundle through Foundation.
-@Suite struct BundleMainTests {
+@Suite(.system) struct BundleMainTests {
     private static let source = """
         import Foundation
 

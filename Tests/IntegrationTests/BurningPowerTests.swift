@@ -3,7 +3,7 @@ import TaskHostTestSupport
 import Testing
 
 /// The CPU monitor and the plug: the real upowerd, and handlers that burn CPU all the time.
-@Suite(.enabled(if: PrivateBus.powerObstacle == nil, "needs upower, umockdev and python3-dbusmock"))
+@Suite(.system, .enabled(if: PrivateBus.powerObstacle == nil, "needs upower, umockdev and python3-dbusmock"))
 struct BurningPowerTests {
     /// Burns from its checkpoint on, and saves one for every 50 ms of CPU time.
     static let burning = """

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// Processes that run handlers of their own, as a desktop app does: a Python script that speaks the control API.
-@Suite struct ClientTests {
+@Suite(.system) struct ClientTests {
     /// Registers for IDENTIFIERS, submits SUBMITTED, and does with its launches what MODE says; prints what it is told.
     private static let script = """
         import http.client, json, os, socket, sys, threading, time

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// The host's configuration in layers, as its administrator sees it.
-@Suite struct ConfigurationTests {
+@Suite(.system) struct ConfigurationTests {
     /// A host whose /usr/share and /etc are in its own directory.
     private struct Machine {
         let folder: URL

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// Custom conditions from the outside: a real program, a real file, a real host.
-@Suite struct CustomConditionHostTests {
+@Suite(.system) struct CustomConditionHostTests {
     static let manifest = EndToEndTests.manifest.replacingOccurrences(
         of: "identifier: com.example.counting.count\n    kind: processing",
         with: "identifier: com.example.counting.count\n    kind: processing\n"

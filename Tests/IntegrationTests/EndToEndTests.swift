@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// What a user sees of a whole host: real processes, a real store, a real socket.
-@Suite struct EndToEndTests {
+@Suite(.system) struct EndToEndTests {
     static let counting = """
         #include <bgtask.h>
         #include <stdio.h>

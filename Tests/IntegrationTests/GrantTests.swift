@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// What a user sees who submits a path that the manifest does not grant.
-@Suite struct GrantTests {
+@Suite(.system) struct GrantTests {
     @Test func `a path outside every grant is refused at submit, one inside runs`() throws {
         let host = try HostProcess()
         let manifest = """

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// What the host tells a handler besides its launch, and what it makes of a handler's words.
-@Suite struct HandlerWordsTests {
+@Suite(.system) struct HandlerWordsTests {
     static let source = """
         #include <bgtask.h>
         #include <poll.h>
@@ -121,7 +122,7 @@ import Testing
         let row = try #require(
             try host.json("launch", "com.example.words.\(label)") as? [String: Any], "\(label)")
         return try #require(
-            (row["launch"] as? [String: Any])?["launch"] as? String ?? row["launch"] as? String)
+            (row["launch"] as? [String: Any])?["launch"] as? String ?? row["launch"] as? String, "\(row)")
     }
 
     private func shown(_ launch: String, on host: HostProcess) throws -> [String: Any] {
@@ -272,6 +273,10 @@ import Testing
                 of: "com.example.words.advises, kind: appRefresh",
                 with: "com.example.words.advises, kind: appRefresh, schedule: {every: 1h}"), named: "words")
         try host.start()
+        // Its schedule starts it first, and one identifier runs once at a time.
+        try host.wait("the launch of its schedule has ended") {
+            try host.launches(of: "com.example.words.advises").first?["outcome"] is String
+        }
         _ = try ended("advises", on: host)
         #expect(try advice(host) == ["tooLate", "noExpirationHandler"])
         // The handler itself is pending again before it completes: another one submits it meanwhile.

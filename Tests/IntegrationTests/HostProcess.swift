@@ -1,4 +1,5 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// A real `bgtaskd` in a directory of its own, driven by the real `bgtask`.
@@ -10,6 +11,8 @@ final class HostProcess {
     private let extraArguments: [String]
     /// `simulated`, or `system` for a test that brings the machine's conditions with it.
     var conditions = "simulated"
+    /// Runs the host as this user instead of ours, who must be root; its directory becomes that user's.
+    var user: UInt32?
     /// What the host's environment has besides ours.
     ///
     /// Without the spacing of launches, so that a test may launch an identifier again at once.
@@ -20,6 +23,8 @@ final class HostProcess {
     var state: URL { directory.appendingPathComponent("state") }
     var socket: URL { directory.appendingPathComponent("run/control.sock") }
     var logFile: URL { directory.appendingPathComponent("host.log") }
+    private var control: ControlSocket { ControlSocket(path: socket.path) }
+    private let news = News()
 
     /// The directory of the built products: the test bundle's own.
     static let products: URL = {
@@ -49,9 +54,10 @@ final class HostProcess {
     /// Starts the host and waits until it answers.
     func start() throws {
         let host = Process()
-        host.executableURL = Self.products.appendingPathComponent("bgtaskd")
+        let program = Self.products.appendingPathComponent("bgtaskd")
+        host.executableURL = user == nil ? program : URL(fileURLWithPath: "/usr/bin/setpriv")
         host.arguments =
-            [
+            try (user.map { try become($0) + [program.path] } ?? []) + [
                 "--plugins", plugins.path, "--manifests", manifests.path, "--state", state.path,
                 "--socket", socket.path, "--conditions", conditions, "--log-level", "debug",
             ] + extraArguments
@@ -59,15 +65,44 @@ final class HostProcess {
             try Data().write(to: logFile)
         }
         let log = try FileHandle(forWritingTo: logFile)
-        log.seekToEndOfFile()
+        let before = log.seekToEndOfFile()
         host.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         host.standardError = log
         host.standardOutput = log
         try host.run()
         process = host
-        try wait("the host answers") { run("plugins").status == 0 || !host.isRunning }
+        try wait("the host answers") { (try? control.get("/plugins")) != nil || !host.isRunning }
         if !host.isRunning { throw HostFailure("bgtaskd ended at its start:\n\(logTail(20))") }
+        try control.follow { [news] in news.arrive() }
+        // It answers a little before it has read its store and its manifests.
+        for _ in 0..<40 where try !logged(" pending requests", from: before) { news.wait() }
     }
+
+    /// Whether the log has a text behind a position.
+    private func logged(_ text: String, from position: UInt64) throws -> Bool {
+        let log = try FileHandle(forReadingFrom: logFile)
+        try log.seek(toOffset: position)
+        return String(decoding: log.readDataToEndOfFile(), as: UTF8.self).contains(text)
+    }
+
+    /// Gives a user the directory; the arguments of `setpriv` that start a program as that user.
+    private func become(_ user: UInt32) throws -> [String] {
+        let owned = Command.run("chown", "-R", "\(user):\(user)", directory.path)
+        if owned.status != 0 { throw HostFailure("chown: \(owned.output)") }
+        return ["--reuid", "\(user)", "--regid", "\(user)", "--clear-groups"]
+    }
+
+    /// Nobody: a user with no rights of its own.
+    static let ordinaryUser: UInt32 = 65534
+    /// Why no host can run as that user here; `nil` if one can.
+    static let ordinaryUserObstacle: String? = {
+        if geteuid() != 0 { return "needs root, to start a host as another user" }
+        let host = products.appendingPathComponent("bgtaskd").path
+        let answer = Command.run(
+            "setpriv", "--reuid", "\(ordinaryUser)", "--regid", "\(ordinaryUser)", "--clear-groups", host,
+            "--version")
+        return answer.status == 0 ? nil : "user \(ordinaryUser) may not run \(host)"
+    }()
 
     /// Lets no file that the host writes grow past this, from now on; `nil` lifts the limit.
     func limitFileSizes(to bytes: Int?) throws {
@@ -142,14 +177,10 @@ final class HostProcess {
         return value
     }
 
-    /// The rows of `bgtask launches`, newest first.
+    /// The launches as `bgtask launches --json` has them, newest first.
     func launches(of identifier: String? = nil) throws -> [[String: Any]] {
-        let arguments = ["launches", "--json"] + (identifier.map { ["--identifier", $0] } ?? [])
-        let answer = run(arguments)
-        guard let rows = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [[String: Any]]
-        else {
-            throw HostFailure("no rows: \(answer)\n\(logTail(30))")
-        }
+        let answer = try control.get("/launches" + (identifier.map { "?identifier=\($0)" } ?? ""))
+        guard let rows = answer as? [[String: Any]] else { throw HostFailure("no rows: \(answer)") }
         return rows
     }
 
@@ -167,28 +198,20 @@ final class HostProcess {
 
     /// Compiles a plugin with the system's compiler.
     static func compile(_ source: URL, into library: URL) throws {
-        let include = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Sources/SDK/CHandlerABI/include")
-        let compiler = Process()
-        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        compiler.arguments = [
-            "cc", "-shared", "-fPIC", "-Wall", "-Werror", "-D_GNU_SOURCE", "-pthread", "-I", include.path,
-            "-o",
-            library.path, source.path,
-        ]
-        try compiler.run()
-        compiler.waitUntilExit()
-        if compiler.terminationStatus != 0 { throw HostFailure("cc failed for \(source.lastPathComponent)") }
+        try PluginCompiler.build(
+            source, into: library,
+            options: ["-shared", "-fPIC", "-Wall", "-Werror", "-D_GNU_SOURCE", "-pthread"])
     }
 
-    /// Waits until something holds, looking 50 times a second; fails the test after the limit.
+    /// Waits until something holds, looking whenever the host publishes something and 20 times a second besides.
     ///
     /// The limit is a stop for a host that hangs, not an assertion about time.
-    func wait(_ what: String, seconds: Int = 30, until holds: () throws -> Bool) throws {
-        for _ in 0..<(seconds * 50) {
+    func wait(_ what: String, seconds: Int = 120, until holds: () throws -> Bool) throws {
+        let limit = Date(timeIntervalSinceNow: Double(seconds))
+        repeat {
             if try holds() { return }
-            usleep(20_000)
-        }
+            news.wait()
+        } while Date() < limit
         throw HostFailure("waited \(seconds) s and it never held: \(what)\n\(logTail(30))")
     }
 

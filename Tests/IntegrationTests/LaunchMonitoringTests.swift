@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// What the command line shows of a launch that works, and what the host does about it.
-@Suite(.serialized) struct LaunchMonitoringTests {
+@Suite(.system, .serialized) struct LaunchMonitoringTests {
     static let busy = """
         #include <bgtask.h>
         #include <string.h>

@@ -3,7 +3,7 @@ import TaskHostTestSupport
 import Testing
 
 /// The whole host with the machine's real conditions: upowerd over a faked plug and battery.
-@Suite(.enabled(if: PrivateBus.powerObstacle == nil, "needs upower, umockdev and python3-dbusmock"))
+@Suite(.system, .enabled(if: PrivateBus.powerObstacle == nil, "needs upower, umockdev and python3-dbusmock"))
 struct RealPowerTests {
     @Test
     func

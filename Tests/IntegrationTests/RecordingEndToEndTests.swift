@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// What a real host records, run again by the command.
-@Suite struct RecordingEndToEndTests {
+@Suite(.system) struct RecordingEndToEndTests {
     @Test func `what a host did replays to its launches, and other rules show their difference`() throws {
         let host = try HostProcess()
         try EndToEndTests.install(in: host)

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// Schedules and retries, as a user of a whole host sees them.
-@Suite struct ScheduleTests {
+@Suite(.system) struct ScheduleTests {
     /// Fails until its third attempt, which it counts in its checkpoint; `steady` succeeds at once, `crashing` aborts once.
     static let stubborn = """
         #include <bgtask.h>

@@ -7,7 +7,7 @@ import Testing
 @testable import Launching
 
 /// What is done and said about a launch that burns CPU time.
-@Suite(.serialized) struct CPUReportTests {
+@Suite(.system, .serialized) struct CPUReportTests {
     private static func limits() -> LaunchLimits {
         var limits = LaunchLimits.standard(for: .processing)
         limits.lease = Lease(duration: .seconds(60), gracePeriod: .milliseconds(200))

@@ -1,12 +1,13 @@
 import Foundation
 import LinuxSystem
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 @testable import Launching
 
 /// Launches under `--debug`, with a real tracer.
-@Suite(.serialized) struct DebuggingTests {
+@Suite(.system, .serialized) struct DebuggingTests {
     /// A program that attaches to a process without stopping it, as a debugger does that lets it run.
     final class Tracer {
         static let source = """

@@ -7,7 +7,7 @@ import Testing
 @testable import Launching
 
 /// SIGKILL of a task, a template and the launcher.
-@Suite(.serialized) struct KillTests {
+@Suite(.system, .serialized) struct KillTests {
     private static func kill(_ pid: Int32) throws {
         try ProcessHandle(of: pid).kill()
     }
@@ -55,7 +55,9 @@ import Testing
         try await harness.wait(for: "ready") { harness.isReady(order.id) }
         let task = try #require(harness.pid(order.id))
         let launcher = try Self.parent(of: task)
-        for child in Self.children(of: launcher) where child != task { try Self.kill(child) }
+        // One that stood by may have ended between the look and the kill; a template does not.
+        let killed = Self.children(of: launcher).filter { $0 != task && (try? Self.kill($0)) != nil }
+        #expect(!killed.isEmpty)
         for _ in 0..<3 {
             let end = try await harness.run(try harness.order("succeeds")).end
             #expect(end?.outcome == .succeeded, "\(String(describing: end))")

@@ -1,10 +1,11 @@
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 @testable import Launching
 
 /// What tasks say of themselves besides their result, from real processes.
-@Suite(.serialized) struct LaunchWordsTests {
+@Suite(.system, .serialized) struct LaunchWordsTests {
     @Test func `the first fault is a crash's message, its number the code, its further lines the report`()
         async throws
     {

@@ -1,5 +1,6 @@
 import Foundation
 import LinuxSystem
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 
 /// The real runner and a plugin that misbehaves: each bad thing ends as the outcome table says, and the next launch
 /// of the same launcher succeeds.
-@Suite(.serialized) struct MisbehavingTests {
+@Suite(.system, .serialized) struct MisbehavingTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let what: String
         var expire: Reason?

@@ -1,12 +1,13 @@
 import Foundation
 import LinuxSystem
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 @testable import Launching
 
 /// The task that is made before its launch is known, by real processes; only where launches have cgroups.
-@Suite(.serialized, .enabled(if: Processes.haveGroups, "launches have no cgroup here"))
+@Suite(.system, .serialized, .enabled(if: Processes.haveGroups, "launches have no cgroup here"))
 struct StandbyTests {
     /// A launch that runs until it is told to stop, its process, and the one that stands by for the next.
     private static func running(

@@ -1,12 +1,13 @@
 import Foundation
 import LinuxSystem
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 @testable import Launching
 
 /// Templates that nobody uses go, and come back when somebody does.
-@Suite(.serialized) struct TemplateTests {
+@Suite(.system, .serialized) struct TemplateTests {
     private static func parent(of pid: Int32) throws -> Int32 {
         let status = try SmallFile.read("/proc/\(pid)/status")
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("PPid:") })

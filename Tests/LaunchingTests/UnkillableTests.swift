@@ -1,12 +1,13 @@
 import Foundation
 import LinuxSystem
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 @testable import Launching
 
 /// A process that the kernel does not end: one that the freezer of cgroup v1 holds takes no SIGKILL until it thaws.
-@Suite(.serialized) struct UnkillableTests {
+@Suite(.system, .serialized) struct UnkillableTests {
     static let freezer = "/sys/fs/cgroup/freezer"
 
     @Test

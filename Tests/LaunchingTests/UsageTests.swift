@@ -1,10 +1,11 @@
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 @testable import Launching
 
 /// What a launch uses is told while it runs, by the real runner.
-@Suite(.serialized) struct UsageTests {
+@Suite(.system, .serialized) struct UsageTests {
     @Test(arguments: [
         ("spins", GroupKill?.none), ("spins-below", nil), ("spins", .noFork), ("spins", .pidNamespace),
     ])

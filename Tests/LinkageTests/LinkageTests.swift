@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// What the linker put into the runner and the shipped plugins, read with the tools that people would use.
-@Suite struct LinkageTests {
+@Suite(.system) struct LinkageTests {
     static let cProducts = ["bgtask-runner", "libTreeHasher.so"]
     static let plugins = ["libTreeHasher.so", "libFeedRefresher.so"]
 

@@ -1,10 +1,11 @@
 import Foundation
 import LinuxSystem
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// Control groups of the kernel that the tests run on, and folders with the files of those that it may not have.
-@Suite struct ControlGroupTests {
+@Suite(.system) struct ControlGroupTests {
     private static func folder(_ files: [String: String]) throws -> ControlGroup {
         let url = FileManager.default.temporaryDirectory.appending(path: "group-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)

@@ -1,5 +1,6 @@
 import Foundation
 import LinuxSystem
+import TaskHostTestSupport
 import Testing
 
 /// A watch in a directory of its own, whose events are collected.
@@ -60,7 +61,7 @@ private final class Watching {
     }
 }
 
-@Suite struct PathWatchTests {
+@Suite(.system) struct PathWatchTests {
     @Test(.timeLimit(.minutes(1)))
     func `a file that is written, replaced, removed and made again is told each time`() async throws {
         let watching = try Watching("probe", "file")

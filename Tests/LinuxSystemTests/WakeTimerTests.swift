@@ -1,8 +1,9 @@
 import LinuxSystem
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
-@Suite struct WakeTimerTests {
+@Suite(.system) struct WakeTimerTests {
     @Test(.timeLimit(.minutes(1))) func `an alarm in the past comes at once, on either clock`() async throws {
         let now = SystemClocks().now()
         for isBoot in [true, false] {

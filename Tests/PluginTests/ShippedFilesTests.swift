@@ -1,9 +1,10 @@
 import Foundation
 import HandlerRegistry
+import TaskHostTestSupport
 import Testing
 
 /// What the project ships and what its README tells people to type, read by the host's own code.
-@Suite struct ShippedFilesTests {
+@Suite(.system) struct ShippedFilesTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 

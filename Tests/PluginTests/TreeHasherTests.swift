@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// One handler runs per process in a launch; its state is static, so these run one after the other.
-@Suite(.serialized) struct TreeHasherTests {
+@Suite(.system, .serialized) struct TreeHasherTests {
     let plugin: PluginHarness
     let tree = try! ScratchFolder()
     let data = try! ScratchFolder()

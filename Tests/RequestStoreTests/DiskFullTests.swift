@@ -1,10 +1,11 @@
 import Foundation
 import RequestStore
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// A file system without space, which is a small one in memory that only the exerciser sees.
-@Suite(.serialized) struct DiskFullTests {
+@Suite(.system, .serialized) struct DiskFullTests {
     static let canMount = Exerciser.works("unshare", "-Urm", "mount", "-t", "tmpfs", "none", "/mnt")
 
     @Test(.enabled(if: canMount, "no user and mount namespace here: there is no small file system to fill"))

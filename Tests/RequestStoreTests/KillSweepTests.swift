@@ -1,11 +1,12 @@
 import Foundation
 import RequestStore
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// SIGKILL and disk errors at the n-th system call, for n = 1, 2, 3 ... until a run meets none.
 @Suite(
-    .serialized,
+    .system, .serialized,
     .enabled(if: Exerciser.hasStrace, "strace is missing or may not trace here: nothing is killed"))
 struct KillSweepTests {
     @Test(arguments: ["pwrite64", "fdatasync", "fsync", "ftruncate", "write", "unlink", "rename"])

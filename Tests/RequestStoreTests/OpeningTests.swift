@@ -2,11 +2,14 @@ import Foundation
 import GRDB
 import LinuxSystem
 import RequestStore
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// Opening: who may open a store, what is checked, and that damage is reported and never repaired silently.
-@Suite struct OpeningTests {
+///
+/// Alone, because a process that another test starts holds a copy of each lock of ours until it runs its program.
+@Suite(.alone) struct OpeningTests {
     private func open(_ directory: String) throws -> SQLiteRequestStore {
         try SQLiteRequestStore.open(directory: directory, socket: "/run/first.sock", at: now)
     }

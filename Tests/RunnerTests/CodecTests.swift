@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// The runner's C codec on the golden files that the Swift codec is tested with.
-@Suite struct CodecTests {
+@Suite(.system) struct CodecTests {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Fixtures/RunnerWire")
 

@@ -1,9 +1,10 @@
 import RunnerWire
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// What a handler is told of its app and of the machine, and what it says besides its result.
-@Suite(.serialized) struct HandlerWordsTests {
+@Suite(.system, .serialized) struct HandlerWordsTests {
     private static let mains = HandlerConditions(
         isLowPowerMode: false, thermal: .nominal, power: .external, batteryPercent: nil, refresh: .available,
         shouldDefer: false)

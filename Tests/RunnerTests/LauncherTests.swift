@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 import RunnerWire
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// What the launcher owes the host when plugins, templates and hosts die.
-@Suite(.serialized) struct LauncherTests {
+@Suite(.system, .serialized) struct LauncherTests {
     @Test(arguments: Mode.grouped)
     func `a daemon that a task leaves behind is killed and counted`(mode: Mode) throws {
         let launcher = try TestLauncher()

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 import RunnerWire
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// One launch each, in a real launcher, from a plugin in C.
-@Suite(.serialized) struct TaskTests {
+@Suite(.system, .serialized) struct TaskTests {
     @Test(arguments: Mode.all)
     func `a handler gets its facts, and what it says arrives in order`(mode: Mode) throws {
         let launcher = try TestLauncher()

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 import RunnerWire
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// Launches where the kernel, or a container's filter, knows no clone3.
-@Suite(.serialized) struct WithoutClone3Tests {
+@Suite(.system, .serialized) struct WithoutClone3Tests {
     /// A program that runs a command under such a filter.
     private final class Wrapper {
         let path: String

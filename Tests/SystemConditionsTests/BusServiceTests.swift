@@ -6,7 +6,7 @@ import Testing
 @testable import SystemConditions
 
 /// What services of python-dbusmock say that is theirs alone; what all sources have in common is in the conformance suite.
-@Suite(.enabled(if: PrivateBus.mockObstacle == nil, "needs dbus and python3-dbusmock"))
+@Suite(.system, .enabled(if: PrivateBus.mockObstacle == nil, "needs dbus and python3-dbusmock"))
 struct BusServiceTests {
     static let networkManager = "org.freedesktop.NetworkManager"
     static let login = "org.freedesktop.login1"

@@ -8,7 +8,7 @@ import Testing
 @testable import SystemConditions
 
 /// Conditions that come and go with their definitions.
-@Suite struct CustomConditionSensorTests {
+@Suite(.system) struct CustomConditionSensorTests {
     let moments = VirtualMoments()
 
     static func shell(

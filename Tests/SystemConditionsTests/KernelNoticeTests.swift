@@ -6,7 +6,7 @@ import Testing
 @testable import SystemConditions
 
 /// Changes that the kernel itself tells of, in a network namespace of the test's own.
-@Suite(.enabled(if: NetworkNamespace.obstacle == nil, "needs root and iproute2"))
+@Suite(.system, .enabled(if: NetworkNamespace.obstacle == nil, "needs root and iproute2"))
 struct KernelNoticeTests {
     /// Two sensors of the kernel's alone: changes count at once, and no bus is asked.
     static func sensors(_ root: String) -> ConditionSensors {

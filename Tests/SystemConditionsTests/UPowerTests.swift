@@ -6,7 +6,7 @@ import Testing
 @testable import SystemConditions
 
 /// The real upowerd over faked devices.
-@Suite(.enabled(if: PrivateBus.powerObstacle == nil, "needs upower, umockdev and python3-dbusmock"))
+@Suite(.system, .enabled(if: PrivateBus.powerObstacle == nil, "needs upower, umockdev and python3-dbusmock"))
 struct UPowerTests {
     static func sensors(_ bus: PrivateBus) throws -> (ConditionSensors, FakeSysfs) {
         let sysfs = try FakeSysfs()

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// Apple's rules of `NSBackgroundActivityScheduler`, by a plugin whose activities end in different ways.
-@Suite struct AppActivityTests {
+@Suite(.system) struct AppActivityTests {
     private func start(_ names: String..., settings: String = "") throws -> AppHost {
         try AppHost(
             "ActivityApp", modes: "processing",

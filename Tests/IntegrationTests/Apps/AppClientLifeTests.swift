@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// An app that lives longer than its host, and asks for more than a plain launch.
-@Suite struct AppClientLifeTests {
+@Suite(.system) struct AppClientLifeTests {
     private static func host(gpu: Bool = true) throws -> HostProcess {
         let host = try HostProcess()
         let manifest = """

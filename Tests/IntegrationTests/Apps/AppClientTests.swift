@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// An ordinary process with the same module: it submits, lists, cancels, and runs what it registered.
-@Suite struct AppClientTests {
+@Suite(.system) struct AppClientTests {
     private static let manifest = """
         apiVersion: bgtask/v1
         bundle: org.example.desktop

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// What the machine is like, as an app that runs asks for it and hears of it.
-@Suite struct AppConditionTests {
+@Suite(.system) struct AppConditionTests {
     private func start(_ extra: String = "") throws -> AppHost {
         try AppHost(
             "ConditionsApp",

@@ -1,11 +1,12 @@
 import ControlClient
 import ControlWire
 import Foundation
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// Apple's rules of continued tasks, by a plugin whose identifiers say how each of its tasks goes on.
-@Suite struct AppContinuedTests {
+@Suite(.system) struct AppContinuedTests {
     private func start(_ settings: String = "") throws -> AppHost {
         try AppHost(
             "ExportApp", modes: "", tasks: ["jobs.*": "continuedProcessing"],

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// Apple's rules of running and ending, by a plugin whose handlers show where they are called and what they are left.
-@Suite struct AppEndingTests {
+@Suite(.system) struct AppEndingTests {
     private static let tasks: [String: String] = [
         "on.none": "processing", "on.own": "processing", "on.main": "processing",
         "times.refresh": "appRefresh", "times.work": "processing", "times.export.one": "continuedProcessing",
@@ -11,8 +12,8 @@ import Testing
         "crowd": "processing, limits: {grace: 2s}",
     ]
 
-    private func start(_ settings: String = "") throws -> AppHost {
-        try AppHost("EndingApp", tasks: Self.tasks, settings: settings)
+    private func start(_ settings: String = "", user: UInt32? = nil) throws -> AppHost {
+        try AppHost("EndingApp", tasks: Self.tasks, settings: settings, user: user)
     }
 
     @Test(arguments: [
@@ -79,7 +80,7 @@ import Testing
         let export = try app.newestLaunch(of: "stay.export.one")
         try app.hear("nice 5", from: export)
         app.host.run("used", "org.example.ending", "--foreground")
-        // Without CAP_SYS_NICE a nice value only rises; then the host says 0 and the kernel keeps what it had.
+        // The next test is about a host that may not do this.
         guard geteuid() == 0 else { return }
         for id in [work, export] {
             try app.host.wait("\(id) is at nice 0 again") {
@@ -89,6 +90,32 @@ import Testing
         app.host.run("used", "org.example.ending", "--background")
         try app.host.wait("it is lower again") {
             app.lines(of: export).last { $0.contains("nice ") }?.hasSuffix("nice 5") == true
+        }
+        #expect(app.host.stop() == 0)
+    }
+
+    @Test(
+        .enabled(
+            if: HostProcess.ordinaryUserObstacle == nil,
+            "\(HostProcess.ordinaryUserObstacle ?? "there is no obstacle")"))
+    func `the host of an ordinary user lowers priorities, and what it may not raise goes on as it is`() throws
+    {
+        let app = try start(user: HostProcess.ordinaryUser)
+        app.host.run("submit", "org.example.ending.stay.work")
+        let work = try app.newestLaunch(of: "stay.work")
+        try app.hear("nice 10", from: work)
+        app.request("stay.export.one")
+        let export = try app.newestLaunch(of: "stay.export.one")
+        try app.hear("nice 5", from: export)
+        // Without CAP_SYS_NICE the kernel takes no better value.
+        app.host.run("used", "org.example.ending", "--foreground")
+        app.host.run("used", "org.example.ending", "--background")
+        for (id, nice) in [(work, "nice 10"), (export, "nice 5")] {
+            app.host.run("expire", id)
+            let ended = try app.end(id)
+            #expect(ended.says("expires: simulated") && ended.outcome == "expired", "\(ended)")
+            let said = ended.lines.filter { $0.contains("nice ") }
+            #expect(said.count == 1 && said[0].hasSuffix(nice), "\(said)")
         }
         #expect(app.host.stop() == 0)
     }

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// The places where an app's code begins, and what of it is called in which order.
-@Suite struct AppEntryTests {
+@Suite(.system) struct AppEntryTests {
     private func start() throws -> AppHost {
         try AppHost(
             "AdaptorApp",

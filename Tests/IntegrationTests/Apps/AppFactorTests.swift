@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// What keeps background work from running, by apps that are pushed, dismissed and short of everything.
-@Suite struct AppFactorTests {
+@Suite(.system) struct AppFactorTests {
     private func start(_ settings: String = "") throws -> AppHost {
         try AppHost(
             "DelegateApp", modes: "fetch, processing, remote-notification",

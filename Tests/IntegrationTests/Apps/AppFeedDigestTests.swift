@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// The feed app that is shipped, with a server that never answers.
-@Suite struct AppFeedDigestTests {
+@Suite(.system) struct AppFeedDigestTests {
     /// Takes connections and says nothing.
     private final class SilentServer {
         private let descriptor: CInt

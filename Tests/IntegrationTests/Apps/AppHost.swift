@@ -20,11 +20,13 @@ final class AppHost {
     ///   - tasks: Each task's last label and kind, with whatever else its manifest says.
     ///   - extra: More keys of the manifest.
     ///   - settings: The host's configuration; see ``configure(_:)``.
+    ///   - user: See ``HostProcess/user``.
     init(
         _ app: String, modes: String = "fetch, processing", tasks: [String: String], extra: String = "",
-        settings: String = ""
+        settings: String = "", user: UInt32? = nil
     ) throws {
         host = try HostProcess("--config-root", configuration.path)
+        host.user = user
         try Self.write(settings, for: configuration)
         self.app = app
         let library = "lib\(app).so"

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// What apps write with `os` and `OSLog`, as `bgtask logs` shows it.
-@Suite struct AppLogTests {
+@Suite(.system) struct AppLogTests {
     private func start() throws -> AppHost {
         try AppHost(
             "LogApp",

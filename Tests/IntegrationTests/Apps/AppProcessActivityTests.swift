@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// Activities of `ProcessInfo`: work that a process stays alive for.
-@Suite struct AppProcessActivityTests {
+@Suite(.system) struct AppProcessActivityTests {
     private func start() throws -> AppHost {
         try AppHost(
             "ProcessActivitiesApp",

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// Requests beyond the plain ones.
-@Suite struct AppRequestTests {
+@Suite(.system) struct AppRequestTests {
     private func start(modes: String = "fetch, processing") throws -> AppHost {
         try AppHost(
             "RequestsApp", modes: modes,

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// Apple's rules of registering, completing and expiring, by a plugin that keeps or breaks each.
-@Suite struct AppRuleTests {
+@Suite(.system) struct AppRuleTests {
     static let kinds: [String: String] = {
         let names = [
             "busy", "checkpoint", "deaf", "fail", "finish", "hold", "late", "leak", "limits", "obey",
@@ -149,6 +150,12 @@ import Testing
         #expect(leak.outcome == "succeeded", "what it completed with stands: \(leak)")
         #expect(leak.says("0x8badf00d") && leak.says("'upload'"), "\(leak.lines)")
         #expect(leak.says("1 background-task assertion leaked"))
+        let place = try #require(leak.lines.firstIndex { $0.contains("begun at:") }, "\(leak.lines)")
+        let age = try #require(leak.lines[place].firstMatch(of: /'upload', ([0-9.]+) s old, begun at:/))
+        // It was begun at the start and left alone until the allowance of 30 s was used up.
+        #expect(try #require(Double(age.1)) > 20, "\(leak.lines[place])")
+        let stack = leak.lines[(place + 1)...].prefix { $0.contains("    ") }
+        #expect(stack.contains { $0.contains("libRulesApp.so") }, "\(leak.lines)")
         #expect(app.host.stop() == 0)
     }
 

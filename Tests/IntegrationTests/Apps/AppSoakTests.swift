@@ -1,11 +1,12 @@
 import ControlClient
 import ControlWire
 import Foundation
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// A Swift plugin that uses tasks and actors, launched a thousand times in a row.
-@Suite struct AppSoakTests {
+@Suite(.alone) struct AppSoakTests {
     /// The host's own traces that could grow: descriptors of host and launcher, directories, processes; -1 for
     /// what was not found.
     private func traces(of host: HostProcess) -> [String: Int] {

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// Apps as Apple's tutorials and public code write them, unmodified, built as plugins.
-@Suite struct AppStyleTests {
+@Suite(.system) struct AppStyleTests {
     @Test func `an app with scene modifiers registers, refreshes, submits again, and is cancelled`() throws {
         let app = try AppHost(
             "SceneApp",

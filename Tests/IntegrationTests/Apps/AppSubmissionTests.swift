@@ -1,11 +1,12 @@
 import ControlClient
 import ControlWire
 import Foundation
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
 /// Apple's rules of submitting, by a plugin whose handlers submit.
-@Suite struct AppSubmissionTests {
+@Suite(.system) struct AppSubmissionTests {
     private static let tasks: [String: String] = {
         var tasks: [String: String] = ["laterFeed": "appRefresh", "export.*": "continuedProcessing"]
         for name in ["fill", "feeds", "replace", "plan", "later", "again", "asynchronous"] {

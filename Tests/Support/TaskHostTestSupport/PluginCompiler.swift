@@ -1,14 +1,20 @@
+import Digests
 public import Foundation
+import Glibc
 
-/// Compiles the C plugins of `Tests/Fixtures/Plugins` for tests.
+/// Compiles the C code of tests, each text once.
+///
+/// What the compiler makes is kept below the build folder, under a hash of all that went in, and copied from there.
 public enum PluginCompiler {
-    /// The compiler said no; its output.
+    /// The compiler refused the code; its output.
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
     }
 
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
+    private static let include = root.appending(path: "Sources/SDK/CHandlerABI/include")
+    private static let fixtures = root.appending(path: "Tests/Fixtures/Plugins")
 
     /// Compiles `Tests/Fixtures/Plugins/NAME.c` into a fresh library of that name.
     ///
@@ -19,21 +25,54 @@ public enum PluginCompiler {
     public static func compile(_ name: String, into directory: URL) throws -> String {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let library = directory.appending(path: "\(name).so")
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            "cc", "-std=c17", "-shared", "-fPIC", "-g", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
-            "-I", root.appending(path: "Sources/SDK/CHandlerABI/include").path, "-o", library.path,
-            root.appending(path: "Tests/Fixtures/Plugins/\(name).c").path,
-        ]
-        process.standardError = output
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure(description: String(decoding: text, as: UTF8.self))
-        }
+        try build(
+            fixtures.appending(path: "\(name).c"), into: library,
+            options: ["-std=c17", "-shared", "-fPIC", "-g", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE"])
         return library.path
+    }
+
+    /// Compiles one source file with the system's compiler; `bgtask.h` is found.
+    ///
+    /// - Parameters:
+    ///   - source: The file. What it includes besides the system's headers is `bgtask.h` or `fixture.h`.
+    ///   - target: What is made; replaced if it is there.
+    ///   - options: The compiler's, none of which may name another file that changes.
+    /// - Throws: ``Failure``, or an error of the file system.
+    public static func build(_ source: URL, into target: URL, options: [String]) throws {
+        let cache = Products.directory.appending(path: "compiled-for-tests")
+        try FileManager.default.createDirectory(at: cache, withIntermediateDirectories: true)
+        var facts = Data(options.joined(separator: "\n").utf8)
+        for file in [source, include.appending(path: "bgtask.h"), fixtures.appending(path: "fixture.h")] {
+            facts += Data("\n\(file.lastPathComponent)\n".utf8) + (try Data(contentsOf: file))
+        }
+        let compiler = (try? FileManager.default.attributesOfItem(atPath: "/usr/bin/cc"))?[.modificationDate]
+        facts += Data("\(String(describing: compiler))".utf8)
+        let kept = cache.appending(path: SHA256.hexadecimal(of: Array(facts)))
+        if !FileManager.default.fileExists(atPath: kept.path) {
+            try withLock(on: kept.path + ".lock") { try make(kept, of: source, options) }
+        }
+        try? FileManager.default.removeItem(at: target)
+        try FileManager.default.copyItem(at: kept, to: target)
+    }
+
+    /// Runs the compiler, unless another one was faster.
+    private static func make(_ kept: URL, of source: URL, _ options: [String]) throws {
+        if FileManager.default.fileExists(atPath: kept.path) { return }
+        let half = kept.path + ".half"
+        let answer = Command.run(
+            ["cc"] + options + ["-I", include.path, "-I", fixtures.path, "-o", half, source.path])
+        guard answer.status == 0, rename(half, kept.path) == 0 else {
+            throw Failure(description: "\(source.lastPathComponent): \(answer.output)")
+        }
+    }
+
+    /// Keeps other threads and other processes out meanwhile.
+    private static func withLock(on path: String, _ body: () throws -> Void) throws {
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX) == 0 else {
+            throw Failure(description: "\(path): \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        try body()
     }
 }

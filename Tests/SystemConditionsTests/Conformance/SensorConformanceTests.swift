@@ -7,7 +7,7 @@ import Testing
 @testable import SystemConditions
 
 /// The one suite that every sensor passes, whatever is behind it.
-@Suite(.serialized) struct SensorConformanceTests {
+@Suite(.system, .serialized) struct SensorConformanceTests {
     /// A kind of source, with the name that a report shows.
     struct Candidate: CustomTestStringConvertible, Sendable {
         let driver: any SensorDriver.Type
@@ -158,16 +158,21 @@ import Testing
         try bench.driver.worsen()
         try bench.settle(kind.worse)
     }
+}
 
-    @Test(.timeLimit(.minutes(3)), arguments: runnable)
-    func `the end of a sensor ends its thread and closes its descriptors`(_ candidate: Candidate) throws {
+/// What a sensor leaves in its process: nothing else may open descriptors or start threads meanwhile.
+@Suite(.alone, .serialized) struct SensorEndTests {
+    @Test(.timeLimit(.minutes(3)), arguments: SensorConformanceTests.runnable)
+    func `the end of a sensor ends its thread and closes its descriptors`(
+        _ candidate: SensorConformanceTests.Candidate
+    ) throws {
         let driver = try candidate.driver.init()
         try driver.appear()
         let moments = VirtualMoments()
         func use() throws {
             let (sensor, bus) = try driver.makeSensor()
             bus?.waitUntilSettled(timeoutMilliseconds: 20_000)
-            _ = Bench.open(sensor, bus, moments)
+            _ = SensorConformanceTests.Bench.open(sensor, bus, moments)
         }
         func count(_ directory: String) -> Int {
             (try? FileManager.default.contentsOfDirectory(atPath: directory).count) ?? 0
@@ -177,7 +182,7 @@ import Testing
         let (files, threads) = (count("/proc/self/fd"), count("/proc/self/task"))
         let rounds = 30
         for _ in 0..<rounds { try use() }
-        // Other suites have theirs meanwhile; one that stays in each round is more than they have.
+        // Threads end a little later; one that stays in each round would be more than these.
         try waitUntil("the descriptors are closed") { count("/proc/self/fd") < files + rounds / 2 }
         try waitUntil("the threads have ended") { count("/proc/self/task") < threads + rounds / 2 }
     }

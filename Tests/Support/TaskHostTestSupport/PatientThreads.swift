@@ -1,0 +1,44 @@
+import Dispatch
+import LinuxSystem
+import Synchronization
+
+/// Threads that may block: as many as there is work for at the same time.
+///
+/// Swift's own pool has one thread for each core. A test that waits in a system call holds one of them, so two such
+/// tests stop every other test of a machine with two cores.
+final class PatientThreads: TaskExecutor {
+    static let shared = PatientThreads()
+
+    private struct State {
+        var jobs: [UnownedJob] = []
+        /// Threads that wait for a job, those just started included.
+        var idle = 0
+    }
+
+    private let state = Mutex(State())
+    private let waiting = DispatchSemaphore(value: 0)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let needsThread = state.withLock { state in
+            state.jobs.append(job)
+            if state.jobs.count <= state.idle { return false }
+            state.idle += 1
+            return true
+        }
+        if needsThread { BlockingThread.start(named: "test") { self.work() } }
+        waiting.signal()
+    }
+
+    private func work() {
+        while true {
+            waiting.wait()
+            let job = state.withLock { state in
+                state.idle -= 1
+                return state.jobs.removeFirst()
+            }
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            state.withLock { $0.idle += 1 }
+        }
+    }
+}
