@@ -45,6 +45,7 @@ import Testing
 
         let deaf = try app.expire("deaf")
         #expect(deaf.outcome == "expired", "without a handler it is ended at once: \(deaf)")
+        #expect(try app.pending() == [], "it is complete and unsuccessful, so it is not put back")
 
         let stubborn = try app.expire("stubborn")
         #expect(stubborn.says("heard it, and go on"))
