@@ -48,6 +48,8 @@ struct EndingPlugin: BackgroundPlugin {
             let first = app.beginBackgroundTask(withName: "first") {}
             print("unlimited while it runs: \(app.backgroundTimeRemaining == .greatestFiniteMagnitude)")
             task.setTaskCompleted(success: true)
+            // The main thread begins to count once it has heard of the completion.
+            while app.backgroundTimeRemaining == .greatestFiniteMagnitude { usleep(1000) }
             let before = app.backgroundTimeRemaining
             let second = app.beginBackgroundTask(withName: "second") {}
             let after = app.backgroundTimeRemaining
