@@ -38,6 +38,38 @@ import Testing
         await harness.end()
     }
 
+    @Test func `a handler that uses the profiling signal itself is asked by another one`() async throws {
+        let harness = try await LaunchHarness()
+        var limits = Self.limits()
+        limits.lease = Lease(duration: .seconds(60), gracePeriod: .seconds(10))
+        let end = try #require(
+            try await harness.run(try harness.order("spins-profiled", limits: limits)).end)
+        #expect(end.report?.contains("\n  spin+0x") == true, "\(end)")
+        await harness.end()
+    }
+
+    @Test(arguments: [GroupKill?.none, .noFork, .pidNamespace])
+    func `the report of a launch that was killed at its deadline has the main thread's stack`(
+        _ groupKill: GroupKill?
+    ) async throws {
+        let harness = try await LaunchHarness(groupKill: groupKill)
+        var limits = LaunchLimits.standard(for: .processing)
+        limits.lease = Lease(duration: .seconds(60), gracePeriod: .seconds(5))
+        let order = try harness.order("ignores", limits: limits)
+        harness.launcher.launch(order)
+        try await harness.wait(for: "its question for the descriptor") {
+            harness.sight(order.id).events.contains { if case .log = $0 { true } else { false } }
+        }
+        harness.launcher.expire(order.id, reason: .simulated)
+        try await harness.wait(for: "its end") { harness.sight(order.id).end != nil }
+        let end = try #require(harness.sight(order.id).end)
+        #expect(end.outcome == .killed && end.code == LaunchLife.deadlineCode, "\(end)")
+        let lines = (end.report ?? "").split(separator: "\n").map(String.init)
+        #expect(lines.first == "main thread, shortly before the kill:", "\(end)")
+        #expect(lines.contains { $0.hasPrefix("  run+0x") && $0.hasSuffix("misbehaves.so") }, "\(lines)")
+        await harness.end()
+    }
+
     @Test func `where processes burn that the task started, the report names their threads and no stack`()
         async throws
     {

@@ -91,9 +91,8 @@ extension LauncherCore {
     func beginRun(_ launch: RunningLaunch) {
         if launch.life.stage == .running { launch.lifeTimer.cancel() }
         let now = moments.now()
-        if launch.order.debug, isolation == .pidNamespace,
-            let handler = launch.processes.first(where: { $0 != launch.pid })
-        {
+        launch.handlerIsBelow = isolation == .pidNamespace
+        if launch.order.debug, launch.handlerIsBelow, let handler = launch.handlerProcess {
             // A debugger wants the handler, not the init of its namespace.
             tell(.started(launch.id, pid: handler))
         }
@@ -139,7 +138,7 @@ extension LauncherCore {
         launch.cancelTimers()
         launch.setHalved(false)
         var end = end
-        end.report = [end.report, report(of: launch)].compactMap(\.self).joined(separator: "\n")
+        end.report = [end.report, report(of: launch, end)].compactMap(\.self).joined(separator: "\n")
         if end.report?.isEmpty == true { end.report = nil }
         tellNews(launch)
         finishOutput(launch)

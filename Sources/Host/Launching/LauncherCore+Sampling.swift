@@ -20,15 +20,34 @@ extension LauncherCore {
         launch.sampling = sampling
     }
 
+    /// Asks the main thread of a launch that is about to be killed where it is.
+    func askMainThread(of launch: RunningLaunch) {
+        guard launch.life.stage == .expiring, let process = launch.handlerProcess,
+            let frame = try? launch.encoder.encode(SampleMessage(thread: SampleMessage.mainThread))
+        else { return }
+        launch.mainThread = MainThreadStack(of: process)
+        launch.control?.send(frame)
+    }
+
     /// A stack has come; one that was not asked for is worth nothing.
     func took(_ message: StackMessage, _ launch: RunningLaunch) {
+        if message.thread == SampleMessage.mainThread {
+            launch.mainThread?.addresses = message.addresses
+            return
+        }
         guard let thread = launch.askedThreads[message.thread] else { return }
         launch.sampling?.took(message, ofThread: thread)
     }
 
-    /// The report of a launch that spent its CPU quota; `nil` for any other.
-    func report(of launch: RunningLaunch) -> String? {
-        guard launch.life.expiration == .cpuLimit, let head = launch.limitReport else { return nil }
-        return ([head] + (launch.sampling?.lines() ?? [])).joined(separator: "\n")
+    /// The report of a launch that spent its CPU quota, or was killed at its deadline; `nil` for any other.
+    func report(of launch: RunningLaunch, _ end: LaunchEnd) -> String? {
+        var lines: [String] = []
+        if launch.life.expiration == .cpuLimit, let head = launch.limitReport {
+            lines = [head] + (launch.sampling?.lines() ?? [])
+        }
+        if end.outcome == .killed, end.code == LaunchLife.deadlineCode {
+            lines += launch.mainThread?.lines() ?? []
+        }
+        return lines.isEmpty ? nil : lines.joined(separator: "\n")
     }
 }

@@ -145,6 +145,9 @@ final class LauncherCore: @unchecked Sendable {
         case .wait(let time):
             launch.lifeTimer.set(time) { [self] in climb(rest, launch) }
             startLifeTimer(launch)
+        case .lookAtMainThread:
+            askMainThread(of: launch)
+            climb(rest, launch)
         case .kill:
             handle(.graceEnded, launch)
         }

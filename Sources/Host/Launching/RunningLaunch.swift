@@ -16,6 +16,8 @@ final class RunningLaunch: @unchecked Sendable {
     var group: ControlGroup?
     var process: ProcessHandle?
     var pid: Int32?
+    /// Whether its process is the init of a PID namespace, and the handler runs in a child of it.
+    var handlerIsBelow = false
     var exit: ExitedMessage?
     /// Whether a kill was asked for, after which its group can't be used again.
     var wasKilled = false
@@ -62,6 +64,8 @@ final class RunningLaunch: @unchecked Sendable {
     var sampling: CPUSampling?
     /// The threads that were asked for their stack, by their number in their own PID namespace.
     var askedThreads: [UInt64: Int32] = [:]
+    /// Where its main thread was shortly before its deadline; `nil` while nobody has asked.
+    var mainThread: MainThreadStack?
     /// The head of the report of a `cpuLimit`.
     var limitReport: String?
     /// The weight of its group before it was halved; `nil` while it is not.
@@ -122,6 +126,9 @@ final class RunningLaunch: @unchecked Sendable {
 
     /// All its processes that can be found; numbers for reading /proc only.
     var processes: [Int32] { group?.processes ?? pid.map(ProcessUsage.processes(below:)) ?? [] }
+
+    /// The process that the handler runs in; a number for reading /proc only.
+    var handlerProcess: Int32? { handlerIsBelow ? processes.first { $0 != pid } : pid }
 
     /// Resident memory of all its processes that can be found.
     func residentBytes() -> Int64 {

@@ -25,6 +25,7 @@ static void *frames[FRAMES_MAX + FRAMES_OURS];
 static int frame_count;
 static void *interrupted_at;
 static _Atomic uint64_t asked_thread;
+static uint64_t asked_number;
 static int wake_descriptor = -1;
 
 static void *program_counter(const void *context) {
@@ -48,7 +49,7 @@ static void take_stack(int number, siginfo_t *information, void *context) {
     bool is_asked = (uint64_t)syscall(SYS_gettid) == atomic_load(&asked_thread);
     if (!is_asked || !atomic_compare_exchange_strong(&state, &expected, WRITING)) {
         errno = code;
-        return; // a late answer to a question that was replaced, or somebody else's signal
+        return; // a late answer to a question that was replaced, or a signal of another sender
     }
     interrupted_at = program_counter(context);
     frame_count = backtrace(frames, FRAMES_MAX + FRAMES_OURS);
@@ -57,33 +58,54 @@ static void take_stack(int number, siginfo_t *information, void *context) {
     errno = code;
 }
 
-/* Installs the handler, once; false where the plugin uses the signal itself. */
-static bool prepare(void) {
-    static int prepared = -1;
-    if (prepared >= 0)
-        return prepared != 0;
-    void *first[1];
-    backtrace(first, 1);
+static bool is_ours(const struct sigaction *action) {
+    return (action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == take_stack;
+}
+
+/* Installs the handler for a signal, unless the plugin uses that signal itself. */
+static bool take_signal(int number) {
     struct sigaction ours = {.sa_sigaction = take_stack, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK},
                      theirs;
     sigemptyset(&ours.sa_mask);
-    prepared = sigaction(SIGRTMAX - 1, NULL, &theirs) == 0 && theirs.sa_handler == SIG_DFL &&
-               sigaction(SIGRTMAX - 1, &ours, NULL) == 0;
-    return prepared != 0;
+    if (sigaction(number, NULL, &theirs) != 0)
+        return false;
+    if (is_ours(&theirs))
+        return true;
+    bool is_free = (theirs.sa_flags & SA_SIGINFO) == 0 && theirs.sa_handler == SIG_DFL;
+    return is_free && sigaction(number, &ours, NULL) == 0;
+}
+
+/* The signal that asks for a stack; 0 where the plugin uses both that could.
+ *
+ * SIGPROF comes first: libdispatch's worker threads, on which Swift's tasks run too, block all real-time signals
+ * and leave this one open for profilers. Looked at before each question: a plugin may take a signal at any time. */
+static int asking_signal(void) {
+    static bool is_prepared;
+    if (!is_prepared) {
+        void *first[1];
+        backtrace(first, 1);
+        is_prepared = true;
+    }
+    if (take_signal(SIGPROF))
+        return SIGPROF;
+    return take_signal(SIGRTMAX - 1) ? SIGRTMAX - 1 : 0;
 }
 
 void sample_ask(uint64_t thread, int wake) {
     int now = atomic_load(&state);
-    if (now == WRITING || now == ANSWERED || !prepare())
+    int number = now == WRITING || now == ANSWERED ? 0 : asking_signal();
+    if (number == 0)
         return;
     int expected = ASKED;
     if (now == ASKED && !atomic_compare_exchange_strong(&state, &expected, IDLE))
         return; // it answers just now
     wake_descriptor = wake;
-    atomic_store(&asked_thread, thread);
+    asked_number = thread;
+    pid_t process = getpid(), target = thread == SAMPLE_MAIN_THREAD ? process : (pid_t)thread;
+    atomic_store(&asked_thread, (uint64_t)target);
     atomic_store(&state, ASKED);
     // tgkill: a number that is no thread of ours is refused.
-    if (syscall(SYS_tgkill, getpid(), (pid_t)thread, SIGRTMAX - 1) != 0) {
+    if (syscall(SYS_tgkill, process, target, number) != 0) {
         expected = ASKED;
         atomic_compare_exchange_strong(&state, &expected, IDLE);
     }
@@ -104,7 +126,7 @@ void sample_send(void) {
         addresses[count] = (uint64_t)(uintptr_t)frames[start + count];
         count++;
     }
-    uint64_t thread = asked_thread;
+    uint64_t thread = asked_number;
     atomic_store(&state, IDLE);
     struct frame_writer *writer = report_begin(MESSAGE_STACK);
     if (writer == NULL)

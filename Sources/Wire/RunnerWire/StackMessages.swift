@@ -2,7 +2,9 @@
 public struct SampleMessage: WireMessage {
     public static let kind: UInt8 = 0x12
     public static let table = FieldTable(.required(1, .u64))
-    /// The thread, by its number in the task's own PID namespace.
+    /// The number by which the main thread is asked, whatever its own is.
+    public static let mainThread: UInt64 = 0
+    /// The thread, by its number in the task's own PID namespace; ``mainThread`` for the main thread.
     public var thread: UInt64
 
     public init(thread: UInt64) { self.thread = thread }
