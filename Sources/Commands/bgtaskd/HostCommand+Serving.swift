@@ -84,7 +84,7 @@ extension HostCommand {
     /// What tasks see of the host's environment: no secrets, no surprises.
     private static func taskEnvironment() -> [String] {
         var lines = ["PATH=/usr/local/bin:/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
-        for name in ["HOME", "LANG", "LC_ALL", "TZ"] {
+        for name in ["HOME", "LANG", "LC_ALL", "TZ", "BGTASK_LOG_PRIVATE"] {
             if let value = ProcessFacts.environment(name) { lines.append("\(name)=\(value)") }
         }
         return lines

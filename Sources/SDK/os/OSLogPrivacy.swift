@@ -14,6 +14,8 @@ public struct OSLogPrivacy: Sendable {
         case auto
         case open
         case closed
+        /// Closed even where private values are shown.
+        case sealed
     }
 
     let rule: Rule
@@ -23,10 +25,10 @@ public struct OSLogPrivacy: Sendable {
     public static var auto: Self { Self(rule: .auto, mask: .none) }
     /// Everybody.
     public static var `public`: Self { Self(rule: .open, mask: .none) }
-    /// Nobody.
+    /// Nobody, but whoever develops with private values shown: `BGTASK_LOG_PRIVATE=1`, which `bgtask dev` sets.
     public static var `private`: Self { Self(rule: .closed, mask: .none) }
     /// Nobody, not even where private values are shown.
-    public static var sensitive: Self { Self(rule: .closed, mask: .none) }
+    public static var sensitive: Self { Self(rule: .sealed, mask: .none) }
 
     /// By the value's type, with a mask where it is private.
     ///
@@ -44,7 +46,12 @@ public struct OSLogPrivacy: Sendable {
     ///
     /// - Parameter mask: What stands in its place.
     /// - Returns: The rule.
-    public static func sensitive(mask: Mask) -> Self { Self(rule: .closed, mask: mask) }
+    public static func sensitive(mask: Mask) -> Self { Self(rule: .sealed, mask: mask) }
+
+    /// Whether this process shows private values as they are: during development, by `BGTASK_LOG_PRIVATE=1`.
+    ///
+    /// Read once, at the first message.
+    static let showsPrivateValues = ProcessInfo.processInfo.environment["BGTASK_LOG_PRIVATE"] == "1"
 
     /// The text as it goes into the log.
     ///
@@ -55,8 +62,9 @@ public struct OSLogPrivacy: Sendable {
     func shown(_ text: String, isPublic: Bool) -> String {
         switch rule {
         case .open: text
-        case .auto where isPublic: text
-        case .auto, .closed:
+        case .auto where isPublic || Self.showsPrivateValues: text
+        case .closed where Self.showsPrivateValues: text
+        case .auto, .closed, .sealed:
             switch mask {
             case .none: "<private>"
             case .hash: "<mask.hash: '\(ValueHash.text(of: text))'>"

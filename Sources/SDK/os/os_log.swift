@@ -94,7 +94,8 @@ enum PrivacyFormat {
         let words = words.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         let mask: OSLogPrivacy.Mask = words.contains("mask.hash") ? .hash : .none
         if words.contains("public") { return .public }
-        if words.contains("private") || words.contains("sensitive") { return .private(mask: mask) }
+        if words.contains("sensitive") { return .sensitive(mask: mask) }
+        if words.contains("private") { return .private(mask: mask) }
         return .auto(mask: mask)
     }
 }

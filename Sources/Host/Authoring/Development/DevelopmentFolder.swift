@@ -72,9 +72,12 @@ public struct DevelopmentFolder: Sendable {
     public func startHost() throws(AuthoringError) -> LeashedProgram {
         let program = try Installation().program("bgtaskd")
         try? DirectoryTree.make(path + "/etc", mode: 0o755)
+        // Who develops reads the log alone: what apps call private is shown, unless the variable is set otherwise.
+        let showsPrivate = ProcessFacts.environment("BGTASK_LOG_PRIVATE") ?? "1"
         return try LeashedProgram(
             [
-                program, "--plugins", path + "/plugins", "--manifests", path + "/manifests", "--state", state,
+                "env", "BGTASK_LOG_PRIVATE=\(showsPrivate)", program, "--plugins", path + "/plugins",
+                "--manifests", path + "/manifests", "--state", state,
                 "--socket", socket, "--conditions", "simulated", "--config-root", path + "/etc",
             ], in: "/", output: log)
     }

@@ -6,7 +6,9 @@ extension BGTaskScheduler {
     /// A plain struct: Foundation's own base for such errors traps on Linux when it is hashed. All of Apple's ways to
     /// look at it work: `catch BGTaskScheduler.Error.notPermitted`, `as? BGTaskScheduler.Error` with ``code``, and
     /// `as NSError` with ``BGTaskScheduler/errorDomain``.
-    public struct Error: CustomNSError, LocalizedError, Hashable, Sendable {
+    ///
+    /// Printed, it is a sentence: what was asked, what decided and what to do, with the code's name behind it.
+    public struct Error: CustomNSError, LocalizedError, CustomStringConvertible, Hashable, Sendable {
         /// What decided.
         public enum Code: Int, Sendable {
             /// Background work is switched off, or no host can be reached.
@@ -67,6 +69,9 @@ extension BGTaskScheduler {
 
         /// What was asked, what decided, and what to do.
         public var errorDescription: String? { text ?? Self.standardText(of: code) }
+
+        /// What was asked, what decided, what to do, and the code: `org.example.sync: ... [notPermitted]`.
+        public var description: String { "\(text ?? Self.standardText(of: code)) [\(code)]" }
 
         private static func standardText(of code: Code) -> String {
             switch code {
