@@ -123,7 +123,32 @@ import Testing
     static let yes = Event.done(success: true, message: nil, isUnstarted: false)
     static let no = Event.done(success: false, message: nil, isUnstarted: false)
     static let nothing = Event.done(success: false, message: nil, isUnstarted: true)
+    static let deaf = Event.done(success: false, message: nil, isUnstarted: true, isDeaf: true)
     static let lease = Event.expire(.leaseEnded)
+
+    @Test func `an expiration that nothing listened to is no answer of the handler, once it was ready`() {
+        let begun = [Event.templateReady, .spawned]
+        for (events, neverListened) in [
+            (begun + [.ready, Self.lease, Self.deaf], true),
+            (begun + [.ready, Self.lease, Self.nothing], false),
+            (begun + [Self.lease, Self.deaf], false), (begun + [.ready, Self.lease, Self.no], false),
+        ] {
+            let end = Self.run(events + [Self.exit]).end
+            #expect(end?.neverListened == neverListened, "\(events)")
+            #expect(end?.outcome == .expired && (end?.completion == nil) == (events.last != Self.no))
+        }
+    }
+
+    @Test(arguments: [1.0, 0.1, 30]) func `the main thread is looked at within the grace period`(
+        _ seconds: Double
+    ) {
+        let grace = Duration.seconds(seconds)
+        let ladder = LadderStep.expiration(.leaseEnded, grace: grace)
+        let waits = ladder.map { if case .wait(let time) = $0 { time } else { Duration.zero } }
+        #expect(waits.reduce(.zero, +) == grace)
+        #expect(ladder.last == .kill && ladder.contains(.lookAtMainThread))
+        #expect(waits[3] == min(.milliseconds(100), grace / 10))
+    }
 
     @Test(arguments: table.indices) func `each row of the outcome table holds`(_ index: Int) throws {
         let row = Self.table[index]
@@ -158,7 +183,12 @@ import Testing
 
     @Test func `the ladder tells, waits for the grace and kills`() {
         let actions = Self.run(Self.up + [Self.lease]).actions
-        #expect(actions.last == .climb([.expire(.leaseEnded), .wait(.seconds(5)), .kill]))
+        #expect(
+            actions.last
+                == .climb([
+                    .expire(.leaseEnded), .wait(.milliseconds(4900)), .lookAtMainThread,
+                    .wait(.milliseconds(100)), .kill,
+                ]))
     }
 
     @Test func `only the first expiration counts`() {

@@ -31,6 +31,39 @@ import Testing
         await harness.end()
     }
 
+    @Test(arguments: [true, false])
+    func `an expiration that finds no listener ends the launch, and one that finds a poll may come again`(
+        _ polls: Bool
+    ) async throws {
+        let harness = try await LaunchHarness()
+        let order = try harness.order(polls ? "polls" : "no-handler-ever")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "its word") {
+            harness.sight(order.id).events.contains { if case .log = $0 { true } else { false } }
+        }
+        harness.launcher.expire(order.id, reason: .simulated)
+        try await harness.wait(for: "its end") { harness.sight(order.id).end != nil }
+        let end = try #require(harness.sight(order.id).end)
+        #expect(end.outcome == .expired && end.completion == nil, "\(end)")
+        #expect(end.neverListened == !polls, "\(end)")
+        await harness.end()
+    }
+
+    @Test func `a launch has its own temporary directory and the bundle's home, whatever it is made from`()
+        async throws
+    {
+        let harness = try await LaunchHarness()
+        for number in 0..<3 {
+            var order = try harness.order("folders")
+            order.fresh = number == 2
+            order.environment += ["HOME=/nowhere", "XDG_CONFIG_HOME=/nowhere"]
+            order.temporaryDirectory += "/\(number)"
+            let end = try #require(try await harness.run(order).end)
+            #expect(end.message == "\(order.temporaryDirectory) \(order.dataDirectory)")
+        }
+        await harness.end()
+    }
+
     @Test func `a launch's advice is told a hundred times, made harmless, then said to be too much once`()
         async throws
     {

@@ -42,7 +42,7 @@ struct LaunchLife: Equatable, Sendable {
         /// The *load failed* frame.
         case loadFailed(finding: String)
         /// The *done* frame.
-        case done(success: Bool, message: String?, isUnstarted: Bool)
+        case done(success: Bool, message: String?, isUnstarted: Bool, isDeaf: Bool = false)
         /// The *fault* frame.
         case fault(LaunchFault)
         /// The host wants it to stop; the note has the numbers that decided.
@@ -197,10 +197,12 @@ struct LaunchLife: Equatable, Sendable {
             return [.awaitExit]
         case .loadDeadlinePassed:
             return wasReady ? [] : kill(.tooSlowToLoad)
-        case .done(let success, let message, let isUnstarted):
+        case .done(let success, let message, let isUnstarted, let isDeaf):
             guard wasReady || isUnstarted else { return violation("it completed before it was ready", nil) }
             verdict = completed(success, message, isUnstarted)
             verdict?.completion = isUnstarted ? nil : success
+            // Apple's rule: an expiration that nothing listens to completes the task, without success.
+            verdict?.neverListened = isUnstarted && isDeaf && wasReady
             stage = .completed
             return [.awaitExit]
         case .fault(let said):

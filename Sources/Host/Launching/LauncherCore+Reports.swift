@@ -152,7 +152,7 @@ extension LauncherCore {
             handle(
                 .done(
                     success: message.success, message: message.message.map(OutputLines.harmless(_:)),
-                    isUnstarted: message.isUnstarted), launch)
+                    isUnstarted: message.isUnstarted, isDeaf: message.isDeaf), launch)
         }
     }
 

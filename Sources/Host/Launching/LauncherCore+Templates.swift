@@ -24,7 +24,7 @@ extension LauncherCore {
         var message = TemplateMessage(
             template: id, library: order.libraryPath, directory: order.dataDirectory, isolation: isolation)
         message.executable = order.executable
-        message.environment = order.environment
+        message.environment = order.templateEnvironment
         message.niceness = order.niceness == 0 ? nil : Int64(order.niceness)
         message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096)]
         do {

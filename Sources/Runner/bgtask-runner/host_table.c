@@ -82,6 +82,8 @@ static void call_end(bgtask_task *task, struct waiting_call *call, struct frame_
             *link = call->next;
             break;
         }
+    if (task->calls == NULL)
+        pthread_cond_broadcast(&task->changed); // the process may be waiting for this to end
     pthread_mutex_unlock(&task->lock);
 }
 
@@ -264,6 +266,7 @@ static void host_set_expiration_handler(bgtask_task *task, bgtask_expiration_han
     pthread_mutex_lock(&task->lock);
     task->handler = handler;
     task->listened = task->listened || handler != NULL;
+    task->settled = task->settled || handler == NULL;
     task->handler_context = context;
     bool is_late = task->expiring && handler != NULL;
     pthread_mutex_unlock(&task->lock);
@@ -283,6 +286,7 @@ static int host_expiration_descriptor(bgtask_task *task) {
 
 static int host_expired(bgtask_task *task, bgtask_expiration *expiration) {
     pthread_mutex_lock(&task->lock);
+    task->polled = true;
     bool expiring = task->expiring;
     if (expiring && expiration != NULL) {
         size_t size = expiration->struct_size;

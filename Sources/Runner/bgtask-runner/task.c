@@ -17,6 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How long a plugin has to set its expiration handler before an expiration that finds none counts as ignored. Both
+ * numbers are ours: `run` sets it in its first lines, an app after its launch code, which takes milliseconds. */
+#define LISTENING_TIME_NANOSECONDS 100000000
+#define APP_LISTENING_TIME_NANOSECONDS 1000000000
+
 static const char *const no_texts[] = {NULL};
 
 struct bgtask_task the_task = {
@@ -109,6 +114,9 @@ static void take_launch(bgtask_task *task, struct body body) {
     launch->permitted_identifiers = texts_of(body, 16);
     launch->permitted_kinds = kinds_of(body, launch->permitted_identifiers);
     launch->modes = texts_of(body, 17);
+    // Before any code of the launch runs, and in a standby too, which is made before its launch is known.
+    if (launch->temporary_directory[0] != 0 && setenv("TMPDIR", launch->temporary_directory, 1) != 0)
+        _exit(EXIT_PROTOCOL_ERROR);
     task->debug = body_number(body, 14, 0) != 0;
     launch->assertion_allowance_milliseconds = (int64_t)body_number(body, 15, 30000);
     task->assertion_allowance = launch->assertion_allowance_milliseconds * 1000000;
@@ -185,11 +193,20 @@ static const bgtask_plugin *find_plugin(void *library) {
     return plugin;
 }
 
+/* Whether the handler could have listened for an expiration and did not: else the launch is tried again. Under the
+ * lock. To poll is to listen; but an app that reads its deadline only plans with it. */
+static bool never_listened(const bgtask_task *task) {
+    if (task->polled && !task->is_app)
+        return false;
+    int64_t time = task->is_app ? APP_LISTENING_TIME_NANOSECONDS : LISTENING_TIME_NANOSECONDS;
+    return task->settled || (task->run_at != 0 && now_nanoseconds() - task->run_at >= time);
+}
+
 void task_complete(bgtask_task *task, bool success, const char *message, bool unstarted) {
     pthread_mutex_lock(&task->lock);
     bool is_first = !task->completed;
     task->completed = true;
-    bool is_deaf = task->program == NULL && !task->listened;
+    bool is_deaf = task->program == NULL && (unstarted ? never_listened(task) : !task->listened);
     pthread_mutex_unlock(&task->lock);
     if (!is_first)
         return;
@@ -212,7 +229,8 @@ void task_complete(bgtask_task *task, bool success, const char *message, bool un
     pthread_mutex_unlock(&task->lock);
 }
 
-/* Ends the process after `run`: at once, or when the assertions have ended or used up their allowance. */
+/* Ends the process after `run`: when no call waits for its answer, and the assertions have ended or used up their
+ * allowance. The host bounds the first: it kills a task that has not exited 5 s after it completed. */
 static _Noreturn void finish(bgtask_task *task) {
     pthread_mutex_lock(&task->lock);
     // `run` may return because it saw the expiration, while the handler that completes is only beginning.
@@ -225,6 +243,9 @@ static _Noreturn void finish(bgtask_task *task) {
     while (task->completed && task->assertion_count > 0 &&
            pthread_cond_timedwait(&task->changed, &task->lock, &until) != ETIMEDOUT)
         continue;
+    // Another thread's submission may be on its way.
+    while (task->calls != NULL)
+        pthread_cond_wait(&task->changed, &task->lock);
     bool completed = task->completed;
     pthread_mutex_unlock(&task->lock);
     if (!completed)
@@ -266,6 +287,10 @@ void task_run(void *library, int64_t since) {
     if (task->debug)
         raise(SIGSTOP);
 
+    pthread_mutex_lock(&task->lock);
+    task->is_app = library != NULL && dlsym(library, "bgtask_app_entry") != NULL;
+    task->run_at = now_nanoseconds();
+    pthread_mutex_unlock(&task->lock);
     if (plugin != NULL)
         plugin->run(task, &host_table);
     else

@@ -41,6 +41,10 @@ struct bgtask_task {
     void *handler_context;
     int expiration_descriptor; /**< -1 until somebody asks for it. */
     bool listened;             /**< A handler was set once, or the descriptor asked for. */
+    bool polled;               /**< It has looked whether it expires. */
+    bool settled;              /**< The handler was taken away, or an app says that it sets none for now. */
+    bool is_app;               /**< Launch code of its own runs before the handler does. */
+    int64_t run_at; /**< When the plugin's run was called; 0 before. CLOCK_MONOTONIC nanoseconds. */
     bgtask_conditions conditions;
     bgtask_conditions_handler conditions_handler;
     void *conditions_context;
@@ -66,7 +70,8 @@ void control_wake(bgtask_task *task);
  *  the main thread before it. */
 void conditions_take(bgtask_task *task, struct body body);
 
-/** Sends *done*, with the last progress before it, once. `unstarted`: an expiration found nothing to call. */
+/** Sends *done*, with the last progress before it, once. `unstarted`: an expiration found nothing to call; then the
+ *  message also says whether the handler had the time to listen and did not. */
 void task_complete(bgtask_task *task, bool success, const char *message, bool unstarted);
 
 #endif

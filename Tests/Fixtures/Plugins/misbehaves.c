@@ -196,6 +196,19 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         return;
     } else if (strcmp(what, "no-handler") == 0) {
         hang();
+    } else if (strcmp(what, "no-handler-ever") == 0) {
+        host->set_expiration_handler(task, NULL, NULL);
+        host->log(task, BGTASK_LOG_INFO, "listens to nothing");
+        hang();
+    } else if (strcmp(what, "polls") == 0) {
+        while (!host->expired(task, NULL)) {
+            host->log(task, BGTASK_LOG_INFO, "polls");
+            usleep(200000);
+        }
+    } else if (strcmp(what, "folders") == 0) {
+        char text[1024];
+        snprintf(text, sizeof text, "%s %s", getenv("TMPDIR"), getenv("HOME"));
+        host->complete(task, 1, text);
     } else if (strcmp(what, "expires") == 0) {
         host->set_expiration_handler(task, expire_false, NULL);
         hang();
@@ -250,6 +263,10 @@ static void run(bgtask_task *task, const bgtask_host *host) {
     } else if (strcmp(what, "spins") == 0) {
         spin();
     } else if (strcmp(what, "spins-handled") == 0) {
+        host->set_expiration_handler(task, expire_false, NULL);
+        spin();
+    } else if (strcmp(what, "spins-profiled") == 0) {
+        signal(SIGPROF, SIG_IGN);
         host->set_expiration_handler(task, expire_false, NULL);
         spin();
     } else if (strcmp(what, "spins-below") == 0) {

@@ -105,7 +105,7 @@ typedef struct bgtask_launch {
      *  conditions shorten them: plan with it, obey expiration. Since 1. */
     int64_t lease_end_nanoseconds;
     const char *data_directory;      /**< The bundle's own directory, kept between launches. Since 1. */
-    const char *temporary_directory; /**< Emptied after the launch; TMPDIR too. Since 1. */
+    const char *temporary_directory; /**< Removed after the launch; TMPDIR too. Since 1. */
     const char *title;               /**< Continued tasks: what the user sees; else "". Since 1. */
     const char *subtitle;            /**< Since 1. */
     /** What the bundle's manifest permits, as written there (continued ones may end in ".*"); NULL ends the
@@ -266,7 +266,8 @@ typedef struct bgtask_host {
 
     /** Sets, replaces or (NULL) clears the expiration handler. If expiration has begun already, and the task is
      *  not complete, it is called at once. Without handler and without expiration descriptor an expiring task is
-     *  ended at once. It is called at most once, on the control thread; `complete` may be called from it. A process
+     *  ended at once; unless it was only beginning, or polls with `expired`, that is its end, and it is not put back.
+     *  It is called at most once, on the control thread; `complete` may be called from it. A process
      *  whose `run` returns meanwhile stays until it has returned.
      *  [any] Since 1. */
     void (*set_expiration_handler)(bgtask_task *task, bgtask_expiration_handler handler, void *context);
