@@ -8,7 +8,7 @@ import PackageDescription
 let apps = [
     "RetrofittedApp", "SceneApp", "DelegateApp", "RulesApp", "FeaturesApp", "LogApp", "ConditionsApp",
     "AdaptorApp", "ProcessActivitiesApp", "RequestsApp", "ModernApp", "ModernSceneApp",
-    "SubmittingApp", "EndingApp", "ExportApp", "ActivityApp",
+    "SubmittingApp", "EndingApp", "ExportApp", "ActivityApp", "HabitsApp",
 ]
 let frameworks = ["BackgroundTasks", "UIKit", "SwiftUI", "OSLog"]
 

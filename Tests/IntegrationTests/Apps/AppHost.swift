@@ -21,12 +21,14 @@ final class AppHost {
     ///   - extra: More keys of the manifest.
     ///   - settings: The host's configuration; see ``configure(_:)``.
     ///   - user: See ``HostProcess/user``.
+    ///   - environment: What the host's environment has besides the standard one of tests.
     init(
         _ app: String, modes: String = "fetch, processing", tasks: [String: String], extra: String = "",
-        settings: String = "", user: UInt32? = nil
+        settings: String = "", user: UInt32? = nil, environment: [String: String] = [:]
     ) throws {
         host = try HostProcess("--config-root", configuration.path)
         host.user = user
+        host.environment.merge(environment) { $1 }
         try Self.write(settings, for: configuration)
         self.app = app
         let library = "lib\(app).so"

@@ -18,6 +18,9 @@ package protocol AppHost: AnyObject, Sendable {
     /// The bundle's pending requests; none where the host can't be asked.
     func pending() -> [RequestFacts]
 
+    /// Whether one of these calls waits for the host's answer.
+    var isAsking: Bool { get }
+
     /// Writes a line to the host's log.
     func log(_ level: LogLevel, subsystem: String?, category: String?, _ message: String)
     /// Tells the plugin's author, once per version of the plugin and code.
@@ -44,6 +47,9 @@ extension AppHost {
     /// The machine's date.
     package var now: Date { Date() }
 
+    /// Of interest where the process ends with its task alone.
+    package var isAsking: Bool { false }
+
     /// As good as asked.
     package var toldConditions: MachineConditions { conditions }
 
@@ -65,8 +71,15 @@ package protocol TaskChannel: AnyObject, Sendable {
     func endUnfinished()
     /// What is called once when the launch expires, on a thread of the host's; at once if it expires already.
     func setExpirationHandler(_ handler: (@Sendable (Expiration) -> Void)?)
+    /// The launch handler has returned: without an expiration handler the task will most likely not listen.
+    func handlerReturned()
     /// The expiration; `nil` while the launch does not expire.
     var expiration: Expiration? { get }
+}
+
+extension TaskChannel {
+    /// Of interest to the runner alone.
+    package func handlerReturned() {}
 }
 
 /// What a manifest permits.

@@ -9,6 +9,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
     private let task: OpaquePointer
     private let table: bgtask_host
     private let expirationHandler = Mutex<(@Sendable (Expiration) -> Void)?>(nil)
+    private let callsInFlight = Mutex(0)
     private let conditionsHandler = Mutex<(@Sendable (MachineConditions) -> Void)?>(nil)
 
     let launch: LaunchFacts
@@ -54,29 +55,40 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
 
     // MARK: Requests
 
+    var isAsking: Bool { callsInFlight.withLock { $0 > 0 } }
+
+    /// Makes a call that waits for the host's answer.
+    private func asking<Answer>(_ call: () -> Answer) -> Answer {
+        callsInFlight.withLock { $0 += 1 }
+        defer { callsInFlight.withLock { $0 -= 1 } }
+        return call()
+    }
+
     func submit(_ facts: RequestFacts) throws(Refusal) {
         var why = [CChar](repeating: 0, count: 1024)
-        let error = facts.withRequest { table.submit(task, &$0, &why, why.count) }
+        let error = asking { facts.withRequest { table.submit(task, &$0, &why, why.count) } }
         guard error != BGTASK_OK else { return }
         let end = why.firstIndex(of: 0) ?? why.endIndex
         let text = String(decoding: why[..<end].map(UInt8.init(bitPattern:)), as: UTF8.self)
-        throw Refusal(BGTaskScheduler.Error.Code(error), text)
+        throw Refusal(BGTaskScheduler.Error.Code(error), "\(facts.identifier): \(text)")
     }
 
     func cancel(_ identifier: String?) {
-        let error = table.cancel(task, identifier)
+        let error = asking { table.cancel(task, identifier) }
         guard error != BGTASK_OK else { return }
         log(.warning, subsystem: nil, category: nil, "a cancellation was refused: the host is gone")
     }
 
     func pending() -> [RequestFacts] {
         let found = Found()
-        _ = table.pending(
-            task,
-            { request, context in
-                guard let request, let context else { return }
-                Unmanaged<Found>.fromOpaque(context).takeUnretainedValue().take(request.pointee)
-            }, Unmanaged.passUnretained(found).toOpaque())
+        _ = asking {
+            table.pending(
+                task,
+                { request, context in
+                    guard let request, let context else { return }
+                    Unmanaged<Found>.fromOpaque(context).takeUnretainedValue().take(request.pointee)
+                }, Unmanaged.passUnretained(found).toOpaque())
+        }
         return found.requests.map { request in
             var request = request
             request.isHealthResearch = isStudy && request.kind == .processing
@@ -161,18 +173,28 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
     func endUnfinished() {}
 
     func setExpirationHandler(_ handler: (@Sendable (Expiration) -> Void)?) {
-        expirationHandler.withLock { $0 = handler }
-        guard handler != nil else {
-            table.set_expiration_handler(task, nil, nil)
-            return
+        expirationHandler.withLock { current in
+            current = handler
+            guard handler != nil else {
+                table.set_expiration_handler(task, nil, nil)
+                return
+            }
+            // The runner calls it on its own thread, and never within this call.
+            table.set_expiration_handler(
+                task,
+                { _, expiration, context in
+                    guard let expiration, let context else { return }
+                    let host = Unmanaged<RunnerHost>.fromOpaque(context).takeUnretainedValue()
+                    host.expirationHandler.withLock { $0 }?(Expiration(expiration.pointee))
+                }, Unmanaged.passUnretained(self).toOpaque())
         }
-        table.set_expiration_handler(
-            task,
-            { _, expiration, context in
-                guard let expiration, let context else { return }
-                let host = Unmanaged<RunnerHost>.fromOpaque(context).takeUnretainedValue()
-                host.expirationHandler.withLock { $0 }?(Expiration(expiration.pointee))
-            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Tells the runner that none was set, unless one was: from then on an expiration that finds none is the task's end.
+    func handlerReturned() {
+        expirationHandler.withLock { current in
+            if current == nil { table.set_expiration_handler(task, nil, nil) }
+        }
     }
 
     var expiration: Expiration? {

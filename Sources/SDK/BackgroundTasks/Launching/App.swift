@@ -230,7 +230,10 @@ package final class App: Sendable {
         keep(running)
         running.begin()
         let call = Unchecked((task, registration.handler))
-        registration.queue.async { call.value.1(call.value.0) }
+        registration.queue.async {
+            call.value.1(call.value.0)
+            running.handlerReturned()
+        }
         return running
     }
 

@@ -43,6 +43,12 @@ package final class RunningTask: Sendable {
         state.withLock { $0.watch }?.start()
     }
 
+    /// The launch handler has returned; what it began may go on.
+    func handlerReturned() {
+        guard !state.withLock({ $0.isCompleted }) else { return }
+        channel.handlerReturned()
+    }
+
     // MARK: Expiring
 
     var expiration: Expiration? { channel.expiration }
