@@ -87,7 +87,7 @@ import Testing
         let later = try Self.printed(host)
         #expect(later.contains { $0.contains("com.example.photos.print.*") }, "\(later)")
 
-        let app = host.state.appendingPathComponent("apps/1/photos.app")
+        let app = host.state.appendingPathComponent("apps/com.example.photos/photos.app")
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: app.path).sorted() == [
                 "Info.plist", "bgtask-runner",

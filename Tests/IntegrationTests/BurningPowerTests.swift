@@ -67,7 +67,7 @@ struct BurningPowerTests {
         try laptop.unplug()
         let host = try HostProcess()
         host.conditions = "system"
-        host.environment = ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
+        host.environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus.address
         try host.install(Self.burning, library: "libburning.so", manifest: Self.manifest, named: "burning")
         try host.start()
         host.run("conditions", "set", "network=unmetered", "thermal=nominal", "user=idle", "pressure=none")

@@ -113,7 +113,7 @@ import Testing
         try host.start()
         #expect(try machine.origins("scheduling.urgentSlots") == ["4 \(vendor):2", "2 standard"])
         #expect(try machine.row("history.launches")["value"] as? String == "10000")
-        #expect(host.logTail(1000).contains("\(administrator) is wrong, and nothing of it is in force"))
+        #expect(host.logTail(1000).contains("\(administrator) has errors, and nothing in it is in force"))
         #expect(host.stop() == 0)
     }
 

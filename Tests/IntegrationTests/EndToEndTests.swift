@@ -154,7 +154,7 @@ import Testing
         try host.start()
         try host.limitFileSizes(to: 1)
         let refused = host.run("settings", "dismiss", "com.example.counting", "--json")
-        #expect(refused.status == 4 && refused.output.contains("could not take it"), "\(refused)")
+        #expect(refused.status == 4 && refused.output.contains("could not keep it"), "\(refused)")
         try host.limitFileSizes(to: nil)
         // This change alone would be stored by now; the dismissal is stored with it.
         #expect(host.run("settings", "refresh", "com.example.counting", "deny").status == 0)

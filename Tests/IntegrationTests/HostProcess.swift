@@ -65,7 +65,7 @@ final class HostProcess {
             try Data().write(to: logFile)
         }
         let log = try FileHandle(forWritingTo: logFile)
-        let before = log.seekToEndOfFile()
+        log.seekToEndOfFile()
         host.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         host.standardError = log
         host.standardOutput = log
@@ -74,15 +74,6 @@ final class HostProcess {
         try wait("the host answers") { (try? control.get("/plugins")) != nil || !host.isRunning }
         if !host.isRunning { throw HostFailure("bgtaskd ended at its start:\n\(logTail(20))") }
         try control.follow { [news] in news.arrive() }
-        // It answers a little before it has read its store and its manifests.
-        for _ in 0..<40 where try !logged(" pending requests", from: before) { news.wait() }
-    }
-
-    /// Whether the log has a text behind a position.
-    private func logged(_ text: String, from position: UInt64) throws -> Bool {
-        let log = try FileHandle(forReadingFrom: logFile)
-        try log.seek(toOffset: position)
-        return String(decoding: log.readDataToEndOfFile(), as: UTF8.self).contains(text)
     }
 
     /// Gives a user the directory; the arguments of `setpriv` that start a program as that user.

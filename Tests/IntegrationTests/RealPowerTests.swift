@@ -15,7 +15,7 @@ struct RealPowerTests {
         let laptop = try FakedPower(on: bus)
         let host = try HostProcess()
         host.conditions = "system"
-        host.environment = ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
+        host.environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus.address
         try EndToEndTests.install(in: host)
         try host.start()
         // What this machine does otherwise is not what is tested.
@@ -57,7 +57,7 @@ struct RealPowerTests {
         let mock = try bus.mock("logind", as: login)
         let host = try HostProcess()
         host.conditions = "system"
-        host.environment = ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
+        host.environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus.address
         try EndToEndTests.install(in: host)
         try host.start()
         host.run("conditions", "set", "power=external", "thermal=nominal", "user=idle", "pressure=none")

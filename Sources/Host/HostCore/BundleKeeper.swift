@@ -42,13 +42,9 @@ struct BundleKeeper: Sendable {
         return taken
     }
 
-    /// The store has kept a state, or could not.
-    mutating func written(_ state: BundleState, of bundle: BundleIdentifier, failedAt boot: Duration?) {
+    /// The store has answered one write of a bundle.
+    mutating func written(_ bundle: BundleIdentifier) {
         writing[bundle] = writing[bundle].flatMap { $0 > 1 ? $0 - 1 : nil }
-        guard let boot else { return }
-        // A newer state, if there is one, is what should be written.
-        if unsaved[bundle] == nil { unsaved[bundle] = state }
-        due = boot + Self.patience
     }
 
     /// The callers of bundles of which nothing is left to write; they wait no longer.

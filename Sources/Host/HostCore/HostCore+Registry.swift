@@ -27,6 +27,8 @@ extension HostCore {
         emit(.work(.defineConditions(snapshot.conditions)))
         feed(.handlersChanged(snapshot.handlers.map(\.manifest)))
         emit(.work(.removeApps(keeping: installedBundles)))
+        // The scheduler admits the launches of apps, so it has to know their manifests.
+        drainEvents()
         launchInstalledApps()
     }
 

@@ -21,7 +21,7 @@ extension HostCore {
             if case .failure(let refusal) = result {
                 log(.error, "its expiration was not stored: \(refusal)", launch: id)
             }
-        case .bundle(let bundle, let state): bundleStored(bundle, state, result)
+        case .bundle(let bundle): bundleStored(bundle, result)
         case .fact(let name):
             if case .failure(let refusal) = result { log(.warning, "\(name) is not stored: \(refusal)") }
         }
@@ -39,17 +39,17 @@ extension HostCore {
 
     mutating func writeBundles() {
         for (bundle, state) in bundles.take() {
-            store(.remember(.bundleState(bundle, state)), .bundle(bundle, state))
+            store(.remember(.bundleState(bundle, state)), .bundle(bundle))
         }
     }
 
     private mutating func bundleStored(
-        _ bundle: BundleIdentifier, _ state: BundleState, _ result: Result<StoreAnswer, StoreRefusal>
+        _ bundle: BundleIdentifier, _ result: Result<StoreAnswer, StoreRefusal>
     ) {
-        guard case .failure(let refusal) = result else {
-            return bundles.written(state, of: bundle, failedAt: nil)
-        }
-        bundles.written(state, of: bundle, failedAt: now.boot)
+        bundles.written(bundle)
+        guard case .failure(let refusal) = result else { return }
+        // The newest state, not the one that failed: a newer one may be on its way already.
+        bundles.keep(scheduler.bundleState(bundle), of: bundle, at: now.boot)
         log(.error, "what changed of \(bundle) was not stored yet: \(refusal)")
         for call in bundles.takeCallers(of: bundle) {
             refuse(

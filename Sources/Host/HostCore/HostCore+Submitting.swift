@@ -28,6 +28,10 @@ extension HostCore {
     ) {
         let identifier = submission.identifier
         guard phase == .serving else { return refuse(submission, submitter, notServing("\(identifier)")) }
+        if case .handler(let id, _) = submitter, isForeign(identifier, to: id) {
+            // Nothing is read again for it: a handler could ask for that a thousand times a second.
+            return refuse(submission, submitter, foreign(identifier, to: id))
+        }
         if declaration(for: identifier) == nil, !isRescanned {
             // Whoever dropped files a moment ago may submit before the watch of the directories has noticed.
             let ticket = nextWork()
@@ -40,9 +44,6 @@ extension HostCore {
         let client = clients.client(of: process, for: identifier)
         guard client != nil || handler.canLaunch(identifier) else {
             return refuse(submission, submitter, noClient(for: identifier))
-        }
-        if case .handler(let id, _) = submitter, launches[id]?.record.bundle != handler.manifest.bundle {
-            return refuse(submission, submitter, foreign(identifier, to: id))
         }
         let sandbox = handler.manifest.sandbox
         let readsFiles =
@@ -209,6 +210,12 @@ extension HostCore {
             code: .unavailable, subject: "\(identifier)",
             finding: "it runs in clients alone, and only what a connected client submits itself runs in it",
             remedy: "Start the program that registers for it, or add a 'library' to its manifest")
+    }
+
+    /// Whether a launch's bundle is not the one that permits an identifier.
+    private func isForeign(_ identifier: TaskIdentifier, to id: LaunchID) -> Bool {
+        guard let bundle = launches[id]?.record.bundle else { return true }
+        return handler(for: identifier)?.manifest.bundle != bundle
     }
 
     private func foreign(_ identifier: TaskIdentifier, to id: LaunchID) -> SubmissionError {

@@ -30,7 +30,7 @@ enum StoreErrand: Sendable {
     /// The end of a launch.
     case end(EndedLaunch)
     /// The state of a bundle.
-    case bundle(BundleIdentifier, BundleState)
+    case bundle(BundleIdentifier)
     /// Another fact, named for the log.
     case fact(String)
 }

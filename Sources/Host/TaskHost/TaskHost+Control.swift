@@ -27,6 +27,18 @@ extension TaskHost {
         try accepted(await ask(.submit(submission, from: process)))
     }
 
+    /// The same, with the request that the accepted one replaces.
+    public func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
+        -> AcceptedSubmission
+    {
+        try await ask(.submit(submission, from: process)).value { answer in
+            guard case .accepted(let acceptance) = answer else { return nil }
+            // A request that replaces itself is an earlier submission with the same key.
+            let replaced = acceptance.isRepeat ? nil : acceptance.replaced?.id
+            return AcceptedSubmission(request: acceptance.request, replaces: replaced)
+        }
+    }
+
     /// Delivers a silent push to the bundle's task of kind `push`.
     public func push(to bundle: BundleIdentifier, payload: String?, priority: PushPriority)
         async throws(SubmissionError) -> TaskRequest
@@ -113,13 +125,15 @@ extension TaskHost {
 
     /// What waits, oldest first, with the policies' answers at this time.
     public func pending() async throws(SubmissionError) -> [PendingRequest] {
-        core.pendingRequests(at: moments.now())
+        await untilBegun()
+        return core.pendingRequests(at: moments.now())
     }
 
     /// Launches, newest first; what runs is shown as it is now.
     public func launches(
         identifier: TaskIdentifier?, limit: Int
     ) async throws(SubmissionError) -> [LaunchRecord] {
+        await untilBegun()
         do {
             return await current(try await store.launches(identifier: identifier, limit: limit, before: nil))
         } catch {
@@ -129,6 +143,7 @@ extension TaskHost {
 
     /// One launch with its log.
     public func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail {
+        await untilBegun()
         let found: LaunchRecord?
         do {
             found = try await store.launch(id)
@@ -160,12 +175,14 @@ extension TaskHost {
 
     /// Every bundle that is installed or that something is remembered of, by name.
     public func bundles() async throws(SubmissionError) -> [BundleFacts] {
-        core.bundleFacts(at: moments.now())
+        await untilBegun()
+        return core.bundleFacts(at: moments.now())
     }
 
     /// Every policy's answer about starting a task now.
     public func explain(_ identifier: TaskIdentifier) async throws(SubmissionError) -> TaskExplanation {
-        try core.explain(identifier, at: moments.now())
+        await untilBegun()
+        return try core.explain(identifier, at: moments.now())
     }
 
     /// What was recorded of a launch's start and of its stop.
@@ -174,7 +191,10 @@ extension TaskHost {
     }
 
     /// What was found in the plugins and manifests directories, and what is wrong there.
-    public func plugins() async throws(SubmissionError) -> PluginListing { core.plugins }
+    public func plugins() async throws(SubmissionError) -> PluginListing {
+        await untilBegun()
+        return core.plugins
+    }
 
     /// The remembered lines, then, if it is asked to follow, every new one.
     public nonisolated func log(following: Bool) async -> AsyncStream<LogLine> {
@@ -191,6 +211,7 @@ extension TaskHost {
     ///
     /// Reads the files first: whoever wrote one a moment ago may ask before inotify told of it.
     public func configuration() async throws(SubmissionError) -> ConfigurationListing {
+        await untilBegun()
         let files = settingsFiles
         let latest = await worker.run {
             files.reread()
@@ -202,6 +223,7 @@ extension TaskHost {
 
     /// What the host found out about the machine and itself.
     public func report() async throws(SubmissionError) -> HostReport {
+        await untilBegun()
         let counts = core.counts
         return HostReport(
             isolation: launcher.isolation,

@@ -43,6 +43,9 @@ public actor TaskHost: Service {
     /// Writes that wait for the commit under way.
     private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
     private var isCommitting = false
+    /// Whether the core has its past; what is asked before would be answered from a store that was not recovered.
+    private var hasBegun = false
+    private var beginWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastCall = 0
     private var callers: [CallID: CheckedContinuation<HostAnswer, Never>] = [:]
     private var clients: [ClientID: ClientConnection] = [:]
@@ -129,11 +132,14 @@ public actor TaskHost: Service {
     /// - Throws: What kept the host from starting.
     public func run() async throws {
         let recording = Task { await recorder?.run() }
+        // Those who wait hear that the host is not serving, if it can't begin.
+        defer { endWaiting() }
         let beginning = try await readBeginning()
         recorder?.begin(at: moments.now(), isContinued: false)
         let changes = try registry.changes()
         let settingsChanges = try settingsFiles.changes()
         hear(.begin(beginning))
+        endWaiting()
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await event in self.launcher.events { await self.hear(.launch(event)) } }
@@ -198,13 +204,28 @@ public actor TaskHost: Service {
     }
 
     /// Asks the core for something, and waits for its answer.
-    func ask(_ call: HostCall) async -> HostAnswer { await ask(call, as: nextCall()) }
+    func ask(_ call: HostCall) async -> HostAnswer {
+        await untilBegun()
+        return await ask(call, as: nextCall())
+    }
 
     private func ask(_ call: HostCall, as id: CallID) async -> HostAnswer {
         await withCheckedContinuation { caller in
             callers[id] = caller
             hear(.call(id, call))
         }
+    }
+
+    /// Returns when the host has begun: those who call earlier wait for their answer instead of getting a wrong one.
+    func untilBegun() async {
+        if hasBegun { return }
+        await withCheckedContinuation { beginWaiters.append($0) }
+    }
+
+    private func endWaiting() {
+        hasBegun = true
+        for waiter in beginWaiters { waiter.resume() }
+        beginWaiters = []
     }
 
     private func nextCall() -> CallID {
@@ -353,6 +374,7 @@ public actor TaskHost: Service {
                 finding: "it can't be watched: \(error)",
                 remedy: "Run it in the same PID namespace as the host")
         }
+        await untilBegun()
         let call = nextCall()
         connecting[call] = (handle, process)
         defer {

@@ -24,7 +24,10 @@ public enum PutBackRule {
         switch outcome {
         case .lost: return true
         case .expired:
-            return !completed && !neverListened && (kind != .appLaunch || expiration != .leaseEnded)
+            // The host's own stop, or the machine's sleep, says nothing about the handler: it is like a launch that was lost.
+            let isHosts = expiration == .hostShutdown || expiration == .systemSleep
+            return !completed && (!neverListened || isHosts)
+                && (kind != .appLaunch || expiration != .leaseEnded)
         case .succeeded, .failed, .killed, .crashed, .cancelled: return false
         }
     }

@@ -54,7 +54,7 @@ import Testing
             try host.launches(of: "org.bgtask.feeddigest").first?["outcome"] is String
         }
         let server = try SilentServer()
-        let data = host.state.appendingPathComponent("data/1")
+        let data = host.state.appendingPathComponent("data/org.bgtask.feeddigest")
         try Data("http://127.0.0.1:\(server.port)/feed.rss\n".utf8)
             .write(to: data.appendingPathComponent("subscriptions.txt"))
 

@@ -1,8 +1,9 @@
 import Foundation
+import TaskHostTestSupport
 import Testing
 
 /// What handlers on iOS do out of habit, and may rely on there.
-@Suite struct AppHabitTests {
+@Suite(.system) struct AppHabitTests {
     private func start(_ tasks: String..., more: [String: String] = [:], extra: String = "") throws -> AppHost
     {
         try AppHost(

@@ -123,7 +123,7 @@ import Testing
         #expect(submitted.outcome == "crashed" && submitted.message.contains("No launch handler registered"))
 
         // Its own directory tells the app to break the next rule, in every process from now on.
-        let data = app.host.state.appendingPathComponent("data/1")
+        let data = app.host.state.appendingPathComponent("data/org.example.rules")
         try Data().write(to: data.appendingPathComponent("twice"))
         let twice = try app.launch("succeed")
         #expect(

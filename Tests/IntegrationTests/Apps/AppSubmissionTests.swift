@@ -59,7 +59,7 @@ import Testing
             default: break
             }
         }
-        #expect(story == ["accepted R3", "cancelledByUser R3", "accepted R4"])
+        #expect(story == ["accepted R3", "replaced R3", "accepted R4"])
         let request = try #require(try app.pendingRequests()["wait1"])
         #expect(request["request"] as? String == "R4", "\(request)")
         #expect(
