@@ -143,7 +143,11 @@ struct VirtualWorld {
             if !writes.isEmpty { throw BrokenPromise("the host has drained, and writes wait") }
             if hasDrained { throw BrokenPromise("the host has drained twice") }
             hasDrained = true
-        case .setCPULimit, .setPriority, .setConditions, .retire, .notifyClient, .closeClient, .measureClient,
+        case .setCPULimit(let id, _), .setPriority(let id, _), .setConditions(let id, _):
+            if core.launches[id]?.stage == .preparing {
+                throw BrokenPromise("the launcher is told something of \(id), which it does not know yet")
+            }
+        case .retire, .notifyClient, .closeClient, .measureClient,
             .awaitClientEnd, .record, .recordSleep, .letSleep:
             break
         }

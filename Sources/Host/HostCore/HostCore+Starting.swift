@@ -15,17 +15,18 @@ extension HostCore {
             start(id, .init(isSimulated: isSimulated, priority: priority), because: explanation)
         case .expire(let id, let reason, let explanation): expire(id, reason, because: explanation)
         case .setCPULimitRelaxed(let id, let isRelaxed):
-            guard let launch = launches[id], launch.client == nil else { return }
-            log(
-                .info, isRelaxed ? "CPU limit lifted on external power" : "CPU limit in force", launch: id)
-            emit(.setCPULimit(id, isRelaxed ? nil : limits(of: launch.request).cpu))
+            launches[id]?.isCPURelaxed = isRelaxed
+            // The launcher knows a launch from its order on; until then the wish is kept for that.
+            if launches[id]?.stage == .started { setCPULimit(id) }
         case .measureCPU(let id):
             // A launch that is not there any more has no lease either.
             guard let launch = launches[id] else { return }
             emit(launch.client.map { .measureClient(id, $0) } ?? .measure(id))
         case .setPriority(let id, let priority):
             launches[id]?.priority = priority
-            if launches[id]?.client == nil { emit(.setPriority(id, priority)) }
+            if let launch = launches[id], launch.client == nil, launch.stage == .started {
+                emit(.setPriority(id, priority))
+            }
         case .setShouldDefer(let id, let isDeferred): askToDefer(id, isDeferred)
         case .ask(let id, let rationale):
             guard let launch = launches[id] else { return }
@@ -137,7 +138,15 @@ extension HostCore {
             }
             guard let launch = launches[id] else { return }
             emit(.launch(LaunchOrder(launch, handler, declaration, place, surroundings.taskEnvironment)))
+            if launch.isCPURelaxed { setCPULimit(id) }
         }
+    }
+
+    private mutating func setCPULimit(_ id: LaunchID) {
+        guard let launch = launches[id], launch.client == nil else { return }
+        let isRelaxed = launch.isCPURelaxed
+        log(.info, isRelaxed ? "CPU limit lifted on external power" : "CPU limit in force", launch: id)
+        emit(.setCPULimit(id, isRelaxed ? nil : limits(of: launch.request).cpu))
     }
 
     /// Ends a launch that no process was started for: what kept it from that, or why it had to stop.

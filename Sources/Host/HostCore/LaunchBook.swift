@@ -28,6 +28,8 @@ struct RunningLaunch: Sendable {
     let isAtMostOnce: Bool
     /// Whether it stops before its handler, for a debugger.
     var isDebugged = false
+    /// Whether its CPU limit is lifted.
+    var isCPURelaxed = false
     /// Why it has to stop as soon as its directories are made.
     var stopBeforeStart: Reason?
     /// Whether somebody cancelled it after it was over: its request must not come back.
