@@ -12,8 +12,9 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Of the targets that decide: optimized in every build, because tests and simulations play them for years of virtual
-/// time. They stay testable.
+/// Of the targets that decide: optimized in every build.
+///
+/// Tests and simulations play them for years of virtual time. They stay testable.
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O"])]
 
 /// C settings of every target.

@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
 //
-// Plugins that are shipped, written as an iOS developer would: a package as a user's, which depends on the SDK alone.
+// Plugins that are shipped, written as an iOS developer would: a package as a user's, which depends on the
+// SDK alone.
 import PackageDescription
 
 /// A package with tests has a `main` already: the app's gets the other name that the runner looks for.
@@ -8,7 +9,8 @@ let launchCodeBesideTests = SwiftSetting.unsafeFlags([
     "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "bgtask_app_main",
 ])
 
-/// All tests of a package are linked into one program, and with them the launch code of each plugin: none is called there.
+/// All tests of a package are linked into one program, and with them the launch code of each plugin: none is
+/// called there.
 let severalLaunchCodes = LinkerSetting.unsafeFlags(["-Xlinker", "--allow-multiple-definition"])
 
 let frameworks: [Target.Dependency] = ["BackgroundTasks", "OSLog", "SwiftUI"].map {

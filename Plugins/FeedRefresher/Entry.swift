@@ -1,8 +1,8 @@
 /// FeedRefresher: reads the RSS and Atom files of a directory and keeps a digest of them in SQLite.
 ///
-/// Payload: `{"directory": PATH, "database": PATH}`; without them, `feeds` and `digest.sqlite` in the bundle's data
-/// directory. Every file is one transaction that can be repeated, so a launch that was told to stop needs no
-/// checkpoint: the next attempt finds the files that are done unchanged and passes over them.
+/// Payload: `{"directory": PATH, "database": PATH}`; without them, `feeds` and `digest.sqlite` in the
+/// bundle's data directory. Every file is one transaction that can be repeated, so a launch that was told to
+/// stop needs no checkpoint: the next attempt finds the files that are done unchanged and passes over them.
 public import CHandlerABI
 import Foundation
 

@@ -8,8 +8,9 @@
 #include <stddef.h>
 
 /**
- * The string value of a key of the object that `json` is; NULL if there is none, or if the text is no such object.
- * The result is the caller's, from malloc. The host has checked already that a payload is a JSON object.
+ * The string value of a key of the object that `json` is; NULL if there is none, or if the text is no such
+ * object. The result is the caller's, from malloc. The host has checked already that a payload is a JSON
+ * object.
  */
 char *payload_string(const char *json, size_t length, const char *key);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SHA-256 (FIPS 180-4) over a stream, with a state that can be stored and taken up again in the middle of a file.
+ * SHA-256 (FIPS 180-4) over a stream, with a state that can be stored and taken up again in the middle of a
+ * file.
  */
 #ifndef TREEHASHER_SHA256_H
 #define TREEHASHER_SHA256_H

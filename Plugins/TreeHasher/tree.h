@@ -16,8 +16,8 @@ struct tree {
 };
 
 /**
- * Lists the regular files under `root`; symbolic links are not followed, unreadable directories are left out and
- * counted in `skipped`. `stop` is asked now and then, and a true answer ends the listing.
+ * Lists the regular files under `root`; symbolic links are not followed, unreadable directories are left out
+ * and counted in `skipped`. `stop` is asked now and then, and a true answer ends the listing.
  *
  * Returns 0, ECANCELED if `stop` said so, or the errno of opening `root` or of memory.
  */

@@ -2,12 +2,14 @@
  *
  * TreeHasher: the SHA-256 of every regular file under a directory, as `sha256sum` prints them.
  *
- * Payload: {"directory": PATH, "output": PATH}; without "output" the list goes to hashes.sha256 in the bundle's data
- * directory. It is written beside its place and renamed when complete, so a reader never sees half of one.
+ * Payload: {"directory": PATH, "output": PATH}; without "output" the list goes to hashes.sha256 in the
+ * bundle's data directory. It is written beside its place and renamed when complete, so a reader never sees
+ * half of one.
  *
- * Expiration: it saves where it stands, in the middle of a file if need be, and returns without completing. The host
- * then puts the request back, and the next attempt goes on from there: the list comes out as if nothing had happened.
- * It also saves its place every second, for the day on which there is no time to say goodbye.
+ * Expiration: it saves where it stands, in the middle of a file if need be, and returns without completing.
+ * The host then puts the request back, and the next attempt goes on from there: the list comes out as if
+ * nothing had happened. It also saves its place every second, for the day on which there is no time to say
+ * goodbye.
  */
 #include "checkpoint.h"
 #include "payload.h"

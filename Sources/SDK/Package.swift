@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 //
-// What plugins and apps are written with. A package of its own, for two reasons: who writes a plugin shall not build
-// the host, and a module that is called `os` in the host's build folder would be found by the `#if canImport(os)` of
-// the packages that the host uses (Documentation/Decisions/0004).
+// What plugins and apps are written with. A package of its own, for two reasons: who writes a plugin shall
+// not build the host, and a module that is called `os` in the host's build folder would be found by the `#if
+// canImport(os)` of the packages that the host uses (Documentation/Decisions/0004).
 import PackageDescription
 
 /// As in the package of the host: warnings are errors, everything is checked for data races.

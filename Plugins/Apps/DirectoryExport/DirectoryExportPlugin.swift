@@ -50,7 +50,8 @@ struct DirectoryExportPlugin: BackgroundPlugin {
                 export.discard()
                 task.setTaskCompleted(success: false)
             case .stopped:
-                // Without completing: the host puts the request back, and the next attempt gets the checkpoint.
+                // Without completing: the host puts the request back, and the next attempt gets the
+                // checkpoint.
                 exit(0)
             }
         } catch {

@@ -15,7 +15,8 @@ struct DigestEntry: Codable, Equatable, Sendable {
 
 /// The digest: a file of JSON lines that readers may follow with `tail -f`.
 ///
-/// What is new is appended, in one write. Compaction writes a smaller file and puts it in the old one's place.
+/// What is new is appended, in one write. Compaction writes a smaller file and puts it in the old one's
+/// place.
 struct Digest: Sendable {
     let file: URL
 

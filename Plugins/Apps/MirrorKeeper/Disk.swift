@@ -42,7 +42,7 @@ struct Disk: Sendable {
         return data.map(SHA256.hex(of:)) == hash
     }
 
-    /// Writes a file; whoever reads it sees the old content or the new one.
+    /// Writes a file; a reader sees the old content or the new one.
     func write(_ data: Data, to path: String) async throws {
         try await onQueue {
             let file = folder.appendingPathComponent(path)

@@ -19,7 +19,8 @@ struct Mirror: Sendable {
     ///
     /// - Parameter progress: Counts files.
     /// - Returns: What was done.
-    /// - Throws: ``MirrorProblem`` of the catalogue, `CancellationError`, or what URLSession and the disk say.
+    /// - Throws: ``MirrorProblem`` of the catalogue, `CancellationError`, or what URLSession and the disk
+    ///   say.
     func update(_ progress: Progress) async throws -> Update {
         let disk = Disk(folder)
         var index = try await disk.readIndex()
@@ -37,7 +38,8 @@ struct Mirror: Sendable {
                 group.addTask {
                     defer { child.completedUnitCount = 1 }
                     do {
-                        // What somebody removed or wrote over here is asked for as if it had never been there.
+                        // What somebody removed or wrote over here is asked for as if it had never been
+                        // there.
                         let isKept = await disk.has(file.path, known?.sha256)
                         let answer = try await client.fetch(
                             file, relativeTo: catalogue, isKept ? known : nil)

@@ -32,7 +32,8 @@ public enum CommandLineTool {
         }
     }
 
-    /// Writes what the error says, and gives its exit status: 2 for a wrong command line, where ArgumentParser has 64.
+    /// Writes what the error says, and gives its exit status: 2 for a wrong command line, where
+    /// ArgumentParser has 64.
     private static func end(with error: any Error, in surroundings: Surroundings) -> Int32 {
         let code = Bgtask.exitCode(for: error)
         let text = Bgtask.fullMessage(for: error)

@@ -26,7 +26,8 @@ struct TerminalLogHandler: LogHandler {
         case .none: break
         }
         words.append("\(event.message)")
-        // On a terminal that others draw on too (a progress bar of `submit --wait`), a line begins on a clean one.
+        // On a terminal that others draw on too (a progress bar of `submit --wait`), a line begins on a clean
+        // one.
         let start = isOnTerminal ? "\r\u{1B}[K" : ""
         ProcessFacts.writeToStandardError(start + words.joined(separator: " ") + "\n")
     }

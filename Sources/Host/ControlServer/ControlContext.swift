@@ -5,8 +5,8 @@ import NIOCore
 struct ControlContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
-    /// The process at the other end, by its number while the request is answered; 0 before that is known, or outside of our
-    /// PID namespace.
+    /// The process at the other end, by its number while the request is answered; 0 before that is known, or
+    /// outside of our PID namespace.
     var peer: Int32 = 0
 
     init(source: ApplicationRequestContextSource) {

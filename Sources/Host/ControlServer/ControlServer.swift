@@ -8,8 +8,9 @@ public import ServiceLifecycle
 
 /// The control channel: HTTP and JSON on a Unix socket (Documentation/ControlAPI.md).
 ///
-/// A service: `run()` serves until graceful shutdown or cancellation, then removes the socket's file. The kernel's
-/// credentials decide about every peer: the host's own user and root may do everything, other users nothing.
+/// A service: `run()` serves until graceful shutdown or cancellation, then removes the socket's file. The
+/// kernel's credentials decide about every peer: the host's own user and root may do everything, other users
+/// nothing.
 public struct ControlServer: Service {
     /// The share of the host that one client, or all of them, may take.
     public struct Limits: Sendable {

@@ -2,8 +2,8 @@ public import TaskModel
 
 /// What the control channel needs of a host.
 ///
-/// All methods may be called from any task, at the same time. None blocks a thread. What they throw is shown to the
-/// caller as it is, so it says what was asked, what decided and what to do.
+/// All methods may be called from any task, at the same time. None blocks a thread. What they throw is shown
+/// to the caller as it is, so it says what was asked, what decided and what to do.
 public protocol HostControl: Sendable {
     /// The host's version, as `bgtask version` shows it.
     var version: String { get }
@@ -13,7 +13,8 @@ public protocol HostControl: Sendable {
     /// - Throws: Any code of ``SubmissionError``.
     func submit(_ submission: TaskSubmission) async throws(SubmissionError) -> TaskRequest
 
-    /// The same for a submission of this process: where it registered handlers that fit, the request runs in it.
+    /// The same for a submission of this process: where it registered handlers that fit, the request runs in
+    /// it.
     func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
         -> TaskRequest
 
@@ -62,8 +63,8 @@ public protocol HostControl: Sendable {
 
     /// Starts a task at once, past the policies but not past the permissions.
     ///
-    /// Takes the pending request, or makes one from the manifest. With `debug` the task stops before its handler, and
-    /// the call returns when it has; lease, stall and grace stand still while it is traced.
+    /// Takes the pending request, or makes one from the manifest. With `debug` the task stops before its
+    /// handler, and the call returns when it has; lease, stall and grace stand still while it is traced.
     ///
     /// - Throws: `notPermitted` if no manifest has it, `unavailable` if it runs already.
     func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
@@ -88,8 +89,8 @@ public protocol HostControl: Sendable {
 
     /// The events from now on: everything that happens after this returns is in the stream.
     ///
-    /// Ends after ``HostEvent/hostStopping``. The host bounds what it keeps for a reader that is slow; it may leave
-    /// out progress, and ends the stream of a reader that has missed anything else.
+    /// Ends after ``HostEvent/hostStopping``. The host bounds what it keeps for a reader that is slow; it may
+    /// leave out progress, and ends the stream of a reader that has missed anything else.
     func events() async -> AsyncStream<HostEvent>
 
     /// Every bundle that is installed or that something is remembered of, by name.
@@ -98,8 +99,8 @@ public protocol HostControl: Sendable {
     /// Takes note of a use, a dismissal, a switch or a budget.
     ///
     /// - Returns: The bundle after it.
-    /// - Throws: `notFound` if no manifest has the bundle and nothing is remembered of it; `notPermitted` where only the
-    ///   administrator may.
+    /// - Throws: `notFound` if no manifest has the bundle and nothing is remembered of it; `notPermitted`
+    ///   where only the administrator may.
     func change(_ bundle: BundleIdentifier, _ change: BundleChange) async throws(SubmissionError)
         -> BundleFacts
 
@@ -113,11 +114,12 @@ public protocol HostControl: Sendable {
     /// Launches the app of a bundle, which counts as a use and lifts a dismissal.
     ///
     /// - Returns: The request of the launch, durable; it replaces one that waits.
-    /// - Throws: `notFound` if no manifest has the bundle, `notPermitted` if its library is no app, and then nothing counts;
-    ///   `unavailable`.
+    /// - Throws: `notFound` if no manifest has the bundle, `notPermitted` if its library is no app, and then
+    ///   nothing counts; `unavailable`.
     func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest
 
-    /// Every policy's answer about starting a task now: of its pending request, else of one that is submitted now.
+    /// Every policy's answer about starting a task now: of its pending request, else of one that is submitted
+    /// now.
     ///
     /// - Throws: `notPermitted` if no manifest has it.
     func explain(_ identifier: TaskIdentifier) async throws(SubmissionError) -> TaskExplanation

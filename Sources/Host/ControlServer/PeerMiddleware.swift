@@ -27,7 +27,8 @@ struct PeerMiddleware: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Asked of the kernel per request: it is one system call, and the answer belongs to the connection for good.
+    /// Asked of the kernel per request: it is one system call, and the answer belongs to the connection for
+    /// good.
     private func credentials(of channel: any Channel) async throws -> PeerCredentials {
         guard let options = channel as? any SocketOptionProvider else {
             throw ErrorMessage(

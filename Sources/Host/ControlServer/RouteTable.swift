@@ -6,7 +6,8 @@ enum QueryKey: String {
     case follow, identifier, identifiers, limit
 }
 
-/// Takes the routes of the control API; each names the query parameters that it reads, and every other is refused.
+/// Takes the routes of the control API; each names the query parameters that it reads, and every other is
+/// refused.
 struct RouteTable {
     typealias Handler = @Sendable (Request, ControlContext) async throws -> Response
 

@@ -13,7 +13,8 @@ enum UnknownName {
     /// A refusal with the valid name that was probably meant, and with all of them.
     ///
     /// - Parameters:
-    ///   - name: What the client wrote; a key may follow the keys of the objects around it, with points between.
+    ///   - name: What the client wrote; a key may follow the keys of the objects around it, with points
+    ///     between.
     ///   - place: What the name is of.
     ///   - valid: The valid names at that place.
     ///   - subject: The method and the path.
@@ -34,7 +35,8 @@ enum UnknownName {
             remedy: advice.joined(separator: " "))
     }
 
-    /// The name with the fewest differences, else the shortest that contains the word: `earliest`, `earliestBeginDate`.
+    /// The name with the fewest differences, else the shortest that contains the word: `earliest`,
+    /// `earliestBeginDate`.
     private static func match(_ word: String, in valid: [String]) -> String? {
         if let nearest = Nearest.match(word, in: valid) { return nearest }
         guard word.count >= 3 else { return nil }

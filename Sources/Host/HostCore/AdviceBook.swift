@@ -13,7 +13,8 @@ struct AdviceBook: Sendable {
 
     /// Enters a piece of advice.
     ///
-    /// - Returns: Whether it is news: not the same code and message of the same version again, nor one too many.
+    /// - Returns: Whether it is news: not the same code and message of the same version again, nor one too
+    ///   many.
     mutating func add(_ piece: PluginAdvice, of bundle: BundleIdentifier, libraryHash: String) -> Bool {
         var entry = entries[bundle] ?? VersionAdvice(libraryHash: libraryHash, advice: [])
         if entry.libraryHash != libraryHash { entry = VersionAdvice(libraryHash: libraryHash, advice: []) }
@@ -24,7 +25,8 @@ struct AdviceBook: Sendable {
         return true
     }
 
-    /// Forgets what was told of versions that are installed no more; a bundle that is not installed may come back.
+    /// Forgets what was told of versions that are installed no more; a bundle that is not installed may come
+    /// back.
     ///
     /// - Returns: The bundles that were forgotten.
     mutating func forget(besides installed: [BundleIdentifier: String?]) -> [BundleIdentifier] {

@@ -2,12 +2,14 @@ import TaskModel
 
 /// What the scheduler remembers of bundles, on its way into the store.
 ///
-/// A launch changes it twice, and nobody was promised that it is durable: it waits for the next write of anything else, or for
-/// ``patience``. What a user set is written at once, and the user is answered when it is durable.
+/// A launch changes it twice, and nobody was promised that it is durable: it waits for the next write of
+/// anything else, or for ``patience``. What a user set is written at once, and the user is answered when it
+/// is durable.
 struct BundleKeeper: Sendable {
     /// How long a change waits for another write to share a commit with: 5 s.
     ///
-    /// Ours: a host that dies forgets at most so much of what a bundle spent, and a busy host writes it for nothing.
+    /// Ours: a host that dies forgets at most so much of what a bundle spent, and a busy host writes it for
+    /// nothing.
     static let patience = Duration.seconds(5)
 
     /// What the store does not have and has not been asked to keep.

@@ -3,7 +3,8 @@ import RequestStore
 import Scheduling
 import TaskModel
 
-/// What the authors of plugins are advised: once per version of the library, in the log and in `bgtask plugins`.
+/// What the authors of plugins are advised: once per version of the library, in the log and in `bgtask
+/// plugins`.
 extension HostCore {
     /// Enters a piece of advice, unless it was given before.
     ///
@@ -48,8 +49,8 @@ extension HostCore {
                     + "path: host->complete, or task.setTaskCompleted(success:)")
         }
         let isRepeating = record.kind == .appRefresh || record.kind == .processing
-        // What a client submitted, or somebody launched by hand, may well be meant to run once; a request that the plugin's own
-        // code made is a link of a chain.
+        // What a client submitted, or somebody launched by hand, may well be meant to run once; a request
+        // that the plugin's own code made is a link of a chain.
         guard launch.request.submission.origin == .handler, end.outcome == .succeeded, isRepeating,
             task.schedule == nil, putBack == nil, requests.request(of: record.identifier) == nil
         else { return }

@@ -20,7 +20,8 @@ extension HostCore {
         HandlerConditions(conditions, refresh: scheduler.settings.refresh)
     }
 
-    /// Notifies clients and what runs, if an event may have changed what they know; only what differs is sent.
+    /// Notifies clients and what runs, if an event may have changed what they know; only what differs is
+    /// sent.
     mutating func notifyConditions(after event: SchedulerEvent) {
         if case .conditionsChanged = event {
             for client in clients.ids { emit(.notifyClient(client, .conditions(clientConditions))) }

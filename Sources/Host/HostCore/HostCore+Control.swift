@@ -230,7 +230,8 @@ extension HostCore {
             SubmissionError(
                 code: .unavailable, subject: "\(request.identifier)",
                 finding: "\(id) was cancelled before it started", remedy: "Launch it again"))
-        // The scheduler has the slot of a start taken: it gets the request back before it hears that it is gone.
+        // The scheduler has the slot of a start taken: it gets the request back before it hears that it is
+        // gone.
         if wasStarting { feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay)) }
         feed(.withdrawn(id))
     }

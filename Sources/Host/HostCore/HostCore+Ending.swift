@@ -43,7 +43,8 @@ extension HostCore {
             expiration: record.expiration, isAtMostOnce: launch.isAtMostOnce,
             neverListened: end.neverListened)
         {
-            // An expiration is no failure of the handler: its next attempt waits for conditions, not for a back-off.
+            // An expiration is no failure of the handler: its next attempt waits for conditions, not for a
+            // back-off.
             guard end.outcome == .lost else { return PutBack(notBefore: nil) }
             let backOff = scheduler.settings.backOff(afterAttempt: record.attempt)
             return PutBack(notBefore: ended.at.wall + backOff)
@@ -65,8 +66,8 @@ extension HostCore {
         case .success(.ended(let putBack)): finish(launch, ended, putBack: putBack)
         case .success: return
         case .failure(let refusal):
-            // The launch is over; its result stays in memory until the store can take it. Its slot is free, its request
-            // is not: the store still has it as launched.
+            // The launch is over; its result stays in memory until the store can take it. Its slot is free,
+            // its request is not: the store still has it as launched.
             log(.error, "its end was not stored yet: \(refusal)", launch: id)
             unsavedEnds.append(UnsavedEnd(launch: launch, ended: ended))
             nextRetry = now.boot + Self.storeRetryDelay
@@ -91,7 +92,8 @@ extension HostCore {
         }
         advise(after: ended.end, of: launch, putBack: putBack)
         emit(.publish(.launchEnded(record, putBack: putBack)))
-        // One that died with an assertion open did not leak it: only who has completed should have ended them.
+        // One that died with an assertion open did not leak it: only who has completed should have ended
+        // them.
         let leaks = ended.end.completion == nil ? 0 : launch.openAssertions.count
         let ending = LaunchEnding(
             outcome: ended.end.outcome, cpuTime: record.cpuTime, leakedAssertions: leaks)

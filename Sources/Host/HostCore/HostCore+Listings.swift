@@ -13,7 +13,8 @@ extension HostCore {
         }
     }
 
-    /// Every policy's answer about a pending request, as the scheduler has it: it knows of starts that are put off.
+    /// Every policy's answer about a pending request, as the scheduler has it: it knows of starts that are
+    /// put off.
     func explain(_ request: TaskRequest, at now: Moment) -> Explanation {
         scheduler.explain(request.id, at: now) ?? scheduler.explain(request, at: now)
     }
@@ -108,7 +109,8 @@ extension HostCore {
             values: values, files: settings?.files ?? [], problems: settings?.problems ?? [])
     }
 
-    /// Shows what `bgtask settings` changed, which stands above what is configured unless that is a restriction.
+    /// Shows what `bgtask settings` changed, which stands above what is configured unless that is a
+    /// restriction.
     private func addChosen(of bundle: BundleIdentifier, to values: inout [ConfiguredValue]) {
         let state = scheduler.bundleState(bundle)
         func add(_ key: String, _ value: String, above standard: ConfiguredValue.Origin?) {

@@ -36,7 +36,8 @@ extension HostCore {
 
     // MARK: Looking up
 
-    /// The handler that permits an identifier; an exact permission wins over a wildcard, a longer one over a shorter.
+    /// The handler that permits an identifier; an exact permission wins over a wildcard, a longer one over a
+    /// shorter.
     func handler(for identifier: TaskIdentifier) -> PermittedHandler? {
         let permitting = registered.handlers.compactMap { handler in
             handler.manifest.declaration(for: identifier).map { (handler, $0.pattern) }
@@ -59,7 +60,8 @@ extension HostCore {
         handler(for: identifier)?.manifest.declaration(for: identifier)
     }
 
-    /// The limits that a request's launches get: its manifest's, or its kind's where no manifest has it any more.
+    /// The limits that a request's launches get: its manifest's, or its kind's where no manifest has it any
+    /// more.
     func limits(of request: TaskRequest) -> LaunchLimits {
         handler(for: request)?.manifest.declaration(for: request.identifier)?.limits
             ?? .standard(for: request.kind)
@@ -94,7 +96,8 @@ extension HostCore {
 
     /// Removes the copies that no manifest names and no launch uses.
     ///
-    /// While a launch is being recorded it is not known yet what it uses: its end, or the next change, does it then.
+    /// While a launch is being recorded it is not known yet what it uses: its end, or the next change, does
+    /// it then.
     mutating func removeUnusedCopies() {
         guard requests.starting.isEmpty else { return }
         var inUse = registered.handlers.reduce(into: Set<String>()) { $0.formUnion($1.libraryCopies) }
@@ -110,7 +113,8 @@ extension HostCore {
 
     // MARK: Apps
 
-    /// Asks for a launch of every app that is new, or has another library than when it was last launched for that.
+    /// Asks for a launch of every app that is new, or has another library than when it was last launched for
+    /// that.
     ///
     /// The request is stored before the hash: a host that dies in between launches it twice, not never.
     mutating func launchInstalledApps() {

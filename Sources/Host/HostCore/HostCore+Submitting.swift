@@ -33,7 +33,7 @@ extension HostCore {
             return refuse(submission, submitter, foreign(identifier, to: id))
         }
         if declaration(for: identifier) == nil, !isRescanned {
-            // Whoever dropped files a moment ago may submit before the watch of the directories has noticed.
+            // A user who has just dropped files may submit before the watch of the directories notices them.
             let ticket = nextWork()
             parked[ticket] = .unpermitted(submission, submitter, process: process)
             return emit(.work(.scan(ticket)))

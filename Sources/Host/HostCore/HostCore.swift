@@ -7,10 +7,10 @@ public import TaskModel
 
 /// The host's decisions: what it has heard in, what it does out.
 ///
-/// A value without clock, lock, task or I/O. One shell gives it the real world (`TaskHost`), a test a virtual one that fails,
-/// answers late and kills the host between any two effects. Three rules hold everywhere:
+/// A value without clock, lock, task or I/O. One shell gives it the real world (`TaskHost`), a test a virtual
+/// one that fails, answers late and kills the host between any two effects. Three rules hold everywhere:
 ///
-/// - What must survive is stored first; whoever asked is answered when the store has answered.
+/// - What must survive is stored first; the caller is answered when the store has answered.
 /// - The store answers in the order in which it was asked, so a later decision may rely on an earlier write.
 /// - Every call is answered once, and every launch that has begun ends once.
 public struct HostCore: Sendable {

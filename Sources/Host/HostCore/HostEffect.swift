@@ -5,11 +5,12 @@ public import TaskModel
 
 /// Everything that the host does, as a value; the shell performs effects in their order.
 ///
-/// Effects that have an answer say so. The answers come back as ``HostInput``s, in any order and at any time, but those of the
-/// store come in the order of their writes.
+/// Effects that have an answer say so. The answers come back as ``HostInput``s, in any order and at any time,
+/// but those of the store come in the order of their writes.
 public enum HostEffect: Sendable {
     // MARK: The store
-    /// Make this durable; answered by ``HostInput/stored(_:_:)``. All writes of one drain of the queue share one commit.
+    /// Make this durable; answered by ``HostInput/stored(_:_:)``. All writes of one drain of the queue share
+    /// one commit.
     case store(StoreTicket, StoreWrite)
     /// Keep this with the next commit; a crash may lose it.
     case note(StoreNote, LaunchID)
@@ -88,7 +89,7 @@ public enum HostAnswer: Sendable {
     case refused(SubmissionError)
 }
 
-/// Work that may block: it reads or writes files. The shell does one piece after the other, in order.
+/// Work that may block, because it reads or writes files.
 public enum HostWork: Sendable {
     /// Read the directories of manifests and plugins; answered by ``HostInput/scanned(_:_:)``.
     case scan(WorkTicket)
@@ -104,7 +105,8 @@ public enum HostWork: Sendable {
     case removeApps(keeping: Set<BundleIdentifier>)
     /// Find the next date of a calendar schedule; answered by ``HostInput/dated(_:after:_:)``.
     case findDate(TaskIdentifier, expression: String, timeZone: String?, after: WallTime)
-    /// Watch these custom conditions in place of the earlier ones; changes come as ``HostInput/conditions(_:)``.
+    /// Watch these custom conditions in place of the earlier ones; changes come as
+    /// ``HostInput/conditions(_:)``.
     case defineConditions([CustomCondition])
     /// Watch these files in place of the earlier ones.
     case watchFiles(Set<String>)

@@ -19,7 +19,7 @@ public struct WorkTicket: Hashable, Sendable {
 
 /// Names one caller of the control API that waits for an answer.
 public struct CallID: Hashable, Sendable {
-    /// Counted by whoever makes the calls.
+    /// Counted by the shell.
     public let rawValue: Int
 
     /// Wraps a number.
@@ -38,7 +38,7 @@ public enum HostInput: Sendable {
     case conditions(Conditions)
     /// The configuration's files say this now.
     case settings(SettingsSnapshot)
-    /// The directories of manifests and plugins hold this now, whoever looked.
+    /// The directories of manifests and plugins hold this now.
     case registered(RegistrySnapshot)
     /// An alarm of ``HostEffect/arm(_:)`` came. Local time is this much ahead of UTC.
     case timePassed(localTimeOffset: Duration)
@@ -72,8 +72,8 @@ public enum HostInput: Sendable {
     case payloadChecked(WorkTicket, SubmissionError?)
     /// The answer to ``HostWork/prepare(_:_:_:payload:)``.
     case prepared(LaunchID, Result<LaunchPlace, SubmissionError>)
-    /// The answer to ``HostEffect/measure(_:)`` and ``HostEffect/measureClient(_:_:)``: CPU time of the launch, or of the whole
-    /// process of its client.
+    /// The answer to ``HostEffect/measure(_:)`` and ``HostEffect/measureClient(_:_:)``: CPU time of the
+    /// launch, or of the whole process of its client.
     case measured(LaunchID, Duration)
     /// The answer to ``HostWork/findDate(_:expression:timeZone:after:)``.
     case dated(TaskIdentifier, after: WallTime, FoundDate)
@@ -148,7 +148,8 @@ public struct HostSurroundings: Sendable {
     }
 }
 
-/// What the control API may ask that changes something; questions that change nothing are functions of ``HostCore``.
+/// What the control API may ask that changes something; questions that change nothing are functions of
+/// ``HostCore``.
 public enum HostCall: Sendable {
     /// Accept a submission of a process. Answer: `accepted`.
     case submit(TaskSubmission, from: Int32?)
@@ -158,7 +159,8 @@ public enum HostCall: Sendable {
     case open(BundleIdentifier)
     /// Take back what is pending and stop what runs. Answer: `cancelled`.
     case cancel(ControlTarget)
-    /// Start a task past the policies; with `debug`, answer when it has stopped before its handler. Answer: `simulated`.
+    /// Start a task past the policies; with `debug`, answer when it has stopped before its handler. Answer:
+    /// `simulated`.
     case simulate(TaskIdentifier, debug: Bool)
     /// Stop running launches. Answer: `expiring`.
     case expire(ControlTarget, Reason)
@@ -168,7 +170,8 @@ public enum HostCall: Sendable {
     case keepGoing(LaunchID, Bool)
     /// Register a process for identifiers. Answer: `connected`.
     case connect([IdentifierPattern], process: Int32)
-    /// Take what a client's process says of its launch; `processCPU` is what the whole process has used. Answer: `done`.
+    /// Take what a client's process says of its launch; `processCPU` is what the whole process has used.
+    /// Answer: `done`.
     case report(LaunchID, ClientReport, process: Int32, processCPU: Duration)
 }
 
@@ -183,7 +186,6 @@ public struct LaunchPlace: Equatable, Sendable {
     /// The encoded `call:`; `nil` where a library's handler runs.
     public var program: [UInt8]?
 
-    /// Makes a place.
     public init(
         dataDirectory: String, temporaryDirectory: String, executable: String? = nil,
         program: [UInt8]? = nil

@@ -41,7 +41,7 @@ struct RequestBook: Sendable {
 
     /// Forgets a request that is not pending any more.
     ///
-    /// - Parameter keepsClient: Whether the client that runs it still does, because it is being launched.
+    /// A request that is being launched keeps its client.
     @discardableResult
     mutating func remove(_ id: RequestID, keepsClient: Bool = false) -> TaskRequest? {
         guard let request = pending.removeValue(forKey: id) else { return nil }

@@ -1,18 +1,20 @@
 import Scheduling
 import TaskModel
 
-/// Which pending requests are to be asked what keeps them, so that followers of the event stream hear of every change.
+/// Which pending requests are to be asked what keeps them, so that followers of the event stream hear of
+/// every change.
 ///
-/// Asking one costs about 20 us (Documentation/Benchmarks.md), so what an event can't have changed is not asked. One that
-/// can change anything makes a round of all of them, newest first: somebody waits for those. A round is asked in parts, one
-/// an event, because the host does nothing else meanwhile. The rest waits for the next event instead of a task of its own:
-/// with 100,000 pending requests and launches that end all the time, such a task would never leave its core again.
+/// Asking one costs about 20 us (Documentation/Benchmarks.md), so what an event can't have changed is not
+/// asked. One that can change anything makes a round of all of them, newest first: somebody waits for those.
+/// A round is asked in parts, one an event, because the host does nothing else meanwhile. The rest waits for
+/// the next event instead of a task of its own: with 100,000 pending requests and launches that end all the
+/// time, such a task would never leave its core again.
 struct VetoWatch {
     /// How many requests are asked after one event: 1,000, which keeps the host for 20 ms at most.
     static let part = 1000
 
-    /// The policies that were last said to keep each request; by their names alone: what they observe may change with every
-    /// second, and says nothing new.
+    /// The policies that were last said to keep each request; by their names alone: what they observe may
+    /// change with every second, and says nothing new.
     private var told: [RequestID: [String]] = [:]
     /// Submitted since the last part.
     private var new: [RequestID] = []
@@ -49,7 +51,8 @@ struct VetoWatch {
         var part = new
         new = []
         if rest.count < Self.part, needsRound {
-            // What is left of the last round comes first, or frequent events would keep the oldest from ever being asked.
+            // What is left of the last round comes first, or frequent events would keep the oldest from ever
+            // being asked.
             part += rest.reversed()
             rest = pending.sorted()
             needsRound = false

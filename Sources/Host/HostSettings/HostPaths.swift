@@ -1,6 +1,7 @@
 public import LinuxSystem
 
-/// Where things are unless the configuration says otherwise: root's under /usr, /etc, /var and /run, a user's in XDG directories.
+/// Where things are unless the configuration says otherwise: root's under /usr, /etc, /var and /run, a user's
+/// in XDG directories.
 public struct HostPaths: Equatable, Sendable {
     /// The handlers' libraries.
     public var plugins: String

@@ -5,8 +5,8 @@ public import TaskModel
 public enum PolicyFile {
     /// The settings that a host with this file would schedule by.
     ///
-    /// The file is an ordinary configuration file. Its `scheduling`, `refresh` and `bundles` count; whatever else is in it
-    /// is checked and has no effect.
+    /// The file is an ordinary configuration file. Its `scheduling`, `refresh` and `bundles` count; whatever
+    /// else is in it is checked and has no effect.
     ///
     /// - Parameters:
     ///   - path: The file.

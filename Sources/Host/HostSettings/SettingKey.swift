@@ -1,6 +1,7 @@
 import TaskModel
 
-/// One value that can be configured: its key, what it may be, why the standard is what it is, and where it goes.
+/// One value that can be configured: its key, what it may be, why the standard is what it is, and where it
+/// goes.
 public struct SettingKey: Sendable {
     /// The keys of the mappings on the way and its own: `scheduling`, `refreshSpacing`.
     public let path: [String]
@@ -18,7 +19,8 @@ public struct SettingKey: Sendable {
     /// `scheduling.refreshSpacing`.
     public var name: String { path.joined(separator: ".") }
 
-    /// Whether it is a switch for background refresh, whose `restricted` only files of the vendor and the administrator may say.
+    /// Whether it is a switch for background refresh, whose `restricted` only files of the vendor and the
+    /// administrator may say.
     var isRefreshSwitch: Bool { path.last == "refresh" }
 }
 

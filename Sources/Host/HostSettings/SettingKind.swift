@@ -35,7 +35,8 @@ public enum SettingKind: Sendable {
         }
     }
 
-    /// The value of a node in the one form that ``SettingKey`` takes; `nil` after saying what is wrong with it.
+    /// The value of a node in the one form that ``SettingKey`` takes; `nil` after saying what is wrong with
+    /// it.
     func text(of node: YAMLNode, _ what: String, _ problems: ProblemList) -> String? {
         switch self {
         case .duration(let range): node.duration(what, in: range, problems).map(DurationText.format)

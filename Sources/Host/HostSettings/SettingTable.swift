@@ -91,7 +91,8 @@ public struct DocumentedKey: Sendable {
 extension SettingTable {
     /// Every key with its standard value.
     ///
-    /// - Parameter paths: The standard places: those of this process, or of root's host as the documentation has them.
+    /// - Parameter paths: The standard places: those of this process, or of root's host as the documentation
+    ///   has them.
     /// - Returns: The keys in the table's order.
     public static func documented(paths: HostPaths) -> [DocumentedKey] {
         let standard = EffectiveSettings(paths: paths)

@@ -5,8 +5,8 @@ import TaskModel
 
 /// Reads `BGTASK_…` variables: `scheduling.refreshSpacing` is `BGTASK_SCHEDULING_REFRESH_SPACING`.
 struct SettingsEnvironment {
-    /// Variables of that prefix that are not ours to read: clients look for the socket there, and tasks get the
-    /// other one, which shows private values in what apps log.
+    /// Variables of that prefix that are not ours to read: clients look for the socket there, and tasks get
+    /// the other one, which shows private values in what apps log.
     private static let others: Set<String> = ["BGTASK_SOCKET", "BGTASK_LOG_PRIVATE"]
 
     /// Every variable of this process.

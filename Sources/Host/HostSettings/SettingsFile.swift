@@ -20,11 +20,13 @@ public struct SettingsFile: Sendable {
     /// Whether the file may be used.
     public var isRight: Bool { !problems.contains { $0.severity == .error } }
 
-    /// Reads a file strictly: what is not known, is of another type or lies outside its range is an error with its place.
+    /// Reads a file strictly: what is not known, is of another type or lies outside its range is an error
+    /// with its place.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - mayRestrict: Whether a switch in it may be `restricted`, which only the vendor and the administrator may say.
+    ///   - mayRestrict: Whether a switch in it may be `restricted`, which only the vendor and the
+    ///     administrator may say.
     ///   - isInForce: Whether a host is to obey it, so that it matters who may write there.
     /// - Returns: The file; one that can't be read has a problem and no values.
     public static func read(_ path: String, mayRestrict: Bool, isInForce: Bool) -> SettingsFile {

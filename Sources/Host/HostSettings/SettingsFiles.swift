@@ -28,8 +28,8 @@ public struct SettingsSnapshot: Equatable, Sendable {
 
 /// The host's configuration: reads all layers, and reads the files again when they change.
 ///
-/// A file that is wrong counts as a whole: what it said while it was right stays in force, and a file that was never right
-/// is left out. Callable from any thread.
+/// A file that is wrong counts as a whole: what it said while it was right stays in force, and a file that
+/// was never right is left out. Callable from any thread.
 public final class SettingsFiles: Sendable {
     private struct State {
         /// The last version of each file that was right, by path.
@@ -47,7 +47,8 @@ public final class SettingsFiles: Sendable {
     /// - Parameters:
     ///   - sources: Where to look.
     ///   - paths: The standard places.
-    /// - Throws: ``SettingsError`` where something that was named expressly is wrong: the environment, or the file of `--config`.
+    /// - Throws: ``SettingsError`` where something that was named expressly is wrong: the environment, or the
+    ///   file of `--config`.
     public init(_ sources: SettingsSources, paths: HostPaths = .standard) throws(SettingsError) {
         self.sources = sources
         standard = EffectiveSettings(paths: paths)
@@ -66,8 +67,8 @@ public final class SettingsFiles: Sendable {
 
     /// Watches the files on a thread of its own.
     ///
-    /// - Returns: The newest snapshot whenever it differs from the last one; a consumer that is late gets the newest only.
-    ///   One stream at a time: a second call ends the first.
+    /// - Returns: The newest snapshot whenever it differs from the last one; a consumer that is late gets the
+    ///   newest only. One stream at a time: a second call ends the first.
     /// - Throws: The inotify call that failed.
     public func changes() throws(SystemCallError) -> AsyncStream<SettingsSnapshot> {
         let (stream, continuation) = AsyncStream.makeStream(

@@ -24,8 +24,8 @@ public struct SettingsSources: Sendable {
     /// Names the sources.
     ///
     /// - Parameters:
-    ///   - root: Stands before `/usr/share` and `/etc`, for images and tests; `nil` is this system, where a user's host has
-    ///     `$XDG_CONFIG_HOME/bgtask` in place of `/etc/bgtask`.
+    ///   - root: Stands before `/usr/share` and `/etc`, for images and tests; `nil` is this system, where a
+    ///     user's host has `$XDG_CONFIG_HOME/bgtask` in place of `/etc/bgtask`.
     ///   - file: `--config`; one file above the administrator's.
     ///   - environment: All variables; `nil` takes the process's.
     ///   - options: Values of the command line by the option's name, with the key each stands for.

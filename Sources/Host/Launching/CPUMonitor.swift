@@ -2,8 +2,9 @@ import TaskModel
 
 /// Holds one launch to CPU-seconds inside a sliding window; pure arithmetic over samples.
 ///
-/// What it counts is a lower bound of the use inside the window: of the stretch between two samples that straddles
-/// the window's start it takes as much as possible to lie before it. So it never ends a launch that kept its limit.
+/// What it counts is a lower bound of the use inside the window: of the stretch between two samples that
+/// straddles the window's start it takes as much as possible to lie before it. So it never ends a launch that
+/// kept its limit.
 struct CPUMonitor: Equatable, Sendable {
     /// What a sample showed.
     enum Finding: Equatable, Sendable {
@@ -64,9 +65,11 @@ struct CPUMonitor: Equatable, Sendable {
         return .within
     }
 
-    /// How long after the newest sample the quota, or the half that warns, could first be spent; `nil` without a limit.
+    /// How long after the newest sample the quota, or the half that warns, could first be spent; `nil`
+    /// without a limit.
     ///
-    /// What is left, divided by the cores; never shorter than a hundredth of the window or 100 ms, whichever is less.
+    /// What is left, divided by the cores; never shorter than a hundredth of the window or 100 ms, whichever
+    /// is less.
     var nextSampleIn: Duration? {
         guard let limit, let newest = samples.last, let oldest = samples.first else { return nil }
         // The oldest sample is at or before the window's start: this is the most that can lie inside.

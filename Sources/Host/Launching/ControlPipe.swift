@@ -2,9 +2,11 @@ import LinuxSystem
 import NIOCore
 import NIOPosix
 
-/// What the host says to a task: kept until the task's pipe is there, then written without ever waiting for the task.
+/// What the host says to a task: kept until the task's pipe is there, then written without ever waiting for
+/// the task.
 ///
-/// Confined to its event loop. What a task does not read stays here; the caller bounds it by ``waitingBytes``.
+/// Confined to its event loop. What a task does not read stays here; the caller bounds it by
+/// ``waitingBytes``.
 final class ControlPipe: @unchecked Sendable {
     // Unchecked: confined to the event loop.
     private let loop: any EventLoop
@@ -25,7 +27,8 @@ final class ControlPipe: @unchecked Sendable {
     /// Bytes that the pipe has not taken yet.
     var waitingBytes: Int { waiting.count + bytesInChannel }
 
-    /// What is to be said first, for whoever makes the pipe to put into it; as much as goes into `count` bytes.
+    /// What is to be said first, which the maker of the pipe puts into it; as much as goes into `count`
+    /// bytes.
     func first(_ count: Int) -> [UInt8] { Array(waiting.prefix(count)) }
 
     /// The pipe is there.

@@ -2,8 +2,8 @@ import LinuxSystem
 
 /// What makes the lease, the stall and the CPU limit of a launch under `--debug` stand still; pure.
 ///
-/// A debugger that is attached, and the stop before the handler that waits for one. A launch that goes on without a
-/// debugger is a launch like any other.
+/// A debugger that is attached, and the stop before the handler that waits for one. A launch that goes on
+/// without a debugger is a launch like any other.
 struct DebugHold: Equatable, Sendable {
     /// How often such a launch is looked at.
     static let interval = Duration.seconds(1)

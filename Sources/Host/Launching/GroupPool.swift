@@ -3,9 +3,9 @@ import TaskModel
 
 /// The cgroups of one host: one for each template, and pooled ones that launches use in turn.
 ///
-/// Making and removing a group costs 88 µs a launch, taking one from the pool nothing
-/// (both measured on Linux 6.18). A group in which something was killed is never used again: that kernel kills what
-/// is cloned into one (Documentation/RunnerProtocol.md, *Groups*).
+/// Making and removing a group costs 88 µs a launch, taking one from the pool nothing (both measured on Linux
+/// 6.18). A group in which something was killed is never used again: that kernel kills what is cloned into
+/// one (Documentation/RunnerProtocol.md, *Groups*).
 struct GroupPool: Sendable {
     /// Holds everything of this host.
     let base: ControlGroup

@@ -65,7 +65,8 @@ struct IsolationProbe: Sendable {
         }
     }
 
-    /// The controllers that launches profit from: a kernel that keeps their memory limit, and a weight to halve.
+    /// The controllers that launches profit from: a kernel that keeps their memory limit, and a weight to
+    /// halve.
     static let wantedControllers: Set<String> = ["cpu", "memory"]
 
     /// Hands the controllers to this host's groups, where the machine and its manager let us.
@@ -73,7 +74,8 @@ struct IsolationProbe: Sendable {
         guard case .success(let own) = ControlGroup.own() else { return [] }
         let there = wantedControllers.intersection(own.controllers)
         if own.delegate(there) != there, own.processes == [ProcessFacts.number] {
-            // No process may be in a group whose children have controllers: the group is ours alone, so we step aside.
+            // No process may be in a group whose children have controllers: the group is ours alone, so we
+            // step aside.
             if let aside = try? own.child("bgtask-host"), (try? aside.take(ProcessFacts.number)) != nil {
                 _ = own.delegate(there)
             }

@@ -11,8 +11,8 @@ enum LadderStep: Equatable, Sendable {
     /// Kill everything that it started.
     case kill
 
-    /// How long before the kill the main thread is asked at most: its answer takes well under a millisecond, unless
-    /// the machine is busy.
+    /// How long before the kill the main thread is asked at most: its answer takes well under a millisecond,
+    /// unless the machine is busy.
     static let lookTime = Duration.milliseconds(100)
 
     /// The ladder of an expiration: told once, waited for, then killed.

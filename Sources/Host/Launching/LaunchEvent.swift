@@ -34,7 +34,8 @@ public enum LaunchEvent: Sendable, Equatable {
     case assertionEnded(LaunchID, assertion: UInt64)
     /// The expire frame was written; the grace period runs from here.
     case expiring(LaunchID, Reason, at: Moment)
-    /// A launch under `--debug` is held: it has stopped before its handler, or a debugger is attached; or neither any more.
+    /// A launch under `--debug` is held: it has stopped before its handler, or a debugger is attached; or
+    /// neither any more.
     case tracingChanged(LaunchID, isTraced: Bool)
     /// Half of the CPU quota is spent.
     case cpuWarning(LaunchID, message: String)

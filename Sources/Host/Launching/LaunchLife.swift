@@ -55,8 +55,8 @@ struct LaunchLife: Equatable, Sendable {
         case kill(Reason, message: String)
         /// It broke the protocol.
         case violation(finding: String, code: UInt32?)
-        /// Its process was reaped, its group is empty and its pipes are read to the end; how the kernel killed in it for
-        /// want of memory.
+        /// Its process was reaped, its group is empty and its pipes are read to the end; how the kernel
+        /// killed in it for want of memory.
         case exited(ExitStatus, leftovers: Int, outOfMemory: String? = nil)
         /// Its processes do not die.
         case unkillable
@@ -163,7 +163,8 @@ struct LaunchLife: Equatable, Sendable {
             stage = .waiting
             return [.prepare]
         case .expire(let reason, let note):
-            // Its handler may run already, of which the launcher's answer tells: then it is told as any other.
+            // Its handler may run already, of which the launcher's answer tells: then it is told as any
+            // other.
             guard expiration == nil else { return [] }
             expiration = reason
             expirationNote = note

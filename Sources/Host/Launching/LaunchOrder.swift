@@ -56,8 +56,9 @@ public struct LaunchOrder: Sendable {
     public var environment: [String] = []
     /// The environment of its template: for a library, the bundle's own directory is the home.
     ///
-    /// Set when the template is executed, because libraries read it while they are loaded: CoreFoundation copies these
-    /// variables then, and looks for no later value. A `call:` keeps the home of the host's user.
+    /// Set when the template is executed, because libraries read it while they are loaded: CoreFoundation
+    /// copies these variables then, and looks for no later value. A `call:` keeps the home of the host's
+    /// user.
     var templateEnvironment: [String] {
         guard libraryPath != nil else { return environment }
         let homes = [

@@ -58,7 +58,8 @@ extension LauncherCore {
             guard let launch = launches[message.launch] else { return }
             // A template that can't clone any more is of no use to the next launch either.
             if let id = launch.template, book.templates[id]?.isReady == true { retireTemplate(id) }
-            // The launcher killed what might have come into its group untold: who is cloned into it next would be too.
+            // The launcher killed what might have come into its group untold: who is cloned into it next
+            // would be too.
             if let group = launch.group {
                 groups?.discard(group)
                 launch.group = nil
@@ -115,7 +116,8 @@ extension LauncherCore {
             concludeExit(launch)
             return
         }
-        // Its group is empty, so all its ends of the pipes are closed: this only bounds a leak of somebody else.
+        // Its group is empty, so all its ends of the pipes are closed: this only bounds a leak of somebody
+        // else.
         launch.closingTimer = after(.seconds(2)) { [self] in
             launch.channels.forEach { $0.close(promise: nil) }
             launch.openPipes = 0

@@ -24,7 +24,8 @@ extension LauncherCore {
 
     /// Starts to read a task's pipes: its reports now, what it prints when it is ready.
     ///
-    /// A channel takes as long to make as the task needs to get ready, and *ready* is what the launch waits for.
+    /// A channel takes as long to make as the task needs to get ready, and *ready* is what the launch waits
+    /// for.
     func open(_ launch: RunningLaunch, report: CInt, stdout: CInt, stderr: CInt) {
         launch.openPipes = 3
         launch.isReportOpen = true

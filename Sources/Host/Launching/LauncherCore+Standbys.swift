@@ -36,13 +36,14 @@ struct Standby {
 ///
 /// Documentation/Decisions/0005-a-task-stands-by.md.
 extension LauncherCore {
-    /// How long a handler runs before the next one's task is made, unless it completes sooner: cloning takes a core from it.
+    /// How long a handler runs before the next one's task is made, unless it completes sooner: cloning takes
+    /// a core from it.
     static let standbyDelay = Duration.milliseconds(1)
 
     /// Finds the standby that a launch can use.
     ///
-    /// - Returns: Whether the launch must wait for one that is being made: sooner there than another clone, for which
-    ///   the template would have to end that one first.
+    /// - Returns: Whether the launch must wait for one that is being made: sooner there than another clone,
+    ///   for which the template would have to end that one first.
     func awaitsStandby(_ launch: RunningLaunch, of id: UInt64) -> Bool {
         guard let standby = standbys[id], standby.subprocesses == launch.order.subprocesses,
             !launch.order.fresh

@@ -113,7 +113,8 @@ final class LauncherCore: @unchecked Sendable {
 
     /// How long a task may stay after completion, or after its last assertion, until it has exited.
     static let exitTime = Duration.seconds(5)
-    /// How long a task that holds an assertion at its completion may stay: the 30 s of assertions, then exiting.
+    /// How long a task that holds an assertion at its completion may stay: the 30 s of assertions, then
+    /// exiting.
     static let assertionTime = Duration.seconds(35)
 
     func setLifeTimer(

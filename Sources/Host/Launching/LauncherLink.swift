@@ -4,7 +4,7 @@ import TaskModel
 
 /// What the launcher's connection delivers, in order.
 enum LauncherInput: Sendable {
-    /// A report with the descriptors that came with it; whoever gets it closes them.
+    /// A report with the descriptors that came with it; the receiver closes them.
     case report(LauncherReport, descriptors: [CInt])
     /// The connection or the launcher ended, and its process was reaped.
     case ended(message: String)

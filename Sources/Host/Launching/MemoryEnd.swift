@@ -1,7 +1,8 @@
 import LinuxSystem
 import TaskModel
 
-/// The end of a launch that the kernel killed for want of memory, by what the memory controller counted in its group.
+/// The end of a launch that the kernel killed for want of memory, by what the memory controller counted in
+/// its group.
 enum MemoryEnd {
     /// Why the kernel killed it; `nil` if it did not, or if nobody counts.
     ///

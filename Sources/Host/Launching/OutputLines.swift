@@ -1,8 +1,8 @@
 /// Cuts what a task prints into lines that are safe to show, within bounds.
 ///
-/// A line has at most 4 KiB of the task's bytes and one record is one line; per stream 1 MiB is kept, then one line
-/// says how much was dropped. Control characters, bidirectional controls and bytes that are not UTF-8 are shown as
-/// escapes.
+/// A line has at most 4 KiB of the task's bytes and one record is one line; per stream 1 MiB is kept, then
+/// one line says how much was dropped. Control characters, bidirectional controls and bytes that are not
+/// UTF-8 are shown as escapes.
 struct OutputLines: Sendable {
     /// The most bytes of one line.
     static let maximumLine = 4096

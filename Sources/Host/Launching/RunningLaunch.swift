@@ -105,7 +105,8 @@ final class RunningLaunch: @unchecked Sendable {
     func cpuTime() -> (Duration, isLowerBound: Bool) {
         if let usage = clock?.usage() { return (usage - usageBefore, false) }
         if let exit {
-            // A namespace's init that was killed never waited for the handler: what was seen before still counts.
+            // A namespace's init that was killed never waited for the handler: what was seen before still
+            // counts.
             let waited = Duration.microseconds(
                 Int64(clamping: exit.userMicroseconds) + Int64(clamping: exit.systemMicroseconds))
             return (max(lastUsage, waited), true)

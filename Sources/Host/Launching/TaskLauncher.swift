@@ -7,8 +7,9 @@ public import TaskModel
 
 /// Starts launches in isolated processes, carries their messages, and ends them.
 ///
-/// It owns one event loop thread, one thread that waits for the launcher, and the launcher itself. While nothing
-/// runs it wakes for nothing. All methods may be called from any thread and return at once, unless they are `async`.
+/// It owns one event loop thread, one thread that waits for the launcher, and the launcher itself. While
+/// nothing runs it wakes for nothing. All methods may be called from any thread and return at once, unless
+/// they are `async`.
 public final class TaskLauncher: Sendable {
     /// What it needs to know.
     public struct Configuration: Sendable {
@@ -217,7 +218,8 @@ public final class TaskLauncher: Sendable {
         onLoop { $0.setCPULimit(id, limit) }
     }
 
-    /// Gives a launch another priority: its threads now, and its group's weight where the cpu controller is delegated.
+    /// Gives a launch another priority: its threads now, and its group's weight where the cpu controller is
+    /// delegated.
     public func setPriority(_ id: LaunchID, _ priority: LaunchPriority) {
         onLoop { $0.setPriority(id, priority) }
     }
@@ -229,7 +231,8 @@ public final class TaskLauncher: Sendable {
 
     /// CPU time and memory of what runs, as of now; launches that have ended are not in it.
     ///
-    /// Complete where a launch has a cgroup: one read of a file that is kept open. Elsewhere /proc is searched.
+    /// Complete where a launch has a cgroup: one read of a file that is kept open. Elsewhere /proc is
+    /// searched.
     public func usage() async -> [LaunchID: LaunchUsage] {
         guard let core = state.withLock({ $0.hasEnded ? nil : $0.core }) else { return [:] }
         return await withCheckedContinuation { answer in

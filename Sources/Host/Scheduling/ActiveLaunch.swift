@@ -12,7 +12,8 @@ struct ActiveLaunch: Sendable {
     var isExpiring = false
     /// Whether its CPU limit is lifted.
     var isRelaxed = false
-    /// Policies, by their place, against which a simulated launch began; they do not end it until they agreed once.
+    /// Policies, by their place, against which a simulated launch began; they do not end it until they agreed
+    /// once.
     var exempt: Set<Int> = []
     /// What it gets of the machine.
     var priority = LaunchPriority.requested

@@ -2,8 +2,8 @@ import TaskModel
 
 /// What was asked of the calendar, and what it answered, for each identifier with a calendar schedule.
 ///
-/// The scheduler knows no time zones: it asks for a date, and the answer comes as an event, so that a replay of the events
-/// gives the same dates whatever the zone database says by then.
+/// The scheduler knows no time zones: it asks for a date, and the answer comes as an event, so that a replay
+/// of the events gives the same dates whatever the zone database says by then.
 struct CalendarQuestions: Sendable {
     enum Step: Equatable {
         /// The pending request stands, an answer is on its way, or no date is left.

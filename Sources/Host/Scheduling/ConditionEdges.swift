@@ -1,6 +1,7 @@
 import TaskModel
 
-/// Sees external power and networks come, among known values only: an unknown value in between is not a change.
+/// Sees external power and networks come, among known values only: an unknown value in between is not a
+/// change.
 struct ConditionEdges: Sendable {
     private var power: Bool?
     private var network: Bool?

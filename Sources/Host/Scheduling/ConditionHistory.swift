@@ -27,19 +27,22 @@ public struct ConditionHistory: Equatable, Sendable {
     /// Makes an empty history.
     public init() {}
 
-    /// Takes note of a change; one that is older than the newest (the clock was set back) takes the place of what it contradicts.
+    /// Takes note of a change; one that is older than the newest (the clock was set back) takes the place of
+    /// what it contradicts.
     public mutating func note(_ conditions: Conditions?, at time: WallTime) {
         while let last = entries.last, last.at >= time { entries.removeLast() }
         if let last = entries.last, last.conditions == conditions { return }
         entries.append(Entry(at: time, conditions: conditions))
         guard entries.count > Self.capacity || (entries.first.map { time - $0.at > Self.span * 2 } ?? false)
         else { return }
-        // In large steps, since removing the first moves all others. What was in force when the span began stays.
+        // In large steps, since removing the first moves all others. What was in force when the span began
+        // stays.
         let firstKept = entries.lastIndex { time - $0.at >= Self.span } ?? 0
         entries.removeFirst(max(firstKept, entries.count - Self.capacity * 3 / 4))
     }
 
-    /// The changes of a window: first what was in force when it began; empty if nothing is known of its beginning.
+    /// The changes of a window: first what was in force when it began; empty if nothing is known of its
+    /// beginning.
     func changes(from start: WallTime, to end: WallTime) -> ArraySlice<Entry> {
         let first = index(after: start)
         guard first > 0 else { return [] }

@@ -48,7 +48,8 @@ struct ScoreSum {
     }
 }
 
-/// What the mean must reach: the standard threshold until the request could begin, then less and less, 0 at the deadline.
+/// What the mean must reach: the standard threshold until the request could begin, then less and less, 0 at
+/// the deadline.
 struct Threshold {
     let standard: Double
     let start: WallTime
@@ -70,8 +71,8 @@ struct Threshold {
 
     /// When the threshold has fallen to a mean: to the next millisecond, never later than the deadline.
     ///
-    /// The distant past where the standard threshold is met: also before the start, which lies ahead once the wall clock was set
-    /// back.
+    /// The distant past where the standard threshold is met: also before the start, which lies ahead once the
+    /// wall clock was set back.
     func date(for mean: Double) -> WallTime {
         guard mean + 1e-9 < standard else { return .distantPast }
         guard start < deadline else { return start }
@@ -158,7 +159,8 @@ extension Scheduler {
             .isMet(by: score.mean, at: now.wall)
     }
 
-    /// When the score alone would let it start: where the falling threshold meets it, or a learnt hour of use lifts it.
+    /// When the score alone would let it start: where the falling threshold meets it, or a learnt hour of use
+    /// lifts it.
     func dateOfScore(_ score: ScoreSum, _ threshold: Threshold, _ subject: Subject, at now: Moment)
         -> WallTime
     {

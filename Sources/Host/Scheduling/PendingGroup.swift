@@ -12,8 +12,9 @@ struct MachineTraits: Hashable, Sendable {
 
 /// The pending requests with the same traits.
 ///
-/// While the machine keeps one of them from starting it keeps all, so that the group is held as a whole: that costs nothing per
-/// request, whichever way the condition turns. Keys are left behind where a request moved on, and are skipped or swept later.
+/// While the machine keeps one of them from starting it keeps all, so that the group is held as a whole: that
+/// costs nothing per request, whichever way the condition turns. Keys are left behind where a request moved
+/// on, and are skipped or swept later.
 struct PendingGroup: Sendable {
     /// What the machine says of the whole group.
     enum Hold: Equatable, Sendable {

@@ -3,9 +3,10 @@ import TaskModel
 
 /// The pending requests, each where the next event that matters to it finds it.
 ///
-/// A request is a *candidate*, or waits for a fact, for a date, or for whichever comes first. Requests that the machine treats alike
-/// stand in one ``PendingGroup``. An event opens or holds whole groups and bundles, so that it costs nothing per
-/// request; each request is looked at when its turn for a slot comes, or when its date decides the next alarm.
+/// A request is a *candidate*, or waits for a fact, for a date, or for whichever comes first. Requests that
+/// the machine treats alike stand in one ``PendingGroup``. An event opens or holds whole groups and bundles,
+/// so that it costs nothing per request; each request is looked at when its turn for a slot comes, or when
+/// its date decides the next alarm.
 struct PendingIndex: Sendable {
     /// A request, in one piece that is not copied.
     private final class Held: Sendable {
@@ -164,7 +165,8 @@ struct PendingIndex: Sendable {
         countKeys(1)
     }
 
-    /// Sets a request aside until one of the facts changes or the date comes; from `companion` on also until the machine is busy.
+    /// Sets a request aside until one of the facts changes or the date comes; from `companion` on also until
+    /// the machine is busy.
     mutating func wait(_ id: RequestID, for facts: [Fact], until date: WallTime?, companion: WallTime? = nil)
     {
         guard let entry = restamped(id) else { return }
@@ -177,8 +179,8 @@ struct PendingIndex: Sendable {
         countKeys(facts.count + (date == nil ? 0 : 1) + (companion == nil ? 0 : 1))
     }
 
-    /// Sets a request aside until what is remembered of its bundle changes, and with it all of the group and bundle that were
-    /// about to have their turn: the answer would be the same.
+    /// Sets a request aside until what is remembered of its bundle changes, and with it all of the group and
+    /// bundle that were about to have their turn: the answer would be the same.
     mutating func waitForBundle(_ id: RequestID) {
         guard let entry = restamped(id) else { return }
         groups[entry.group].holdBundle(entry.bundle)
@@ -256,8 +258,8 @@ struct PendingIndex: Sendable {
         return first
     }
 
-    /// The request of the lane whose own date would be the next alarm, if it was not judged yet; place it before asking
-    /// for another.
+    /// The request of the lane whose own date would be the next alarm, if it was not judged yet; place it
+    /// before asking for another.
     mutating func popUnjudged(_ lane: Lane) -> RequestID? {
         let entries = entries
         var first: (key: RequestKey, group: Int)?

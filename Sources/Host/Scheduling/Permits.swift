@@ -50,8 +50,8 @@ struct Permits: Equatable, Sendable {
         bundles[bundle]?.declaration(for: identifier)
     }
 
-    /// The bundle that permits an identifier: one that names it wins over one with a wildcard, a longer wildcard over a
-    /// shorter, and the registry refuses equals.
+    /// The bundle that permits an identifier: one that names it wins over one with a wildcard, a longer
+    /// wildcard over a shorter, and the registry refuses equals.
     func owner(of identifier: TaskIdentifier) -> (manifest: Manifest, declaration: TaskDeclaration)? {
         var best: (manifest: Manifest, declaration: TaskDeclaration)?
         for entry in bundles.values {

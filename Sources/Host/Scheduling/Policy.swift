@@ -2,8 +2,8 @@ import TaskModel
 
 /// One rule about starting a request, and about what runs already.
 ///
-/// A new policy is one file in `Policies/` and one line in ``Scheduler/policies``. It is pure: the same request, situation and
-/// moment give the same answer, which is what `handle` obeys and `explain` prints.
+/// A new policy is one file in `Policies/` and one line in ``Scheduler/policies``. It is pure: the same
+/// request, situation and moment give the same answer, which is what `handle` obeys and `explain` prints.
 protocol Policy: Sendable {
     /// As `explain` prints it.
     var name: String { get }
@@ -15,8 +15,8 @@ protocol Policy: Sendable {
     var moving: ScoreSum.Moving? { get }
     /// The reason of the launches that its `stop` ends; `nil` for one that never says so.
     var endReason: Reason? { get }
-    /// The reason of the activities that its vetoes end, after they were asked to stop by themselves; `nil` for one whose
-    /// vetoes are about starting alone.
+    /// The reason of the activities that its vetoes end, after they were asked to stop by themselves; `nil`
+    /// for one whose vetoes are about starting alone.
     var deferralReason: Reason? { get }
     /// How much its score counts.
     func weight(_ weights: PolicyWeights) -> Double
@@ -24,14 +24,17 @@ protocol Policy: Sendable {
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer
 }
 
-/// What a policy's vetoes depend on besides the settings: the less, the more requests one answer holds at once.
+/// What a policy's vetoes depend on besides the settings: the less, the more requests one answer holds at
+/// once.
 ///
-/// A policy that says less than it looks at would hold requests that may start; ``Reach/request`` is always right.
+/// A policy that says less than it looks at would hold requests that may start; ``Reach/request`` is always
+/// right.
 enum Reach: Sendable {
-    /// The conditions, and the request's lane, kind and needs; a veto that waits for a fact without a date holds
-    /// all requests with the same ``MachineTraits``.
+    /// The conditions, and the request's lane, kind and needs; a veto that waits for a fact without a date
+    /// holds all requests with the same ``MachineTraits``.
     case machine
-    /// What the machine's are, and what is remembered of the bundle; such a veto holds all of a bundle with the same traits.
+    /// What the machine's are, and what is remembered of the bundle; such a veto holds all of a bundle with
+    /// the same traits.
     case bundle
     /// Anything about the request, the time and what runs.
     case request
@@ -133,8 +136,8 @@ struct Answer {
 
     var isVeto: Bool { decision != .proceed }
 
-    /// What a vetoed request waits for: facts of the machine first, so that no clock wakes the host for a request that could not
-    /// start anyway; then dates; then its lane, and a slot of it.
+    /// What a vetoed request waits for: facts of the machine first, so that no clock wakes the host for a
+    /// request that could not start anyway; then dates; then its lane, and a slot of it.
     var rank: Int {
         switch fact {
         case .slot: 3

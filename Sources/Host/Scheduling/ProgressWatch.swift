@@ -1,10 +1,12 @@
 import TaskModel
 
-/// Watches whether a launch moves: when its progress last changed, and how fast it moves against its own past.
+/// Watches whether a launch moves: when its progress last changed, and how fast it moves against its own
+/// past.
 ///
 /// All times are on CLOCK_MONOTONIC: a machine that sleeps makes no progress and is not to blame.
 struct ProgressWatch: Sendable {
-    /// Periods that make "now", and those before them that make "usually": by standard half a minute against a minute.
+    /// Periods that make "now", and those before them that make "usually": by standard half a minute against
+    /// a minute.
     private static let recentPeriods = 3, usualPeriods = 6
     /// More are not remembered: by standard 10 min.
     private static let mostPeriods = 60

@@ -18,8 +18,8 @@ extension RecentLaunches {
         return minutes.reduce(0) { $0 + ($1.kind == kind && $1.isWithinHour(of: current) ? $1.launches : 0) }
     }
 
-    /// When fewer than `limit` launches of a kind lie within the last hour, if no other begins until then; `nil` if that is so
-    /// now, or never will be.
+    /// When fewer than `limit` launches of a kind lie within the last hour, if no other begins until then;
+    /// `nil` if that is so now, or never will be.
     func date(ofFewerThan limit: Int, of kind: TaskKind, at now: WallTime) -> WallTime? {
         var left = count(of: kind, at: now)
         guard left >= limit, limit > 0 else { return nil }

@@ -2,10 +2,11 @@ import TaskModel
 
 /// The schedules of the manifests, and when each identifier last began.
 ///
-/// A schedule keeps one request pending per identifier. The next date lies after the last launch, whatever made that:
-/// one period later, or the calendar's next, which the host works out and sends. A date that is past is
-/// now: missed periods come once. Nothing but the last launch decides, so a restart of the host neither doubles nor loses
-/// one. An event makes the request due at once; it is forgotten when a launch begins that came after it.
+/// A schedule keeps one request pending per identifier. The next date lies after the last launch, whatever
+/// made that: one period later, or the calendar's next, which the host works out and sends. A date that is
+/// past is now: missed periods come once. Nothing but the last launch decides, so a restart of the host
+/// neither doubles nor loses one. An event makes the request due at once; it is forgotten when a launch
+/// begins that came after it.
 struct ScheduleBook: Sendable {
     typealias Plan = (bundle: BundleIdentifier, schedule: Schedule)
 
@@ -149,7 +150,8 @@ struct ScheduleBook: Sendable {
         switch plan.schedule.timing {
         case nil: return nil
         case .every(let period):
-            // Only one that lies further off than a period can is wrong: the period was shortened or the clock set back.
+            // Only one that lies further off than a period can is wrong: the period was shortened or the
+            // clock set back.
             if let scheduled, scheduled <= now + period { return nil }
             let next = lastBegin[identifier].map { min($0, now) + period } ?? now
             return submission(of: identifier, plan, at: max(now, next))

@@ -15,7 +15,8 @@ extension Scheduler {
 
     /// Whether a submission may be stored now, before it is.
     ///
-    /// - Throws: ``SubmissionError`` with what decided: permission, limits, resources, or, for `strategy: fail`, the first veto.
+    /// - Throws: ``SubmissionError`` with what decided: permission, limits, resources, or, for `strategy:
+    ///   fail`, the first veto.
     public func admit(_ submission: TaskSubmission, at now: Moment) throws(SubmissionError) -> Admission {
         let identifier = submission.identifier
         func refuse(_ code: SubmissionError.Code, _ finding: String, _ remedy: String) -> SubmissionError {
@@ -44,7 +45,8 @@ extension Scheduler {
                     + (meant == .appLaunch
                         ? "" : ", or change the manifest: 'kind: \(meant.rawValue)'"))
         }
-        // A simulated launch asks for permissions, not for policies; it waits for nothing, so it takes no place.
+        // A simulated launch asks for permissions, not for policies; it waits for nothing, so it takes no
+        // place.
         let isSimulated = submission.origin == .simulated
         if !isSimulated, RefreshAllowed.binds(kind),
             let refusal = RefreshAllowed.refusal(bundle, bundleState(bundle), settings)

@@ -68,7 +68,8 @@ extension Scheduler {
         }
     }
 
-    /// Changes what is remembered of a bundle; if that makes a difference, it is saved, and what waits for it has its turn.
+    /// Changes what is remembered of a bundle; if that makes a difference, it is saved, and what waits for it
+    /// has its turn.
     ///
     /// A change that can only hold requests back releases nothing, so that none of them is looked at.
     mutating func changeBundle(

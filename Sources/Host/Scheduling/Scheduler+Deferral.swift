@@ -2,7 +2,8 @@ import TaskModel
 
 /// Activities are asked to stop before they are told to: `shouldDefer`, then after a while the expiration.
 extension Scheduler {
-    /// Whether a policy's word about this launch is passed on as a wish first; critical heat leaves no time for wishes.
+    /// Whether a policy's word about this launch is passed on as a wish first; critical heat leaves no time
+    /// for wishes.
     func mayDefer(_ launch: ActiveLaunch, _ policy: any Policy) -> Bool {
         launch.request.kind == .activity && policy.deferralReason != nil
             && situation.conditions.thermal.value != .critical

@@ -23,7 +23,8 @@ extension Scheduler {
         return Forecast(days: days, starts: starts)
     }
 
-    /// The first instant at which nothing keeps the request from starting, if the conditions change like this.
+    /// The first instant at which nothing keeps the request from starting, if the conditions change like
+    /// this.
     private mutating func firstStart(
         of request: TaskRequest, under changes: [ConditionHistory.Entry], from now: Moment,
         until end: WallTime
@@ -34,7 +35,8 @@ extension Scheduler {
             var time = max(now.wall, change.at)
             guard time < changeEnd else { continue }
             _ = situation.replaceConditions(conditions, at: now.advanced(by: time - now.wall))
-            // Dates fall one after the other; more steps than policies have dates would be a policy that gives past ones.
+            // Dates fall one after the other; more steps than policies have dates would be a policy that
+            // gives past ones.
             for _ in 0..<64 where time < changeEnd {
                 let moment = now.advanced(by: time - now.wall)
                 guard let next = nextLook(at: request, moment) else { return time }

@@ -82,7 +82,8 @@ extension Scheduler {
         actions.append(.expire(id, reason, because: record))
     }
 
-    /// Puts every launch's CPU limit and priority right, asks about those that stall, and ends those that something speaks against.
+    /// Puts every launch's CPU limit and priority right, asks about those that stall, and ends those that
+    /// something speaks against.
     mutating func settleLaunches(at now: Moment, _ actions: inout [SchedulerAction]) {
         let mustCheck = mustCheckLaunches
         mustCheckLaunches = false

@@ -6,7 +6,8 @@ extension Scheduler {
     /// CPU and disks are shared by priority; a launch need not end for them.
     var isUnderMemoryPressure: Bool { situation.conditions.pressure.value?.memory == true }
 
-    /// What memory pressure ends next: deferrable work before a user's, least progress first, then the youngest.
+    /// What memory pressure ends next: deferrable work before a user's, least progress first, then the
+    /// youngest.
     var pressureVictim: LaunchID? {
         let running = requestOfLaunch.compactMap { id, request in
             launches[request].flatMap { $0.isExpiring ? nil : (id: id, launch: $0) }

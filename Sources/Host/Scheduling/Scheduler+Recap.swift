@@ -1,13 +1,14 @@
 import TaskModel
 
 extension Scheduler {
-    /// The events that bring a new scheduler to where this one stands, `started` among them, for a log that begins here.
+    /// The events that bring a new scheduler to where this one stands, `started` among them, for a log that
+    /// begins here.
     ///
-    /// A scheduler that was told them launches what this one launches from here on, at the same moments. What only texts
-    /// show, such as since when a condition holds, is not kept.
+    /// A scheduler that was told them launches what this one launches from here on, at the same moments. What
+    /// only texts show, such as since when a condition holds, is not kept.
     ///
-    /// - Returns: The events; `nil` while a launch is under way, an answer is awaited or a pass is not through: no event tells of
-    ///   that afterwards.
+    /// - Returns: The events; `nil` while a launch is under way, an answer is awaited or a pass is not
+    ///   through: no event tells of that afterwards.
     public func recap() -> [SchedulerEvent]? {
         guard isStarted, !isShuttingDown, !isPassCut, launches.isEmpty,
             let schedules = schedules.recap(under: situation.conditions)

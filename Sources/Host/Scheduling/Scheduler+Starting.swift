@@ -32,8 +32,8 @@ extension Scheduler {
         }
     }
 
-    /// The policy that keeps a pending request waiting, by name: ``blockingFactor(of:at:)`` without its texts, for those
-    /// who ask after every event.
+    /// The policy that keeps a pending request waiting, by name: ``blockingFactor(of:at:)`` without its
+    /// texts, for those who ask after every event.
     ///
     /// - Returns: `Score` where only the score does not suffice; `nil` if nothing keeps it.
     public func waitingFor(_ id: RequestID, at now: Moment) -> String? {
@@ -86,8 +86,8 @@ extension Scheduler {
         }
     }
 
-    /// The lane's next candidate: of bundles without a launch first, then of all; at last what only its date seems to keep,
-    /// as long as its date would be the next alarm.
+    /// The lane's next candidate: of bundles without a launch first, then of all; at last what only its date
+    /// seems to keep, as long as its date would be the next alarm.
     private mutating func nextCandidate(_ lane: Lane) -> RequestID? {
         let limit = settings.discretionarySlotsPerBundle
         let busy =
@@ -122,7 +122,8 @@ extension Scheduler {
         return true
     }
 
-    /// Until conditions or the bundle change, the threshold has fallen, or the machine is busy and that is enough.
+    /// Until conditions or the bundle change, the threshold has fallen, or the machine is busy and that is
+    /// enough.
     private mutating func waitForScore(_ subject: Subject, _ score: ScoreSum, at now: Moment) {
         let threshold = Threshold(subject.request, settings)
         var date = dateOfScore(score, threshold, subject, at: now)

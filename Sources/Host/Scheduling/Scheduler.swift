@@ -2,9 +2,9 @@ public import TaskModel
 
 /// Decides what starts, what stops and when to look again: state, event and time in, actions out.
 ///
-/// A value without clock, lock or I/O. The same code runs in the host, behind `explain`, in tests and in replays. Events
-/// must be given in order, with moments whose boot and monotonic clocks never run back; the wall clock may be set.
-/// The same state, events and moments give the same actions, byte for byte.
+/// A value without clock, lock or I/O. The same code runs in the host, behind `explain`, in tests and in
+/// replays. Events must be given in order, with moments whose boot and monotonic clocks never run back; the
+/// wall clock may be set. The same state, events and moments give the same actions, byte for byte.
 public struct Scheduler: Sendable {
     /// The policies, in the order in which `explain` prints them.
     ///
@@ -42,11 +42,14 @@ public struct Scheduler: Sendable {
     var announcedWake = Wake()
     /// Lanes that something holds as a whole; no date of theirs wakes the host.
     var heldLanes: Set<Lane> = []
-    /// Whether candidates are left that the last pass did not look at; it goes on with the next event, and asks for one.
+    /// Whether candidates are left that the last pass did not look at; it goes on with the next event, and
+    /// asks for one.
     var isPassCut = false
-    /// How many candidates one pass looks at: 512, which takes about 4 ms at 8 us each (Documentation/Benchmarks.md).
+    /// How many candidates one pass looks at: 512, which takes about 4 ms at 8 us each
+    /// (Documentation/Benchmarks.md).
     ///
-    /// Ours: a submission or an expiration never waits longer for a pass over requests that each wait for themselves.
+    /// Ours: a submission or an expiration never waits longer for a pass over requests that each wait for
+    /// themselves.
     static let looksPerPass = 512
     /// Whether something that policies end launches for changed since the last look.
     var mustCheckLaunches = false
@@ -158,8 +161,8 @@ public struct Scheduler: Sendable {
         pending.release(of: changed, at: now.wall) { situation.needs(of: $0) }
     }
 
-    /// A schedule that is gone takes its request with it, and a library that is no app any more its launch; one whose whole
-    /// manifest is gone is held.
+    /// A schedule that is gone takes its request with it, and a library that is no app any more its launch;
+    /// one whose whole manifest is gone is held.
     private mutating func cancelOrphans(_ actions: inout [SchedulerAction]) {
         var orphans = pending.scheduledRequests.filter { request in
             !schedules.hasPlan(request.identifier)

@@ -2,9 +2,9 @@ public import TaskModel
 
 /// Something that happened, as the scheduler is told of it.
 ///
-/// Before ``started`` the scheduler only remembers: its host sends the settings, the manifests, the conditions, what is
-/// stored of each bundle, the last launches and every pending request, in any order, and then ``started``. Events about
-/// requests or launches that it does not know are ignored.
+/// Before ``started`` the scheduler only remembers: its host sends the settings, the manifests, the
+/// conditions, what is stored of each bundle, the last launches and every pending request, in any order, and
+/// then ``started``. Events about requests or launches that it does not know are ignored.
 public enum SchedulerEvent: Equatable, Sendable, Codable {
     /// Everything that was stored has been told; decisions begin.
     case started
@@ -14,19 +14,23 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     case handlersChanged([Manifest])
     /// The machine's conditions are these now.
     case conditionsChanged(Conditions)
-    /// Local time is this much ahead of UTC now; 0 until it is told. Budgets refill and hours of use count by local time.
+    /// Local time is this much ahead of UTC now; 0 until it is told. Budgets refill and hours of use count by
+    /// local time.
     case localTimeChanged(offset: Duration)
-    /// The newest launch of an identifier that earlier runs of the host know of, for the dates of its schedule.
+    /// The newest launch of an identifier that earlier runs of the host know of, for the dates of its
+    /// schedule.
     case lastLaunched(TaskIdentifier, WallTime)
 
     // MARK: Bundles
-    /// What an earlier run of the host stored for a ``SchedulerAction/saveBundleState(_:_:)``; before ``started``.
+    /// What an earlier run of the host stored for a ``SchedulerAction/saveBundleState(_:_:)``; before
+    /// ``started``.
     case bundleRestored(BundleIdentifier, BundleState)
     /// The user used the bundle: `bgtask used`, `bgtask open`. Lifts a dismissal.
     case used(BundleIdentifier)
     /// The user dismissed the bundle.
     case dismissed(BundleIdentifier)
-    /// A user or the administrator turned the bundle's switch; check ``Scheduler/checkRefreshSwitch(of:to:byAdministrator:)`` first.
+    /// A user or the administrator turned the bundle's switch; check
+    /// ``Scheduler/checkRefreshSwitch(of:to:byAdministrator:)`` first.
     case refreshSwitched(BundleIdentifier, RefreshPermission)
     /// The operator set the bundle's limits per day; `nil` is the standard.
     case budgetChanged(BundleIdentifier, launches: Int?, cpu: Duration?)
@@ -34,14 +38,16 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     case foregroundChanged(BundleIdentifier, Bool)
 
     // MARK: Requests
-    /// A request was stored. A pending request of the same identifier is thereby replaced: send no ``withdrawn`` for it.
+    /// A request was stored. A pending request of the same identifier is thereby replaced: send no
+    /// ``withdrawn`` for it.
     case submitted(TaskRequest)
     /// A pending request was cancelled.
     case withdrawn(RequestID)
-    /// A ``SchedulerAction/submitScheduled(_:_:earliest:deadline:)`` could not be stored; it is asked for again after a minute.
+    /// A ``SchedulerAction/submitScheduled(_:_:earliest:deadline:)`` could not be stored; it is asked for
+    /// again after a minute.
     case scheduleNotStored(TaskIdentifier)
-    /// The answer to ``SchedulerAction/findDate(_:expression:timeZone:after:)``: the calendar's first date after `after`;
-    /// `nil` if none is left.
+    /// The answer to ``SchedulerAction/findDate(_:expression:timeZone:after:)``: the calendar's first date
+    /// after `after`; `nil` if none is left.
     case scheduleDated(TaskIdentifier, after: WallTime, next: WallTime?)
     /// An event of its schedule came that conditions do not tell: the machine was booted, a file changed.
     case scheduleTriggered(TaskIdentifier)
@@ -51,7 +57,8 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     // MARK: Launches
     /// A ``SchedulerAction/launch(_:isSimulated:priority:because:)`` was recorded under this number.
     case launchStarted(LaunchID, RequestID)
-    /// A ``SchedulerAction/launch(_:isSimulated:priority:because:)`` could not be recorded; the request is pending again, not before this.
+    /// A ``SchedulerAction/launch(_:isSimulated:priority:because:)`` could not be recorded; the request is
+    /// pending again, not before this.
     case launchNotStarted(RequestID, retry: WallTime)
     /// The launch's handler was called: its lease begins.
     case launchReady(LaunchID)

@@ -2,8 +2,8 @@ public import TaskModel
 
 /// The numbers of the scheduler: every threshold, weight, limit and period, in this one table.
 ///
-/// Apple publishes few of them. Those that it does are marked with their source; the rest are ours, with the reason.
-/// `Documentation/Scheduling.md` tells the same for people.
+/// Apple publishes few of them. Those that it does are marked with their source; the rest are ours, with the
+/// reason. `Documentation/Scheduling.md` tells the same for people.
 public struct SchedulerSettings: Equatable, Sendable, Codable {
     // MARK: The score
 
@@ -11,8 +11,9 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var weights = PolicyWeights()
     /// What the weighted mean must reach while the deadline is far: 0.6.
     ///
-    /// Ours: idle on mains (0.91) and idle on a battery of 40 % (0.71) start at once; a refresh on a battery of 30 % with the user
-    /// there (0.56), or on a metered network with the user there and 80 % (0.58), waits for better times or the deadline.
+    /// Ours: idle on mains (0.91) and idle on a battery of 40 % (0.71) start at once; a refresh on a battery
+    /// of 30 % with the user there (0.56), or on a metered network with the user there and 80 % (0.58), waits
+    /// for better times or the deadline.
     public var scoreThreshold = 0.6
 
     // MARK: Slots
@@ -21,7 +22,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Ours: one slow job does not hold up the rest of a small machine.
     public var discretionarySlots = 2
-    /// Discretionary launches at once while it is warm, or the temperature is unknown: 1 (semantics, Thermal).
+    /// Discretionary launches at once while it is warm, or the temperature is unknown: 1 (semantics,
+    /// Thermal).
     public var discretionarySlotsWhenFair = 1
     /// Discretionary launches of one bundle while a bundle without a launch waits: 1.
     ///
@@ -67,8 +69,9 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var pushSpacing = Duration.seconds(900)
     /// Between two launches of one identifier, whatever deferrable kind it is of: 10 s, from begin to begin.
     ///
-    /// Ours (Documentation/Decisions/0007): a chain that submits its next request without a begin date goes on as soon as it
-    /// may where a piece takes longer, and costs the host next to nothing where it takes none.
+    /// Ours (Documentation/Decisions/0007): a chain that submits its next request without a begin date goes
+    /// on as soon as it may where a piece takes longer, and costs the host next to nothing where it takes
+    /// none.
     public var launchSpacing = Duration.seconds(10)
     /// Launches of one deferrable kind per bundle within an hour: 720.
     ///
@@ -85,7 +88,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
     // MARK: Leases, stalls, renewals
 
-    /// How long a continued launch may go without a change of progress, on CLOCK_MONOTONIC: 60 s (semantics; Apple names none).
+    /// How long a continued launch may go without a change of progress, on CLOCK_MONOTONIC: 60 s (semantics;
+    /// Apple names none).
     public var stallLimit = Duration.seconds(60)
     /// After how long without a change the user is asked whether to keep going: 30 s.
     ///
@@ -95,13 +99,15 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var slowShare = 0.25
     /// Over what periods the rate of progress is taken: 10 s.
     ///
-    /// Three of them are "of late", and six at least "usually". Ours: a single report in 10 s gives no rate, and 30 s are three periods.
+    /// Three of them are "of late", and six at least "usually". Ours: a single report in 10 s gives no rate,
+    /// and 30 s are three periods.
     public var ratePeriod = Duration.seconds(10)
     /// How long renewals may keep a processing launch going: 8 h from its *ready*.
     ///
     /// Ours: a night on the charger.
     public var renewalLimit = Duration.seconds(8 * 3600)
-    /// CPU time within one period of a lease that counts as a sign of work: 0.1 s, more than waking to look around costs.
+    /// CPU time within one period of a lease that counts as a sign of work: 0.1 s, more than waking to look
+    /// around costs.
     public var leastCPU = Duration.milliseconds(100)
 
     /// How long an activity has to stop by itself once it is told that it should defer: 10 s.
@@ -158,7 +164,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var conductReward = 2
     /// The most that good conduct adds, in hundredths: 25.
     ///
-    /// Ours: the score is 1 with it, from the start of 0.75. More would only be stored up against later crashes.
+    /// Ours: the score is 1 with it, from the start of 0.75. More would only be stored up against later
+    /// crashes.
     public var conductCeiling = 25
     /// The most that bad conduct takes away, in hundredths: 75.
     ///
@@ -169,7 +176,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
     /// Whether any bundle may refresh: the host-wide switch.
     public var refresh = RefreshPermission.available
-    /// The administrator's switches of single bundles: `restricted` stands above the user's own, the others below it.
+    /// The administrator's switches of single bundles: `restricted` stands above the user's own, the others
+    /// below it.
     public var bundleRefresh: [BundleIdentifier: RefreshPermission] = [:]
     /// Whether processing runs while a user is active: for kiosks and servers.
     public var ignoresDeviceActivity = false
@@ -213,7 +221,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
 /// How much each policy's score counts in the mean; a policy without an opinion on a request counts nothing.
 ///
-/// Ours; Apple's own weights, seen in its logs, run from 1 to 50 and put the charger and the user before all else.
+/// Ours; Apple's own weights, seen in its logs, run from 1 to 50 and put the charger and the user before all
+/// else.
 public struct PolicyWeights: Equatable, Sendable, Codable {
     /// Preference for external power: 4.
     public var externalPower = 4.0

@@ -19,7 +19,8 @@ extension UsageHistogram {
         hours[Self.index(of: hour)] += 1
     }
 
-    /// How likely a use is within the hour that begins or ends here, 0 through 1; `nil` with too little history.
+    /// How likely a use is within the hour that begins or ends here, 0 through 1; `nil` with too little
+    /// history.
     func likelihood(at time: WallTime, in situation: Situation) -> Double? {
         guard let firstDay, hours.count == Int(Self.hoursOfWeek) else { return nil }
         let days = situation.localDay(time) - firstDay
@@ -51,7 +52,8 @@ extension UsageHistogram {
         return nil
     }
 
-    /// In which share of the days seen this hour was used: of all days, and of this weekday once there are two weeks.
+    /// In which share of the days seen this hour was used: of all days, and of this weekday once there are
+    /// two weeks.
     private func share(of hour: Int64, days: Int64) -> Double {
         let hourOfDay = Int(hour.floorRemainder(by: 24))
         let daily = stride(from: hourOfDay, to: Int(Self.hoursOfWeek), by: 24).reduce(0) { $0 + hours[$1] }

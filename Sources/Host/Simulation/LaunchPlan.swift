@@ -51,8 +51,9 @@ public protocol LaunchModel: Sendable {
 
 /// What kinds of tasks do where no recording says: run times drawn from a seed.
 ///
-/// Ours, and no more than a guess: refreshes and pushes run 1 to 8 s, processing 1 to 20 min at a third of a core, saving
-/// checkpoints; continued tasks 1 to 10 min at two thirds, reporting progress; one in fifty fails.
+/// Ours, and no more than a guess: refreshes and pushes run 1 to 8 s, processing 1 to 20 min at a third of a
+/// core, saving checkpoints; continued tasks 1 to 10 min at two thirds, reporting progress; one in fifty
+/// fails.
 public struct TypicalLaunches: LaunchModel {
     private let seed: UInt64
 

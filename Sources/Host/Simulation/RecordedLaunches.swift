@@ -2,10 +2,11 @@ public import Recording
 import Scheduling
 public import TaskModel
 
-/// What launches did according to a log: how long they worked, what CPU time they took, how they ended, what they submitted.
+/// What launches did according to a log: how long they worked, what CPU time they took, how they ended, what
+/// they submitted.
 ///
-/// The n-th request of an identifier that is launched gets the plan of the n-th one in the log. Beyond them, and where the
-/// log does not tell how much work there was in all, the identifier's median counts.
+/// The n-th request of an identifier that is launched gets the plan of the n-th one in the log. Beyond them,
+/// and where the log does not tell how much work there was in all, the identifier's median counts.
 public struct RecordedLaunches: LaunchModel {
     private var plans: [TaskIdentifier: [LaunchPlan]] = [:]
     private let other: TypicalLaunches
@@ -66,7 +67,8 @@ public struct RecordedLaunches: LaunchModel {
         }
     }
 
-    /// A handler submits for its own bundle; where several launches of it run, most likely its own identifier again.
+    /// A handler submits for its own bundle; where several launches of it run, most likely its own identifier
+    /// again.
     private static func attribute(
         _ request: TaskRequest, at now: Moment, _ running: [LaunchID: RequestID],
         _ jobs: inout [RequestID: Job]

@@ -2,10 +2,12 @@ public import Recording
 public import Scheduling
 public import TaskModel
 
-/// A log as a world in which other rules can be tried: what came from outside is kept, what followed from decisions is not.
+/// A log as a world in which other rules can be tried: what came from outside is kept, what followed from
+/// decisions is not.
 ///
-/// Conditions, uses, submissions of clients, triggers, sleep and the clocks come as they were recorded. Launches, what handlers
-/// submitted in them, put-backs and scheduled requests follow again from the rules that are tried.
+/// Conditions, uses, submissions of clients, triggers, sleep and the clocks come as they were recorded.
+/// Launches, what handlers submitted in them, put-backs and scheduled requests follow again from the rules
+/// that are tried.
 public struct RecordedWorld: Sendable {
     /// What is changed.
     public struct Changes: Sendable {

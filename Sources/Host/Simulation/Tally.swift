@@ -7,7 +7,8 @@ public import TaskModel
 public struct Tally: Equatable, Sendable {
     /// How closely waits are looked at.
     public enum Detail: Sendable {
-        /// After every event each pending request is asked what keeps it; costs microseconds per request and event.
+        /// After every event each pending request is asked what keeps it; costs microseconds per request and
+        /// event.
         case waits
         /// Launches and sums alone, for fleets.
         case launches

@@ -86,7 +86,8 @@ extension VirtualHost {
         setCPULimit(id, isRelaxed: launch.isRelaxed)
     }
 
-    /// A limit in force counts from an empty window; the launch burns evenly, so that its end is known at once.
+    /// A limit in force counts from an empty window; the launch burns evenly, so that its end is known at
+    /// once.
     mutating func setCPULimit(_ id: LaunchID, isRelaxed: Bool) {
         guard var launch = running[id] else { return }
         launch.isRelaxed = isRelaxed

@@ -4,8 +4,8 @@ public import TaskModel
 
 /// A host in memory, on a virtual clock: the same scheduler as the real one, in a world of values.
 ///
-/// It does what `TaskHost` does with the scheduler's actions, without processes, files or waiting. The same occurrences, plans
-/// and dates give the same launches.
+/// It does what `TaskHost` does with the scheduler's actions, without processes, files or waiting. The same
+/// occurrences, plans and dates give the same launches.
 public struct VirtualHost {
     /// Finds the first date of a calendar expression after a time, in a zone or the machine's.
     public typealias DateFinder = @Sendable (_ expression: String, _ zone: String?, WallTime) -> WallTime?
@@ -63,7 +63,8 @@ public struct VirtualHost {
         tally = Tally(detail: detail)
     }
 
-    /// Restarts like a host that was gone until now: what ran is lost, and a new scheduler gets what was stored.
+    /// Restarts like a host that was gone until now: what ran is lost, and a new scheduler gets what was
+    /// stored.
     ///
     /// Tell it settings, manifests and conditions again, and ``start()`` it.
     public mutating func restart(at moment: Moment) {
@@ -121,7 +122,8 @@ public struct VirtualHost {
             let alarm = isStarted ? alarm : nil
             guard let next = [agenda.next, alarm].compactMap(\.self).min(), next <= end else { break }
             advance(to: next)
-            // An alarm that is due at the same time comes first, as the decisions before what is decided about.
+            // An alarm that is due at the same time comes first, as the decisions before what is decided
+            // about.
             if let alarm, alarm <= now.boot {
                 tell(.timePassed)
             } else if let occurrence = agenda.removeFirst() {

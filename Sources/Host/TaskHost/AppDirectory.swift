@@ -3,8 +3,9 @@ import TaskModel
 
 /// What a bundle's processes are executed from, so that `Bundle.main` answers as on iOS.
 ///
-/// `NAME.app` with an `Info.plist` made from the manifest and the runner beside it: Foundation looks for the one where it finds
-/// the other, by `/proc/self/exe`. A symbolic link does not do: the kernel shows what it leads to.
+/// `NAME.app` with an `Info.plist` made from the manifest and the runner beside it: Foundation looks for the
+/// one where it finds the other, by `/proc/self/exe`. A symbolic link does not do: the kernel shows what it
+/// leads to.
 struct AppDirectory: Sendable, Equatable {
     /// The runner's name in it, which `CFBundleExecutable` has.
     static let executableName = "bgtask-runner"

@@ -9,8 +9,8 @@ import TaskModel
 
 /// Does what may block, apart from the host: directories, libraries, zones, `/proc`.
 ///
-/// One queue for what launches wait for, in order; one for the registry, whose hashing takes long; one for removing, which nobody
-/// waits for.
+/// One queue for what launches wait for, in order; one for the registry, whose hashing takes long; one for
+/// removing, which nobody waits for.
 final class HostWorker: Sendable {
     /// Results, for one reader.
     let results: AsyncStream<HostInput>
@@ -140,7 +140,8 @@ final class HostWorker: Sendable {
 
     /// The runner in the bundle's app directory, which is written where it is missing or says something else.
     ///
-    /// - Returns: `nil`, after a line in the log, where it can't be written: `Bundle.main` then has no identifier.
+    /// - Returns: `nil`, after a line in the log, where it can't be written: `Bundle.main` then has no
+    ///   identifier.
     private func executable(for handler: PermittedHandler) -> String? {
         let bundle = handler.manifest.bundle
         do {

@@ -3,8 +3,9 @@ import TaskModel
 
 /// The directories below the host's state directory that bundles and launches get.
 ///
-/// A bundle's id is its directory's name: it has letters, digits, `.`, `_` and `-` alone, so that only a leading dot could mean
-/// something else to the file system. No store has to be asked for a name, and no two bundles can get one directory.
+/// A bundle's id is its directory's name: it has letters, digits, `.`, `_` and `-` alone, so that only a
+/// leading dot could mean something else to the file system. No store has to be asked for a name, and no two
+/// bundles can get one directory.
 struct StateDirectories: Sendable {
     /// The host's state directory, absolute.
     let root: String

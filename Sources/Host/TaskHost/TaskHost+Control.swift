@@ -8,7 +8,8 @@ public import TaskModel
 
 /// What the control channel asks; see `HostControl` for each method's promise.
 ///
-/// What changes something is a call of the core's. What only asks is answered from its value, and from the store.
+/// What changes something is a call of the core's. What only asks is answered from its value, and from the
+/// store.
 extension TaskHost {
     /// The version of the host.
     public nonisolated var version: String { ProductVersion.current }
@@ -94,7 +95,7 @@ extension TaskHost {
     public nonisolated func report(
         _ id: LaunchID, _ report: ClientReport, from process: Int32
     ) async throws(SubmissionError) {
-        // Read by whoever calls, so that the host does not wait for /proc.
+        // Read on the caller's thread, so that the host does not wait for /proc.
         let cpu = ProcessUsage.cpuTime(of: [process])
         try await ask(.report(id, report, process: process, processCPU: cpu)).value {
             if case .done = $0 { () } else { nil }
@@ -209,7 +210,7 @@ extension TaskHost {
 
     /// Every value in force with its origin, what users told of bundles included.
     ///
-    /// Reads the files first: whoever wrote one a moment ago may ask before inotify told of it.
+    /// Reads the files first: a user who has just written one may ask before inotify reports it.
     public func configuration() async throws(SubmissionError) -> ConfigurationListing {
         await untilBegun()
         let files = settingsFiles

@@ -14,9 +14,9 @@ public import TaskModel
 
 /// The host: gives ``HostCore`` the real world.
 ///
-/// Everything that happens is put into one queue; the core takes one input after the other, and this actor performs what the
-/// core says. It waits for nothing meanwhile, so no input comes in between. Writes of one drain of the queue are one
-/// commit, and those that come while it is under way are the next one.
+/// Everything that happens is put into one queue; the core takes one input after the other, and this actor
+/// performs what the core says. It waits for nothing meanwhile, so no input comes in between. Writes of one
+/// drain of the queue are one commit, and those that come while it is under way are the next one.
 public actor TaskHost: Service {
     nonisolated let configuration: HostConfiguration
     nonisolated let moments: any MomentSource
@@ -43,7 +43,8 @@ public actor TaskHost: Service {
     /// Writes that wait for the commit under way.
     private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
     private var isCommitting = false
-    /// Whether the core has its past; what is asked before would be answered from a store that was not recovered.
+    /// Whether the core has its past; what is asked before would be answered from a store that was not
+    /// recovered.
     private var hasBegun = false
     private var beginWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastCall = 0
@@ -75,7 +76,8 @@ public actor TaskHost: Service {
     ///   - settings: The configuration's layers, which are read again when they change.
     ///   - logger: The process's own log.
     ///   - moments: The clocks.
-    /// - Throws: What keeps the host from starting, as a sentence: a second host, a damaged store, a directory.
+    /// - Throws: What keeps the host from starting, as a sentence: a second host, a damaged store, a
+    ///   directory.
     public init(
         configuration: HostConfiguration, settings: SettingsFiles, logger: Logger,
         moments: any MomentSource = SystemClocks()
@@ -216,7 +218,8 @@ public actor TaskHost: Service {
         }
     }
 
-    /// Returns when the host has begun: those who call earlier wait for their answer instead of getting a wrong one.
+    /// Returns when the host has begun: those who call earlier wait for their answer instead of getting a
+    /// wrong one.
     func untilBegun() async {
         if hasBegun { return }
         await withCheckedContinuation { beginWaiters.append($0) }

@@ -57,7 +57,8 @@ public struct BudgetAccount: Equatable, Sendable, Codable {
     public init() {}
 }
 
-/// When a bundle's deferrable launches began lately, simulated ones left out: what the rate of launches is held against.
+/// When a bundle's deferrable launches began lately, simulated ones left out: what the rate of launches is
+/// held against.
 public struct RecentLaunches: Equatable, Sendable, Codable {
     /// The newest launch of one identifier.
     public struct Newest: Equatable, Sendable, Codable {

@@ -24,7 +24,8 @@ public enum PutBackRule {
         switch outcome {
         case .lost: return true
         case .expired:
-            // The host's own stop, or the machine's sleep, says nothing about the handler: it is like a launch that was lost.
+            // The host's own stop, or the machine's sleep, says nothing about the handler: it is like a
+            // launch that was lost.
             let isHosts = expiration == .hostShutdown || expiration == .systemSleep
             return !completed && (!neverListened || isHosts)
                 && (kind != .appLaunch || expiration != .leaseEnded)

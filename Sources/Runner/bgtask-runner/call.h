@@ -5,7 +5,8 @@
 #include "bgtask.h"
 
 /** Decodes a program, opens its libraries and sets its expiration handler; `program` may hold anything. Returns NULL,
- *  or why it can't run. Called once, on the main thread, before the control thread starts and *ready* is sent: it is
+ *  or why it can't run. Called once, on the main thread, before the control thread starts and *ready* is
+ * sent: it is
  *  to a call what loading is to a plugin. */
 const char *call_prepare(bgtask_task *task, const bgtask_host *host, const uint8_t *program, size_t length);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Saves a file of a call program so that it is there whole or not at all, and nothing else is, even after a kill.
  *
- * The bytes go into a file that has no name yet (O_TMPFILE), which is gone with its process. Only the finished file
- * gets a name, `.NAME.bgtask.XXXXXX`, and at once its own. Where the file system knows no such files, it has that
+ * The bytes go into a file that has no name yet (O_TMPFILE), which is gone with its process. Only the
+ * finished file gets a name, `.NAME.bgtask.XXXXXX`, and at once its own. Where the file system knows no such
+ * files, it has that
  * name from the start. Its writer holds a lock on it, so that the next save can tell what a killed one left. */
 #include "call_program.h"
 

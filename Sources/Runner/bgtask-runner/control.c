@@ -149,7 +149,8 @@ static void *control_thread(void *context) {
     for (;;) {
         sources[0].revents = sources[1].revents = 0;
         poll(sources, 2, report_progress_timeout());
-        // A plugin that closed descriptors which are not its own: the host sees the report pipe's end and decides.
+        // A plugin that closed descriptors which are not its own: the host sees the report pipe's end and
+        // decides.
         for (int i = 0; i < 2; i++) {
             if (sources[i].revents & POLLNVAL) {
                 sources[i].fd = -1;

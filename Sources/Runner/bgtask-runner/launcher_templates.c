@@ -289,8 +289,8 @@ static void ended(struct launcher *launcher, struct template *template, int wait
         if (launch->awaits_clone && launch->template_id == template->id)
             launches_cloned(launcher, launch, 0, -1, finding);
     }
-    // It may have cloned without living to say so; such a task is a child of ours that no launch knows. One in a group was
-    // killed with it, and there children whom no launch knows may be another launch's.
+    // It may have cloned without living to say so; such a task is a child of ours that no launch knows. One
+    // in a group was killed with it, and there children whom no launch knows may be another launch's.
     if (lost && template->isolation != ISOLATION_CGROUP)
         launches_kill_orphans(launcher);
     kill_group(launcher, template);

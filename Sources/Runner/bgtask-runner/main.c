@@ -1,7 +1,8 @@
 /* bgtask-runner: what loads a plugin. Started by bgtaskd as `launcher`, and by itself as `template` and `task`.
  *
- * Descriptors: the launcher has the host's socket at 3, a template its launcher's at 3, a task its control pipe at 3
- * and its report pipe at 4. Exit statuses: 0; 64 wrong arguments; 69 the plugin can't be loaded; 70 a broken rule of
+ * Descriptors: the launcher has the host's socket at 3, a template its launcher's at 3, a task its control
+ * pipe at 3 and its report pipe at 4. Exit statuses: 0; 64 wrong arguments; 69 the plugin can't be loaded; 70
+ * a broken rule of
  * the protocol; 71 a system call that was refused. */
 #include "frames_command.h"
 #include "launcher.h"

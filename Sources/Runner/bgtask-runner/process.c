@@ -25,7 +25,8 @@ int64_t now_nanoseconds(void) {
 
 /* The word in which glibc keeps the calling thread's id; NULL if it can't be told.
  *
- * glibc's fork refreshes it, a bare clone3 does not, and a task with its template's id would take locks in another's
+ * glibc's fork refreshes it, a bare clone3 does not, and a task with its template's id would take locks in
+ * another's
  * name. glibc gives the kernel that word's address at start, and the kernel tells it again. */
 static pid_t *thread_id_word(void) {
     pid_t *word = NULL;
@@ -85,7 +86,7 @@ static pid_t clone_without_clone3(uint64_t flags, int cgroup, int *pidfd, pid_t 
     int code = errno;
     close(gate[0]);
     if (pid > 0 && !(move(pid, cgroup) && write(gate[1], "", 1) == 1)) {
-        // The child ends by itself when the gate closes; whoever reaps it knows nothing of it.
+        // The child ends by itself when the gate closes; the process that reaps it knows nothing of it.
         code = errno;
         pid = -1;
         close(*pidfd);
@@ -186,7 +187,8 @@ static _Noreturn void keep_namespace(pid_t handler, int status) {
 }
 
 bool process_become_init(int status, bool maps_user) {
-    // Our ids read as "nobody" until they are mapped; the ones that exec gave us are still in the auxiliary vector.
+    // Our ids read as "nobody" until they are mapped; the ones that exec gave us are still in the auxiliary
+    // vector.
     if (maps_user && !map_user((uid_t)getauxval(AT_EUID), (gid_t)getauxval(AT_EGID)))
         return false;
     // A /proc of its own: libdispatch looks its threads up in /proc and traps where it can't find them.

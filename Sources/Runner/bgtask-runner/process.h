@@ -11,8 +11,9 @@ int64_t now_nanoseconds(void);
 
 /** Makes a child like fork: 0 in the child, its pid in the parent, -1 with errno.
  *
- *  `flags` are CLONE_PARENT and CLONE_NEW...; `cgroup` is the descriptor of the group to start in, or -1. The pidfd
- *  (close-on-exec) goes to `*pidfd`. Only for a process of one thread. Where clone3 is refused (containers answer
+ *  `flags` are CLONE_PARENT and CLONE_NEW...; `cgroup` is the descriptor of the group to start in, or -1. The
+ *  pidfd (close-on-exec) goes to `*pidfd`. Only for a process of one thread. Where clone3 is refused
+ *  (containers answer
  *  ENOSYS) clone is used, and the child returns once it has been moved into its group. */
 pid_t process_clone(uint64_t flags, int cgroup, int *pidfd);
 
@@ -27,8 +28,9 @@ struct namespace_status {
 
 /** Makes the calling process, the first of its PID namespace, its init.
  *
- *  Returns in a new child, the handler's process. The init itself closes all descriptors but `status`, reaps, and
- *  when the handler has ended kills the rest, counts it, writes a `namespace_status` and exits 0. Returns false
+ *  Returns in a new child, the handler's process. The init itself closes all descriptors but `status`, reaps,
+ *  and when the handler has ended kills the rest, counts it, writes a `namespace_status` and exits 0. Returns
+ *  false
  *  with errno, in the first process, if the namespace can't be set up. */
 bool process_become_init(int status, bool maps_user);
 

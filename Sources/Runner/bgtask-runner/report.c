@@ -59,7 +59,8 @@ static bool write_all(const uint8_t *bytes, size_t length) {
         } else if (errno == EAGAIN) {
             int64_t left = deadline == INT64_MAX ? -1 : (deadline - now_nanoseconds()) / 1000000;
             if (deadline != INT64_MAX && left <= 0)
-                // The host does not read. Half a frame can't be taken back, and the control thread must not hang.
+                // The host does not read. Half a frame can't be taken back, and the control thread must not
+                // hang.
                 _exit(EXIT_PROTOCOL_ERROR);
             poll(&(struct pollfd){.fd = pipe_descriptor, .events = POLLOUT}, 1, (int)left);
         } else if (errno != EINTR) {

@@ -77,7 +77,8 @@ static bool take_signal(int number) {
 
 /* The signal that asks for a stack; 0 where the plugin uses both that could.
  *
- * SIGPROF comes first: libdispatch's worker threads, on which Swift's tasks run too, block all real-time signals
+ * SIGPROF comes first: libdispatch's worker threads, on which Swift's tasks run too, block all real-time
+ * signals
  * and leave this one open for profilers. Looked at before each question: a plugin may take a signal at any time. */
 static int asking_signal(void) {
     static bool is_prepared;

@@ -19,7 +19,8 @@ bool task_prepare(void);
 
 /** Runs the launch that comes on TASK_CONTROL.
  *
- *  `library` is the plugin's handle from dlopen, or NULL for a call program. `since` is when the process was asked
+ *  `library` is the plugin's handle from dlopen, or NULL for a call program. `since` is when the process was
+ * asked
  *  for (CLOCK_MONOTONIC nanoseconds). The descriptors are in place and the isolation is in force. */
 _Noreturn void task_run(void *library, int64_t since);
 

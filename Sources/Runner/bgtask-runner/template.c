@@ -89,7 +89,8 @@ static _Noreturn void become_task(const struct clone_request *request, const int
 static _Noreturn void become_standby(const struct clone_request *request, const int *descriptors,
                                      void *library) {
     char finding[512];
-    // The places of a task's pipes are taken until they come, so that nothing that comes stands where one must go.
+    // The places of a task's pipes are taken until they come, so that nothing that comes stands where one
+    // must go.
     int places[] = {STDIN_FILENO, STDIN_FILENO, STDIN_FILENO,
                     STDIN_FILENO, STDIN_FILENO, descriptors[STANDBY_ASKS]};
     // One that can't stand by ends: its launch gets a task of its own.

@@ -2,7 +2,8 @@ public import BackgroundTasks
 public import Foundation
 import Synchronization
 
-/// The app under test, with a host that is played: permits, a virtual clock, what was submitted, logged and launched.
+/// The app under test, with a host that is played: permits, a virtual clock, what was submitted, logged and
+/// launched.
 ///
 /// Get one from ``withTestApp(bundle:permitting:at:_:)``. Callable from any thread.
 public final class TestApp: Sendable {
@@ -123,8 +124,8 @@ public final class TestApp: Sendable {
     /// The virtual date.
     public var now: Date { host.now }
 
-    /// Moves the virtual clock: launches that outlive their lease expire, and pending requests that are due by then are
-    /// launched, the earliest first.
+    /// Moves the virtual clock: launches that outlive their lease expire, and pending requests that are due
+    /// by then are launched, the earliest first.
     ///
     /// - Parameter seconds: How far; 0 launches what is due now.
     /// - Returns: What was launched.
@@ -157,7 +158,8 @@ public final class TestApp: Sendable {
     ///   - lowPowerMode: Whether low-power mode is on; `nil` leaves it.
     ///   - thermalState: How hot it is; `nil` leaves it.
     ///   - shouldDefer: Whether activities should stop; `nil` leaves it.
-    ///   - offersGPU: Whether ``BackgroundTasks/BGTaskScheduler/supportedResources`` has the GPU; `nil` leaves it.
+    ///   - offersGPU: Whether ``BackgroundTasks/BGTaskScheduler/supportedResources`` has the GPU; `nil`
+    ///     leaves it.
     public func setConditions(
         lowPowerMode: Bool? = nil, thermalState: ProcessInfo.ThermalState? = nil, shouldDefer: Bool? = nil,
         offersGPU: Bool? = nil
@@ -170,7 +172,8 @@ public final class TestApp: Sendable {
         }
     }
 
-    /// Refuses every submission from now on, as a host does whose user switched refresh off; `nil` accepts them again.
+    /// Refuses every submission from now on, as a host does whose user switched refresh off; `nil` accepts
+    /// them again.
     ///
     /// - Parameter code: The error's code.
     public func refuseSubmissions(with code: BGTaskScheduler.Error.Code?) { host.refuse(with: code) }

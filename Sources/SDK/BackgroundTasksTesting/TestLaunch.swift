@@ -38,8 +38,8 @@ public final class TestLaunch: Sendable {
 
     /// Waits until the handler has set an expiration handler, or the launch has ended.
     ///
-    /// Handlers run beside the test: one that is told to stop before it has come to set its expiration handler ends as
-    /// ``Ending/expiredUnheard``, here as under a host.
+    /// Handlers run beside the test: one that is told to stop before it has come to set its expiration
+    /// handler ends as ``Ending/expiredUnheard``, here as under a host.
     public func listening() async {
         await withCheckedContinuation { waiting in channel.whenListening { waiting.resume() } }
     }

@@ -3,8 +3,8 @@ public import Foundation
 
 /// Runs a test with an app of its own: nothing is registered, nothing pending, and no host is needed.
 ///
-/// There is one `BGTaskScheduler.shared` in a process, so such tests wait for each other, even when the test runner runs
-/// them at once.
+/// There is one `BGTaskScheduler.shared` in a process, so such tests wait for each other, even when the test
+/// runner runs them at once.
 ///
 /// ```swift
 /// @Test func `refreshes and submits again`() async throws {

@@ -1,6 +1,7 @@
 /// Takes the answer to one HTTP/1.1 request out of the bytes of a connection (RFC 9112).
 ///
-/// A value: bytes in, bytes of the body out. It knows bodies with a length, in chunks, and up to the connection's end.
+/// A value: bytes in, bytes of the body out. It knows bodies with a length, in chunks, and up to the
+/// connection's end.
 struct AnswerDecoder {
     /// Bytes of one line: far more than any header field of a host.
     static let maximumLine = 64 << 10

@@ -2,8 +2,8 @@
 ///
 /// Every call blocks its thread.
 ///
-/// It is written by hand because the SDK links it into every plugin, and an HTTP library would come with it each time.
-/// The command line uses the same code.
+/// It is written by hand because the SDK links it into every plugin, and an HTTP library would come with it
+/// each time. The command line uses the same code.
 public struct ControlConnection: Sendable {
     /// What a host answered.
     public struct Answer: Equatable, Sendable {
@@ -18,7 +18,7 @@ public struct ControlConnection: Sendable {
 
     /// The socket.
     public let path: String
-    /// Seconds that one read or write may take; `nil` waits for ever.
+    /// Seconds that one read or write may take; `nil` waits without a limit.
     public let timeout: Int?
 
     /// A way to the host behind a socket; nothing is opened yet.
@@ -108,7 +108,8 @@ struct AnswerReader {
 
     /// Waits for more of the body; `nil` at its end.
     ///
-    /// - Throws: ``ControlFailure``; a connection that ends before the answer does is ``ControlFailure/broken(_:)``.
+    /// - Throws: ``ControlFailure``; a connection that ends before the answer does is
+    ///   ``ControlFailure/broken(_:)``.
     mutating func next() throws(ControlFailure) -> [UInt8]? {
         while !decoder.isDone {
             let bytes = try socket.receive()

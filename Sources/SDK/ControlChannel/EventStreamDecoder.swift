@@ -1,7 +1,8 @@
-/// Takes server-sent events out of a stream of bytes (WHATWG HTML, section 9.2), as far as this channel uses them.
+/// Takes server-sent events out of a stream of bytes (WHATWG HTML, section 9.2), as far as this channel uses
+/// them.
 ///
-/// Understands `event:` and `data:` fields, comments, and lines that end in LF or CRLF. Bounded: a peer that sends a
-/// line or an event without end is an error.
+/// Understands `event:` and `data:` fields, comments, and lines that end in LF or CRLF. Bounded: a peer that
+/// sends a line or an event without end is an error.
 public struct EventStreamDecoder: Sendable {
     /// One event.
     public struct Event: Equatable, Sendable {

@@ -11,7 +11,7 @@ public final class LocalSocket: Sendable {
     ///
     /// - Parameters:
     ///   - path: Where the other end listens, at most 107 bytes.
-    ///   - timeout: Seconds that one read or write may take; `nil` waits for ever.
+    ///   - timeout: Seconds that one read or write may take; `nil` waits without a limit.
     /// - Throws: ``ControlFailure/unreachable(_:)``.
     public init(path: String, timeout: Int?) throws(ControlFailure) {
         self.path = path

@@ -5,8 +5,8 @@ public import TaskModel
 
 /// A typed client of the control API on a host's Unix socket.
 ///
-/// Every call opens a connection of its own and closes it, so that a client may be kept for any time and used from any
-/// task. No call has a deadline: cancel the task that waits.
+/// Every call opens a connection of its own and closes it, so that a client may be kept for any time and used
+/// from any task. No call has a deadline: cancel the task that waits.
 public struct ControlClient: Sendable {
     /// The socket that is asked.
     public let socketPath: String
@@ -147,7 +147,8 @@ public struct ControlClient: Sendable {
 
     /// What happens in the host from the moment this returns.
     ///
-    /// - Returns: Events until the host stops or drops a reader that is too slow; events of a newer host are left out.
+    /// - Returns: Events until the host stops or drops a reader that is too slow; events of a newer host are
+    ///   left out.
     /// - Throws: ``ControlClientError``; the stream itself throws it too.
     public func events() async throws(ControlClientError) -> AsyncThrowingStream<HostEventMessage, any Error>
     {

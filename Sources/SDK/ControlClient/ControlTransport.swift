@@ -3,7 +3,8 @@ import ControlWire
 import FoundationEssentials
 import LinuxSystem
 
-/// The blocking connection of ControlChannel, each call on a thread of its own, for callers that must not block theirs.
+/// The blocking connection of ControlChannel, each call on a thread of its own, for callers that must not
+/// block theirs.
 struct ControlTransport: Sendable {
     enum Method: String, Sendable {
         case GET, POST, PATCH, DELETE
@@ -64,7 +65,8 @@ struct ControlTransport: Sendable {
         return stream
     }
 
-    /// Runs a conversation on a thread until it resumes the caller; cancelling the caller's task ends it before.
+    /// Runs a conversation on a thread until it resumes the caller; cancelling the caller's task ends it
+    /// before.
     private func waiting<Value: Sendable>(
         on thread: String,
         _ body:

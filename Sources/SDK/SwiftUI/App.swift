@@ -2,8 +2,8 @@
 
 /// An app: mark one type with `@main`.
 ///
-/// Only what runs in the background is here: scenes with their background tasks, and the scene phase. The content of
-/// windows is never asked for.
+/// Only what runs in the background is here: scenes with their background tasks, and the scene phase. The
+/// content of windows is never asked for.
 @MainActor @preconcurrency
 public protocol App {
     /// The scenes' type.
@@ -21,7 +21,8 @@ extension App {
     public static func main() { AppLaunch.run(Self.self) }
 }
 
-/// A part of an app that on iOS has windows; here it carries background tasks and waits for changes of a value.
+/// A part of an app that on iOS has windows; here it carries background tasks and waits for changes of a
+/// value.
 @MainActor @preconcurrency
 public protocol Scene {
     /// The type of what it is made of.

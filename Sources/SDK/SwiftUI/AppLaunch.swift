@@ -7,7 +7,8 @@ import Synchronization
 enum AppLaunch {
     /// Evaluates the scenes, registers their tasks, and does what the process was launched for.
     static func run(_ type: (some App).Type) {
-        // An app launch begins as if the user had opened the app; every other launch is in the background already.
+        // An app launch begins as if the user had opened the app; every other launch is in the background
+        // already.
         let launchedFor = BackgroundTasks.App.shared.host.launchedFor?.kind
         EnvironmentValues.current.scenePhase = launchedFor == .appLaunch ? .active : .background
         let app = type.init()

@@ -46,7 +46,8 @@ extension BackgroundTask {
 extension Scene {
     /// Runs an action when the app is launched for a background task.
     ///
-    /// The task is complete when the action returns. When it expires, the Swift task that runs the action is cancelled.
+    /// The task is complete when the action returns. When it expires, the Swift task that runs the action is
+    /// cancelled.
     ///
     /// - Parameters:
     ///   - task: What the app is launched for.

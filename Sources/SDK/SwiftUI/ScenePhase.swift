@@ -10,8 +10,8 @@ public enum ScenePhase: Comparable, Hashable, Sendable {
 
 /// What scenes are told of their surroundings.
 public struct EnvironmentValues: Sendable {
-    /// Where the app's scenes are: active while an app launch begins, then in the background; in every other launch in
-    /// the background from the start.
+    /// Where the app's scenes are: active while an app launch begins, then in the background; in every other
+    /// launch in the background from the start.
     public var scenePhase: ScenePhase
 
     @MainActor static var current = EnvironmentValues(scenePhase: .background)

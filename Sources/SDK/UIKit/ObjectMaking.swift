@@ -2,7 +2,8 @@ import BackgroundTasks
 import CObjects
 import Foundation
 
-/// Makes objects of classes that are known only at run time, as Objective-C does: delegates promise no `init()`.
+/// Makes objects of classes that are known only at run time, as Objective-C does: delegates promise no
+/// `init()`.
 enum ObjectMaking {
     /// Makes an object with the class's own `init()`.
     static func make<Object>(_ type: Object.Type) -> Object {

@@ -70,7 +70,8 @@ open class UIApplication: UIResponder, @unchecked Sendable {
 
     /// The app's delegate.
     ///
-    /// Unsafe only to the compiler: launch code sets it on the main thread, before it calls anything of the delegate.
+    /// Unsafe only to the compiler: launch code sets it on the main thread, before it calls anything of the
+    /// delegate.
     nonisolated(unsafe) public weak var delegate: (any UIApplicationDelegate)?
 
     /// What the app is doing: nothing here ever has a window.
@@ -114,7 +115,8 @@ open class UIApplication: UIResponder, @unchecked Sendable {
         AssertionBook.shared.end(identifier.rawValue)
     }
 
-    /// Seconds that are left to assertions: the largest finite number while the task runs, an estimate after it.
+    /// Seconds that are left to assertions: the largest finite number while the task runs, an estimate after
+    /// it.
     open var backgroundTimeRemaining: TimeInterval { AssertionBook.shared.timeRemaining }
 
     // MARK: Refresh and push

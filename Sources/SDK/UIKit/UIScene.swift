@@ -3,7 +3,8 @@ public import Foundation
 /// Windows are not here; app delegates from a template have a variable of this type.
 open class UIWindow: UIResponder {}
 
-/// Scenes are not here: these are the types that a template's app delegate names in methods that are never called.
+/// Scenes are not here: these are the types that a template's app delegate names in methods that are never
+/// called.
 open class UIScene: UIResponder {
     /// Why a scene was made; never made here.
     public final class ConnectionOptions: NSObject {}

@@ -2,7 +2,8 @@ import Foundation
 
 /// A message whose values are private where nothing else is said.
 ///
-/// Interpolated texts and objects are private, numbers and Booleans public; the message's own words are public.
+/// Interpolated texts and objects are private, numbers and Booleans public; the message's own words are
+/// public.
 public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
     let text: String
 

@@ -25,7 +25,8 @@ public struct OSLogPrivacy: Sendable {
     public static var auto: Self { Self(rule: .auto, mask: .none) }
     /// Everybody.
     public static var `public`: Self { Self(rule: .open, mask: .none) }
-    /// Nobody, but whoever develops with private values shown: `BGTASK_LOG_PRIVATE=1`, which `bgtask dev` sets.
+    /// Nobody, except a developer who shows private values: `BGTASK_LOG_PRIVATE=1`, which `bgtask dev`
+    /// sets.
     public static var `private`: Self { Self(rule: .closed, mask: .none) }
     /// Nobody, not even where private values are shown.
     public static var sensitive: Self { Self(rule: .sealed, mask: .none) }

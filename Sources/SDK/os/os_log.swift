@@ -6,7 +6,7 @@ import Foundation
 /// - Parameter message: The message.
 public func os_log(_ message: OSLogMessage) { OSLog.default.write(.notice, message.text) }
 
-/// Writes a message.
+/// Writes an interpolated message at a level.
 ///
 /// - Parameters:
 ///   - type: Its level.

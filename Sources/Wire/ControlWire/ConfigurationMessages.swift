@@ -21,7 +21,8 @@ public struct ConfigurationMessage: Codable, Equatable, Sendable {
         public var key: String
         /// What is in force.
         public var value: String
-        /// Where it comes from: a file with its line, an environment variable, an option, `standard`, `bgtask settings`.
+        /// Where it comes from: a file with its line, an environment variable, an option, `standard`, `bgtask
+        /// settings`.
         public var source: String
         /// The values that it overrides, the nearest layer first.
         public var overridden: [Origin]

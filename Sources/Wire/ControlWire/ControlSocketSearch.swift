@@ -9,7 +9,8 @@ public enum ControlSocketSearch {
     ///
     /// - Parameters:
     ///   - option: What `--socket` says; `nil` if it was not given. If it was, nothing else counts.
-    ///   - environment: `BGTASK_SOCKET` counts alone too; without it the user's runtime directory, then the system's.
+    ///   - environment: `BGTASK_SOCKET` counts alone too; without it the user's runtime directory, then the
+    ///     system's.
     /// - Returns: Absolute paths, as far as they were given as such.
     public static func candidates(option: String?, environment: [String: String]) -> [String] {
         if let option { return [option] }

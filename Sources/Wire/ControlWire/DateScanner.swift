@@ -2,9 +2,9 @@ import TaskModel
 
 /// Reads an RFC 3339 time from left to right.
 ///
-/// FoundationEssentials has a parser too (`Date.ISO8601FormatStyle`), which is no substitute: it reads 30 February as
-/// 2 March and 25:00 as 01:00, passes over text behind the time, and refuses a time without seconds. Its dates are
-/// floating-point seconds, so 0.123 s comes back as 122 ms.
+/// FoundationEssentials has a parser too (`Date.ISO8601FormatStyle`), which is no substitute: it reads 30
+/// February as 2 March and 25:00 as 01:00, passes over text behind the time, and refuses a time without
+/// seconds. Its dates are floating-point seconds, so 0.123 s comes back as 122 ms.
 struct DateScanner {
     private var rest: Substring.UTF8View
 

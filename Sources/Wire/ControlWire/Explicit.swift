@@ -29,7 +29,8 @@ public struct Explicit<Value: Codable & Equatable & Sendable>: Codable, Equatabl
 }
 
 extension KeyedDecodingContainer {
-    /// Takes precedence over the standard library's method, so that synthesized decoding accepts a missing key.
+    /// Takes precedence over the standard library's method, so that synthesized decoding accepts a missing
+    /// key.
     func decode<Value>(_ type: Explicit<Value>.Type, forKey key: Key) throws -> Explicit<Value> {
         try decodeIfPresent(type, forKey: key) ?? Explicit(wrappedValue: nil)
     }

@@ -80,7 +80,6 @@ public struct VersionMessage: Codable, Equatable, Sendable {
     /// The control API's, ``ControlProtocol/version``.
     public var api: Int
 
-    /// Makes a message.
     public init(version: String) {
         product = "bgtask"
         self.version = version

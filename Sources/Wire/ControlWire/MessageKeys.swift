@@ -1,6 +1,8 @@
-/// The keys that a message may have, found by letting its type decode itself from a decoder that notes what it is asked.
+/// The keys that a message may have, found by letting its type decode itself from a decoder that notes what
+/// it is asked.
 ///
-/// There is no list to keep beside the types: a property that is added to a message is a valid key from then on.
+/// There is no list to keep beside the types: a property that is added to a message is a valid key from then
+/// on.
 public struct MessageKeys: Equatable, Sendable {
     /// The keys of the object itself, in the order in which the type declares them.
     public var names: [String] = []
@@ -23,7 +25,8 @@ public struct MessageKeys: Equatable, Sendable {
 
     /// Looks for a key that the type does not have.
     ///
-    /// - Parameter decoder: Stands at the object; anything but an object passes, as decoding the type refuses it.
+    /// - Parameter decoder: Stands at the object; anything but an object passes, as decoding the type refuses
+    ///   it.
     /// - Throws: ``UnknownKeyError`` for the first one in alphabetical order.
     func check(_ decoder: any Decoder) throws {
         guard let object = try? decoder.container(keyedBy: AnyKey.self) else { return }
@@ -60,8 +63,8 @@ public struct UnknownKeyError: Error, Equatable, Sendable {
 
 /// A message in which every key is one that its type knows.
 ///
-/// For what the host is asked: a mistyped key would ask for something else than its writer wanted. Answers are decoded
-/// without it, because a newer host may say more.
+/// For what the host is asked: a mistyped key would ask for something else than its writer wanted. Answers
+/// are decoded without it, because a newer host may say more.
 struct StrictMessage<Message: Decodable>: Decodable {
     let message: Message
 
@@ -147,7 +150,8 @@ private struct SampleObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        // A value that needs more than a sample may be left out; the keys that it asked for are noted all the same.
+        // A value that needs more than a sample may be left out; the keys that it asked for are noted all the
+        // same.
         try? SampleDecoder.sample(type, notes.note(key))
     }
 

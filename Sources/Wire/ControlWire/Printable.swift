@@ -1,9 +1,10 @@
 /// Makes foreign text safe to show.
 ///
-/// Titles, messages and paths come from plugins and clients. A terminal obeys control characters in them, and some
-/// Unicode characters turn the order of what is shown; both become visible instead.
+/// Titles, messages and paths come from plugins and clients. A terminal obeys control characters in them, and
+/// some Unicode characters turn the order of what is shown; both become visible instead.
 public enum Printable {
-    /// The text on one line: C0 and C1 controls, line and paragraph separators and bidirectional controls are escaped.
+    /// The text on one line: C0 and C1 controls, line and paragraph separators and bidirectional controls are
+    /// escaped.
     ///
     /// - Parameters:
     ///   - text: Anything.

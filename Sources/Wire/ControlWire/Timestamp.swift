@@ -1,6 +1,7 @@
 public import TaskModel
 
-/// A point on the wall clock as every JSON text carries it: `2026-11-21T02:45:08.123Z`, always UTC, always milliseconds.
+/// A point on the wall clock as every JSON text carries it: `2026-11-21T02:45:08.123Z`, always UTC, always
+/// milliseconds.
 public struct Timestamp: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The time.
     public let time: WallTime

@@ -28,7 +28,8 @@ public struct SubmitMessage: WireMessage {
     public var requiresGPU: Bool
     /// When an activity's window ends, milliseconds since 1970; `nil`: no window.
     public var deadline: Int64?
-    /// The number of the kind that the handler means, which the host compares with the manifest's; `nil` takes that.
+    /// The number of the kind that the handler means, which the host compares with the manifest's; `nil`
+    /// takes that.
     public var taskKind: UInt64?
 
     public init(call: UInt64, identifier: String) {

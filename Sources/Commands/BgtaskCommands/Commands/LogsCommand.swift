@@ -59,7 +59,8 @@ struct LogsCommand: HostCommand {
 
 /// One line of the log for people.
 enum LogText {
-    /// `02:45:08.123 notice L42 com.example.feed.refresh: [subsystem:category] text`; without the launch's names inside of one.
+    /// `02:45:08.123 notice L42 com.example.feed.refresh: [subsystem:category] text`; without the launch's
+    /// names inside of one.
     static func line(_ line: LogLineMessage, style: Style, inLaunch: Bool) -> String {
         var parts = [style.dim(clock(line.at)), level(line, style)]
         if !inLaunch {

@@ -2,7 +2,8 @@ import ControlClient
 import ControlWire
 import TaskModel
 
-/// Where a command writes: text for people or JSON for programs on standard output, complaints on standard error.
+/// Where a command writes: text for people or JSON for programs on standard output, complaints on standard
+/// error.
 struct Console: Sendable {
     /// The reader of standard output is gone.
     struct Closed: Error {}
@@ -58,7 +59,8 @@ struct Console: Sendable {
         surroundings.errors(text + "\n")
     }
 
-    /// Says why there is no answer: as JSON on standard output where that was asked for, else on standard error.
+    /// Says why there is no answer: as JSON on standard output where that was asked for, else on standard
+    /// error.
     func report(_ error: ControlClientError, tried candidates: [String]) throws {
         let message = Self.message(for: error, tried: candidates)
         if json {

@@ -41,7 +41,8 @@ struct DevRound {
     ///   - changes: Signals that a file may have changed.
     ///   - hasChanged: Whether one did.
     /// - Returns: Whether every launch succeeded.
-    /// - Throws: `AuthoringError` where the host does not start or stay, `ControlClientError` where it breaks off.
+    /// - Throws: `AuthoringError` where the host does not start or stay, `ControlClientError` where it breaks
+    ///   off.
     mutating func run(until changes: AsyncStream<Void>, hasChanged: () -> Bool) async throws -> Bool {
         try await waitForHost()
         let (inputs, sink) = AsyncStream.makeStream(of: Input.self)
@@ -135,7 +136,7 @@ struct DevRound {
         let chosen = plan.tasks.filter { $0.pattern.matches(task) }
         guard !chosen.isEmpty else {
             let known = plan.tasks.map(\.pattern.description).joined(separator: ", ")
-            throw AuthoringError(task.rawValue, "no manifest permits it", "There are: \(known)")
+            throw AuthoringError(task.rawValue, "no manifest permits it", "Permitted tasks: \(known)")
         }
         return Array(chosen.prefix(1))
     }

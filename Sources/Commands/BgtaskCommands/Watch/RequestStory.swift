@@ -128,7 +128,8 @@ struct RequestStory {
         return lines
     }
 
-    /// What keeps it from starting, with the command that starts it all the same; empty if that was said already.
+    /// What keeps it from starting, with the command that starts it all the same; empty if that was said
+    /// already.
     mutating func block(_ verdicts: [VerdictMessage], identifier: TaskIdentifier, now: WallTime) -> [String] {
         guard end == nil, !isRunning else { return [] }
         let blocking = Wording.blocking(verdicts, now: now)

@@ -3,7 +3,8 @@ import ControlClient
 import ControlWire
 import TaskModel
 
-/// Follows one request for `--wait`: a live line on a terminal, plain lines elsewhere, one JSON object with `--json`.
+/// Follows one request for `--wait`: a live line on a terminal, plain lines elsewhere, one JSON object with
+/// `--json`.
 struct RequestWatch {
     let client: ControlClient
     let console: Console

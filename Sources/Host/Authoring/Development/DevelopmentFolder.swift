@@ -72,7 +72,8 @@ public struct DevelopmentFolder: Sendable {
     public func startHost() throws(AuthoringError) -> LeashedProgram {
         let program = try Installation().program("bgtaskd")
         try? DirectoryTree.make(path + "/etc", mode: 0o755)
-        // Who develops reads the log alone: what apps call private is shown, unless the variable is set otherwise.
+        // Who develops reads the log alone: what apps call private is shown, unless the variable is set
+        // otherwise.
         let showsPrivate = ProcessFacts.environment("BGTASK_LOG_PRIVATE") ?? "1"
         return try LeashedProgram(
             [

@@ -3,8 +3,9 @@ import TaskModel
 
 /// What makes a push a silent one, which is the only kind that the host delivers.
 ///
-/// As with Apple, a payload with an `aps` object must have `content-available` set to 1 in it; without that it is a
-/// notification for a user to see. A payload without `aps` was written for this host, whose pushes are all silent.
+/// As with Apple, a payload with an `aps` object must have `content-available` set to 1 in it; without that
+/// it is a notification for a user to see. A payload without `aps` was written for this host, whose pushes
+/// are all silent.
 enum SilentPush {
     private struct Envelope: Decodable {
         let aps: Notification?

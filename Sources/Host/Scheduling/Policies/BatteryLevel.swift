@@ -50,6 +50,7 @@ struct BatteryLevel: Policy {
 }
 
 extension PowerCondition {
-    /// The charge in tenths, rounded down: scores move in steps, so that not every percent is a reason to look at everything.
+    /// The charge in tenths, rounded down: scores move in steps, so that not every percent is a reason to
+    /// look at everything.
     var chargeBand: Int { (batteryPercent ?? 0) / 10 }
 }

@@ -1,9 +1,10 @@
 import TaskModel
 
-/// What a bundle may spend in a day: refresh launches, and CPU time of deferrable work; refilled at local midnight.
+/// What a bundle may spend in a day: refresh launches, and CPU time of deferrable work; refilled at local
+/// midnight.
 ///
-/// Work that requires external power, and has it, neither spends CPU time of the budget nor waits for it, as its CPU
-/// monitor is relaxed too: a night on the charger costs no battery.
+/// Work that requires external power, and has it, neither spends CPU time of the budget nor waits for it, as
+/// its CPU monitor is relaxed too: a night on the charger costs no battery.
 struct Budget: Policy {
     let name = "Budget"
 

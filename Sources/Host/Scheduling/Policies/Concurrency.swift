@@ -2,7 +2,8 @@ import TaskModel
 
 /// How many launches run at once, by lane.
 ///
-/// That a bundle has one while others wait is a matter of order: free slots go to bundles without a launch first.
+/// That a bundle has one while others wait is a matter of order: free slots go to bundles without a launch
+/// first.
 struct Concurrency: Policy {
     let name = "Concurrency"
 

@@ -1,9 +1,10 @@
 import TaskModel
 
-/// Processing waits until the device is idle, and ends when the user returns; other deferrable work prefers an idle one.
+/// Processing waits until the device is idle, and ends when the user returns; other deferrable work prefers
+/// an idle one.
 ///
-/// Unknown is not a return: what runs goes on. It is not idleness either: processing does not start, unless its manifest or
-/// the operator says that activity does not matter.
+/// Unknown is not a return: what runs goes on. It is not idleness either: processing does not start, unless
+/// its manifest or the operator says that activity does not matter.
 struct DeviceActivity: Policy {
     let name = "DeviceActivity"
     let reach = Reach.machine

@@ -1,6 +1,7 @@
 import TaskModel
 
-/// A bundle that the user dismissed gets no refresh and no push until it is used again; processing still runs.
+/// A bundle that the user dismissed gets no refresh and no push until it is used again; processing still
+/// runs.
 struct Dismissed: Policy {
     let name = "Dismissed"
     let reach = Reach.bundle

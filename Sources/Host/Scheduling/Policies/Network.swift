@@ -2,7 +2,8 @@ import TaskModel
 
 /// The constraint on the network, and what the network costs.
 ///
-/// Where the user asked for low data, deferrable work that needs the network does not start; what runs goes on.
+/// Where the user asked for low data, deferrable work that needs the network does not start; what runs goes
+/// on.
 struct Network: Policy {
     let name = "Network"
     let reach = Reach.machine

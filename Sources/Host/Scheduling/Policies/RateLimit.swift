@@ -4,10 +4,12 @@ import TaskModel
 ///
 /// - One identifier: `launchSpacing` apart.
 /// - One bundle: at most `launchesPerHour` of each kind within an hour.
-/// - One bundle's refresh launches `refreshSpacing` apart, its pushes of priority 5 `pushSpacing` after any push.
+/// - One bundle's refresh launches `refreshSpacing` apart, its pushes of priority 5 `pushSpacing` after any
+///   push.
 ///
-/// A request that was put back is the same work going on, and has a back-off of its own: it does not wait for its turn again.
-/// What a user asked for and launches of apps have no rate, and simulated launches ask no policy.
+/// A request that was put back is the same work going on, and has a back-off of its own: it does not wait for
+/// its turn again. What a user asked for and launches of apps have no rate, and simulated launches ask no
+/// policy.
 struct RateLimit: Policy {
     let name = "RateLimit"
 

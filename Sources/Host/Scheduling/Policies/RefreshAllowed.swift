@@ -1,6 +1,7 @@
 import TaskModel
 
-/// The user's switch for background refresh, per bundle and for the host; only the administrator lifts `restricted`.
+/// The user's switch for background refresh, per bundle and for the host; only the administrator lifts
+/// `restricted`.
 struct RefreshAllowed: Policy {
     let name = "RefreshAllowed"
     let reach = Reach.bundle
@@ -51,15 +52,16 @@ struct RefreshAllowed: Policy {
 }
 
 extension SchedulerSettings {
-    /// The switch that decides for a bundle, and whether it is the host's: that one goes before all bundles' own.
+    /// The switch that decides for a bundle, and whether it is the host's: that one goes before all bundles'
+    /// own.
     func refreshInForce(of bundle: BundleIdentifier, _ state: BundleState)
         -> (permission: RefreshPermission, isOfHost: Bool)
     {
         refresh == .available ? (refreshSwitch(of: bundle, state), false) : (refresh, true)
     }
 
-    /// The switch of a bundle that is in force: the administrator's restriction, else the user's choice, else what is
-    /// configured.
+    /// The switch of a bundle that is in force: the administrator's restriction, else the user's choice, else
+    /// what is configured.
     func refreshSwitch(of bundle: BundleIdentifier, _ state: BundleState) -> RefreshPermission {
         guard let configured = bundleRefresh[bundle] else { return state.refresh }
         let isChosen = state.refreshChangedAt != nil && state.refresh != .restricted

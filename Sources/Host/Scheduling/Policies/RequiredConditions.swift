@@ -1,6 +1,7 @@
 import TaskModel
 
-/// The custom conditions that the manifest requires; unknown satisfies none, and one that no file defines does not either.
+/// The custom conditions that the manifest requires; unknown satisfies none, and one that no file defines
+/// does not either.
 struct RequiredConditions: Policy {
     let name = "RequiredConditions"
     let reach = Reach.machine

@@ -1,6 +1,7 @@
 import TaskModel
 
-/// Heat thins and stops work: `fair` leaves one deferrable launch, `serious` none and ends processing, `critical` ends everything.
+/// Heat thins and stops work: `fair` leaves one deferrable launch, `serious` none and ends processing,
+/// `critical` ends everything.
 ///
 /// Unknown heat is taken for `fair`: the full number of launches is not granted, and nothing waits forever.
 struct Thermal: Policy {

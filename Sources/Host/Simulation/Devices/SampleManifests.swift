@@ -2,7 +2,8 @@ public import TaskModel
 
 /// What a made-up device has installed where no manifests are given: one bundle of each sort of work.
 public enum SampleManifests {
-    /// News refreshed often, photos tidied on the charger, a backup over the network at night, maps that the user asks for.
+    /// News refreshed often, photos tidied on the charger, a backup over the network at night, maps that the
+    /// user asks for.
     ///
     /// - Throws: Nothing as long as the names below are names.
     public static func make() throws -> [Manifest] {

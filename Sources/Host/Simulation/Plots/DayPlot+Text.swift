@@ -1,7 +1,8 @@
 import TaskModel
 
 extension DayPlot {
-    /// The plot as lines for a terminal; blocks are the fuller the more there is of it, a launch is `=`, one that did not succeed `x`.
+    /// The plot as lines for a terminal; blocks are the fuller the more there is of it, a launch is `=`, one
+    /// that did not succeed `x`.
     ///
     /// - Parameters:
     ///   - width: Columns of the time axis, without the names; at least 24.

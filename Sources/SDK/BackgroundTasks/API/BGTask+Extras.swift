@@ -50,14 +50,17 @@ extension BGTask {
         running.expiration.map { BGTaskExpirationReason(rawValue: $0.reason) }
     }
 
-    /// Until when the handler may run: the end of its lease, and once it expires, the moment at which everything is killed.
+    /// Until when the handler may run: the end of its lease, and once it expires, the moment at which
+    /// everything is killed.
     ///
-    /// `nil` where the launch has no end. Power renews leases and conditions shorten them: plan with it, obey expiration.
+    /// `nil` where the launch has no end. Power renews leases and conditions shorten them: plan with it, obey
+    /// expiration.
     public var deadline: Date? { running.deadline }
 
     /// What an attempt hands to the next one: what the last attempt saved, then what this one has.
     ///
-    /// At most 48 KiB; a larger one is refused with a line in the log, and the one before stays. `nil` forgets it.
+    /// At most 48 KiB; a larger one is refused with a line in the log, and the one before stays. `nil`
+    /// forgets it.
     public var checkpoint: Data? {
         get { running.checkpoint }
         set { running.checkpoint = newValue }
@@ -66,12 +69,13 @@ extension BGTask {
     /// The JSON object that the request was submitted with; `nil` if none.
     public var payload: Data? { running.facts.payload }
 
-    /// Ends an expiring launch without completing it: the host puts the same request back, and its next attempt finds the last
-    /// ``checkpoint``.
+    /// Ends an expiring launch without completing it: the host puts the same request back, and its next
+    /// attempt finds the last ``checkpoint``.
     ///
-    /// Call it once the expiration handler has put everything down: the process ends soon after. Before the launch expires it
-    /// does nothing but write a line into the log; after the task has completed it does nothing. The host does not put back what the user has
-    /// cancelled. In an app that is a client it completes the task without success.
+    /// Call it once the expiration handler has put everything down: the process ends soon after. Before the
+    /// launch expires it does nothing but write a line into the log; after the task has completed it does
+    /// nothing. The host does not put back what the user has cancelled. In an app that is a client it
+    /// completes the task without success.
     public func endUnfinished() { running.endUnfinished() }
 
     /// 1 for the first launch of a request, and one more each time that the host has put it back.

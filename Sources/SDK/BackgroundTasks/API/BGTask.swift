@@ -3,8 +3,8 @@ import Synchronization
 
 /// One launch of a background task: what the launch handler gets.
 ///
-/// Set ``expirationHandler`` first, do the work, and call ``setTaskCompleted(success:)``. Every member may be used from
-/// any thread.
+/// Set ``expirationHandler`` first, do the work, and call ``setTaskCompleted(success:)``. Every member may be
+/// used from any thread.
 public class BGTask: NSObject, @unchecked Sendable {
     // Unchecked: `running` guards its own state with a mutex, and nothing else is stored.
     package let running: RunningTask
@@ -23,8 +23,9 @@ public class BGTask: NSObject, @unchecked Sendable {
 
     /// Called once when the launch must end soon, on the queue that the handler was registered with.
     ///
-    /// Without one an expiring launch ends at once, unsuccessful. Set to `nil` after it has been called, and by
-    /// ``setTaskCompleted(success:)``. One that is set too late, when the launch expires already, is called at once.
+    /// Without one an expiring launch ends at once, unsuccessful. Set to `nil` after it has been called, and
+    /// by ``setTaskCompleted(success:)``. One that is set too late, when the launch expires already, is
+    /// called at once.
     public var expirationHandler: (() -> Void)? {
         get { running.expirationHandler }
         set { running.expirationHandler = newValue }
@@ -32,8 +33,8 @@ public class BGTask: NSObject, @unchecked Sendable {
 
     /// Says that the work has ended; the process ends soon after.
     ///
-    /// The first call counts, later ones are ignored. `false` does not try again: submit another request before, where
-    /// that is wanted.
+    /// The first call counts, later ones are ignored. `false` does not try again: submit another request
+    /// before, where that is wanted.
     ///
     /// - Parameter success: Whether the work was done.
     public func setTaskCompleted(success: Bool) { running.complete(success: success) }

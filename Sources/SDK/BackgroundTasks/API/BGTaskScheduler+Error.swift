@@ -3,11 +3,12 @@ public import Foundation
 extension BGTaskScheduler {
     /// Why a request was refused.
     ///
-    /// A plain struct: Foundation's own base for such errors traps on Linux when it is hashed. All of Apple's ways to
-    /// look at it work: `catch BGTaskScheduler.Error.notPermitted`, `as? BGTaskScheduler.Error` with ``code``, and
-    /// `as NSError` with ``BGTaskScheduler/errorDomain``.
+    /// A plain struct: Foundation's own base for such errors traps on Linux when it is hashed. All of Apple's
+    /// ways to look at it work: `catch BGTaskScheduler.Error.notPermitted`, `as? BGTaskScheduler.Error` with
+    /// ``code``, and `as NSError` with ``BGTaskScheduler/errorDomain``.
     ///
-    /// Printed, it is a sentence: what was asked, what decided and what to do, with the code's name behind it.
+    /// Printed, it is a sentence: what was asked, what decided and what to do, with the code's name behind
+    /// it.
     public struct Error: CustomNSError, LocalizedError, CustomStringConvertible, Hashable, Sendable {
         /// What decided.
         public enum Code: Int, Sendable {
@@ -20,7 +21,8 @@ extension BGTaskScheduler {
             /// It can't start now, and its strategy is to fail then.
             case immediateRunIneligible = 4
 
-            /// Whether an error is one of this domain with that code: what `catch BGTaskScheduler.Error.notPermitted` asks.
+            /// Whether an error is one of this domain with that code: what `catch
+            /// BGTaskScheduler.Error.notPermitted` asks.
             ///
             /// - Parameters:
             ///   - code: The code in a `catch`.

@@ -5,8 +5,8 @@ public typealias dispatch_queue_t = DispatchQueue
 
 /// Takes launch handlers and requests.
 ///
-/// Callable from any thread. ``submit(_:)``, ``cancel(taskRequestWithIdentifier:)`` and the list of pending requests
-/// wait for the host's answer.
+/// Callable from any thread. ``submit(_:)``, ``cancel(taskRequestWithIdentifier:)`` and the list of pending
+/// requests wait for the host's answer.
 public class BGTaskScheduler: NSObject, @unchecked Sendable {
     // Unchecked: it has no state but the app's, which guards itself.
     private let app: App
@@ -35,12 +35,13 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
 
     /// Says what to call when a task is launched.
     ///
-    /// Every permitted identifier needs a handler, registered before the app has finished launching; only those of
-    /// continued tasks may come later. To register one twice, or late, ends the process.
+    /// Every permitted identifier needs a handler, registered before the app has finished launching; only
+    /// those of continued tasks may come later. To register one twice, or late, ends the process.
     ///
     /// - Parameters:
     ///   - identifier: A permitted identifier; for continued tasks the full one or the manifest's wildcard.
-    ///   - queue: Where the handler is called, and the expiration handler; `nil` is a serial queue in the background.
+    ///   - queue: Where the handler is called, and the expiration handler; `nil` is a serial queue in the
+    ///     background.
     ///   - launchHandler: Called with the task, once per launch.
     /// - Returns: `false` if the manifest does not permit the identifier; nothing is registered then.
     @discardableResult
@@ -106,7 +107,8 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
 
     /// Lists the app's pending requests, as copies.
     ///
-    /// - Parameter completionHandler: Called on an arbitrary queue; with an empty list where no host can be reached.
+    /// - Parameter completionHandler: Called on an arbitrary queue; with an empty list where no host can be
+    ///   reached.
     public func getPendingTaskRequests(completionHandler: @escaping ([BGTaskRequest]) -> Void) {
         let handler = Unchecked(completionHandler)
         App.callQueue.async { [app] in

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Runs a block now and then, when it is a good time for it.
 ///
-/// On Linux the block runs in a launch of its own: the manifest permits the identifier with the kind `activity`, launch
-/// code makes the scheduler and calls ``schedule(_:)`` each time, and the block runs in that process which the host
-/// launched for it.
+/// On Linux the block runs in a launch of its own: the manifest permits the identifier with the kind
+/// `activity`, launch code makes the scheduler and calls ``schedule(_:)`` each time, and the block runs in
+/// that process which the host launched for it.
 public class NSBackgroundActivityScheduler: NSObject, @unchecked Sendable {
     // Unchecked: what may change is in the mutex.
 
@@ -13,7 +13,8 @@ public class NSBackgroundActivityScheduler: NSObject, @unchecked Sendable {
     public enum Result: Int, Sendable {
         /// The work is done, until the next time.
         case finished = 1
-        /// It stopped midway, for instance because of ``NSBackgroundActivityScheduler/shouldDefer``, and wants to go on soon.
+        /// It stopped midway, for instance because of ``NSBackgroundActivityScheduler/shouldDefer``, and
+        /// wants to go on soon.
         case deferred = 2
     }
 
@@ -65,13 +66,14 @@ public class NSBackgroundActivityScheduler: NSObject, @unchecked Sendable {
         set { state.withLock { $0.tolerance = max(0, newValue) } }
     }
 
-    /// Whether the block should stop midway and complete with ``Result/deferred``; expiration follows when it does not.
+    /// Whether the block should stop midway and complete with ``Result/deferred``; expiration follows when it
+    /// does not.
     public var shouldDefer: Bool { App.shared.host.conditions.shouldDefer }
 
     /// Schedules the block, or, in the process that was launched for this activity, runs it.
     ///
-    /// - Parameter block: Runs on a serial queue in the background, and calls its argument once when it has ended. One
-    ///   that never does is not scheduled again.
+    /// - Parameter block: Runs on a serial queue in the background, and calls its argument once when it has
+    ///   ended. One that never does is not scheduled again.
     public func schedule(_ block: @escaping (@escaping CompletionHandler) -> Void) {
         let block = Unchecked(block)
         App.shared.schedule(Activity(scheduler: self) { block.value($0) })

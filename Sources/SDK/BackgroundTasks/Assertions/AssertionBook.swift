@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 
-/// The assertions that keep this process alive after its task has completed, with one allowance for all of them.
+/// The assertions that keep this process alive after its task has completed, with one allowance for all of
+/// them.
 ///
-/// The allowance begins when the task has completed. Five seconds before its end every expiration handler is called on
-/// the main thread; what is open at the end ends the process as a leak, by name, age and stack.
+/// The allowance begins when the task has completed. Five seconds before its end every expiration handler is
+/// called on the main thread; what is open at the end ends the process as a leak, by name, age and stack.
 package final class AssertionBook: Sendable {
     /// The process's one book.
     package static let shared = AssertionBook()

@@ -4,8 +4,8 @@ public import Foundation
 extension ProcessInfo {
     /// What an activity asks of the system.
     ///
-    /// Every one keeps a launched process alive after its task has completed, as an assertion; the other wishes are
-    /// kept and have no effect here, where nothing sleeps behind a running launch's back.
+    /// Every one keeps a launched process alive after its task has completed, as an assertion; the other
+    /// wishes are kept and have no effect here, where nothing sleeps behind a running launch's back.
     public struct ActivityOptions: OptionSet, Sendable {
         /// Apple's bits.
         public let rawValue: UInt64
@@ -63,8 +63,9 @@ extension ProcessInfo {
     ///
     /// - Parameters:
     ///   - reason: What reports call it.
-    ///   - block: Called with `false` on a queue in the background; once more, beside the first call, with `true` when
-    ///     the time is nearly up, to make the first one return; alone with `true` where no time is left to begin with.
+    ///   - block: Called with `false` on a queue in the background; once more, beside the first call, with
+    ///     `true` when the time is nearly up, to make the first one return; alone with `true` where no time
+    ///     is left to begin with.
     public func performExpiringActivity(
         withReason reason: String, using block: @escaping @Sendable (Bool) -> Void
     ) {
@@ -92,7 +93,7 @@ extension ProcessInfo {
         }
     }
 
-    /// Seconds that the first call of an expiring activity has to return in, once it was told: part of the 5 s that all
-    /// expiration handlers have together.
+    /// Seconds that the first call of an expiring activity has to return in, once it was told: part of the 5
+    /// s that all expiration handlers have together.
     private static let timeToReturn: TimeInterval = 2
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What an app needs of whatever runs it: the runner of a launch, a host across its control socket, or a test.
+/// What an app needs of whatever runs it: the runner of a launch, a host across its control socket, or a
+/// test.
 ///
 /// Callable from any thread; calls that ask the host wait for its answer.
 package protocol AppHost: AnyObject, Sendable {

@@ -1,4 +1,5 @@
-/// What a launch is to do when it expires, and whether it does: the rules that every channel of a launch keeps.
+/// What a launch is to do when it expires, and whether it does: the rules that every channel of a launch
+/// keeps.
 ///
 /// A value; its holder guards it. Transitions return what is to be called, outside of the holder's lock.
 package struct ExpirationSlot: Sendable {
@@ -28,7 +29,8 @@ package struct ExpirationSlot: Sendable {
 
     /// Sets, replaces or clears the handler.
     ///
-    /// - Returns: The expiration that it is to be called with at once, where it comes too late to wait for it.
+    /// - Returns: The expiration that it is to be called with at once, where it comes too late to wait for
+    ///   it.
     package mutating func set(_ handler: Handler?) -> Expiration? {
         guard !isOver else { return nil }
         if handler != nil, let expiration { return expiration }

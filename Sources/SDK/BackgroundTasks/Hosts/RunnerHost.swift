@@ -4,8 +4,8 @@ import Synchronization
 
 /// The host behind the runner of a launch: `bgtask.h` in Swift's words.
 final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
-    // Unchecked: the runner's table and task are constant for the life of the process, and every function of the
-    // table that is called here may be called from any thread.
+    // Unchecked: the runner's table and task are constant for the life of the process, and every function of
+    // the table that is called here may be called from any thread.
     private let task: OpaquePointer
     private let table: bgtask_host
     private let expirationHandler = Mutex<(@Sendable (Expiration) -> Void)?>(nil)
@@ -190,7 +190,8 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
         }
     }
 
-    /// Tells the runner that none was set, unless one was: from then on an expiration that finds none is the task's end.
+    /// Tells the runner that none was set, unless one was: from then on an expiration that finds none is the
+    /// task's end.
     func handlerReturned() {
         expirationHandler.withLock { current in
             if current == nil { table.set_expiration_handler(task, nil, nil) }

@@ -4,8 +4,8 @@ enum AppImage {
     typealias Main =
         @convention(c) (CInt, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt
 
-    /// The names that launch code may have: `bgtask_app_main` is for packages with tests, whose runner has a `main` of
-    /// its own.
+    /// The names that launch code may have: `bgtask_app_main` is for packages with tests, whose runner has a
+    /// `main` of its own.
     static let names = ["bgtask_app_main", "main"]
 
     /// The launch code; `nil` if the library exports none.

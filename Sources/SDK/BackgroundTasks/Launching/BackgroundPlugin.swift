@@ -20,7 +20,8 @@ public protocol BackgroundPlugin {
 
     /// Submits the first requests: called when the plugin was installed or changed, and by `bgtask open`.
     ///
-    /// Does nothing where a plugin leaves it out: then a `schedule:` of the manifest, or a client, makes the requests.
+    /// Does nothing where a plugin leaves it out: then a `schedule:` of the manifest, or a client, makes the
+    /// requests.
     static func didEnterBackground()
 }
 

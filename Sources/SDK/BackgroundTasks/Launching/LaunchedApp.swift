@@ -13,8 +13,8 @@ package enum LaunchedApp {
                     + "'@main struct MyPlugin: BackgroundPlugin' with registerHandlers(with:), or keep the app's own "
                     + "@main App or AppDelegate.")
         }
-        // Launch code that never returns to us (dispatchMain, a run loop of its own) drains the main queue, and then it
-        // has finished launching.
+        // Launch code that never returns to us (dispatchMain, a run loop of its own) drains the main queue,
+        // and then it has finished launching.
         DispatchQueue.main.async { MainActor.assumeIsolated { finishLaunching() } }
         var arguments: [UnsafeMutablePointer<CChar>?] = [nil]
         _ = main(0, &arguments)
@@ -24,8 +24,8 @@ package enum LaunchedApp {
         }
     }
 
-    /// Makes a directory the app's home, as an app on iOS has one of its own: Documents, caches, support files and
-    /// `UserDefaults` are in it.
+    /// Makes a directory the app's home, as an app on iOS has one of its own: Documents, caches, support
+    /// files and `UserDefaults` are in it.
     ///
     /// Set before any code of the app runs, while nothing else reads the environment.
     private static func useAsHome(_ directory: String) {
@@ -56,8 +56,8 @@ package enum LaunchedApp {
         }
     }
 
-    /// How many seconds an app goes on after its entry into the background, for what it began there: Apple gives about
-    /// 5 s before it suspends; here nothing is suspended, and one is enough to submit in.
+    /// How many seconds an app goes on after its entry into the background, for what it began there: Apple
+    /// gives about 5 s before it suspends; here nothing is suspended, and one is enough to submit in.
     static let appLaunchTime = 1.0
 
     private static func noHandler(for launch: LaunchFacts) -> String {

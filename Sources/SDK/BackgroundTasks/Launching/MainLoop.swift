@@ -26,8 +26,8 @@ enum MainLoop {
         var look = ProcessLook(horizon: QuietSpell.long)
         var spell = QuietSpell(at: DispatchTime.now().uptimeNanoseconds)
         while !spell.mayEnd(look.take(), isAsking: host.isAsking, at: DispatchTime.now().uptimeNanoseconds) {
-            // A nap, and a turn that does not wait: to wait in the loop would arm a timer, and wake dispatch's
-            // own threads, which the look could not tell from the app's.
+            // A nap, and a turn that does not wait: to wait in the loop would arm a timer, and wake
+            // dispatch's own threads, which the look could not tell from the app's.
             usleep(lookInterval)
             _ = RunLoop.main.run(mode: .default, before: .distantPast)
         }
@@ -38,8 +38,8 @@ enum MainLoop {
 
     /// Writes the defaults of every suite that was changed.
     ///
-    /// By CoreFoundation's own function: `UserDefaults.standard` would be made only to be written, which takes
-    /// 0.6 ms.
+    /// By CoreFoundation's own function: `UserDefaults.standard` would be made only to be written, which
+    /// takes 0.6 ms.
     private static func writeDefaults() {
         typealias Synchronize = @convention(c) (UnsafeRawPointer) -> UInt8
         guard let function = dlsym(nil, "CFPreferencesAppSynchronize"),
@@ -52,7 +52,8 @@ enum MainLoop {
         _ = unsafeBitCast(function, to: Synchronize.self)(name)
     }
 
-    /// The task has completed: the process ends once no assertion is open, and no later than the allowance says.
+    /// The task has completed: the process ends once no assertion is open, and no later than the allowance
+    /// says.
     static func end() {
         AssertionBook.shared.count(App.shared.host.assertionAllowance) {
             hasEnded.withLock { $0 = true }

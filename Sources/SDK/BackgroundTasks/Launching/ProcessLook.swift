@@ -8,8 +8,8 @@ struct ProcessLook {
     enum Finding {
         /// A thread runs, could run, or waits for time to pass or for a file; or a timer is due soon.
         case busy
-        /// Every thread waits for another one, but something from outside may wake one: a socket is open, or /proc
-        /// could not be read.
+        /// Every thread waits for another one, but something from outside may wake one: a socket is open, or
+        /// /proc could not be read.
         case reachable
         /// Every thread waits for another one.
         case idle
@@ -20,8 +20,8 @@ struct ProcessLook {
     /// CPU time of all other threads, dead ones included, at the last look that found any; nanoseconds.
     private var cpuTime: UInt64
 
-    /// The least CPU time that counts as activity, nanoseconds: the two clocks are not read at the same moment, and
-    /// a thread that wakes uses several times this before it can submit anything.
+    /// The least CPU time that counts as activity, nanoseconds: the two clocks are not read at the same
+    /// moment, and a thread that wakes uses several times this before it can submit anything.
     private static let leastCPUTime: UInt64 = 10_000
 
     /// Prepares looks that wait for timers up to `horizon` nanoseconds away.
@@ -57,9 +57,11 @@ struct ProcessLook {
 
     // MARK: Threads
 
-    /// The system calls in which a thread waits for another one, or for descriptors, which are looked at themselves.
+    /// The system calls in which a thread waits for another one, or for descriptors, which are looked at
+    /// themselves.
     ///
-    /// They are futex, epoll_wait, epoll_pwait, epoll_pwait2, poll and ppoll. The kernel's numbers never change.
+    /// They are futex, epoll_wait, epoll_pwait, epoll_pwait2, poll and ppoll. The kernel's numbers never
+    /// change.
     private static let waitingCalls: Set<Substring> = {
         #if arch(x86_64)
             ["202", "232", "281", "441", "7", "271"]
@@ -81,7 +83,8 @@ struct ProcessLook {
                 return nil
             }
             defer { fclose(file) }
-            // `202 0x7ffc...` in a call, `running`, or `-1` where it waits outside of any, for a page of a file.
+            // `202 0x7ffc...` in a call, `running`, or `-1` where it waits outside of any, for a page of a
+            // file.
             guard let line = line(of: file), let call = line.split(separator: " ").first else { return nil }
             if !waitingCalls.contains(call.trimming("\n")) { return false }
         }

@@ -28,8 +28,8 @@ final class ReportedProgress: Progress, @unchecked Sendable {
     }
 }
 
-/// Reports a progress when it has changed: at once for its own units, and by looking for those of its children, whose
-/// completion does not pass through any setter of the parent on Linux.
+/// Reports a progress when it has changed: at once for its own units, and by looking for those of its
+/// children, whose completion does not pass through any setter of the parent on Linux.
 final class ProgressWatch: Sendable {
     /// How often children are looked at: the host's stall rule counts in tens of seconds.
     static let interval = DispatchTimeInterval.milliseconds(250)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// One launch inside the app: what all of a `BGTask`'s members go to.
 ///
-/// Completing and expiring may come at once from different threads; whoever is first decides.
+/// Completing and expiring may come at once from different threads; the first one decides.
 package final class RunningTask: Sendable {
     package let facts: LaunchFacts
     private let channel: any TaskChannel
@@ -142,7 +142,8 @@ package final class RunningTask: Sendable {
         guard let watch = first else { return }
         watch?.stop()
         tell()
-        // Only now: who hears of the completion ends the process, and what the host was not told is lost with it.
+        // Only now: who hears of the completion ends the process, and what the host was not told is lost with
+        // it.
         let completions = state.withLock { state in
             state.success = success
             defer { state.completions = [] }
@@ -195,7 +196,7 @@ package final class RunningTask: Sendable {
     }
 }
 
-/// Something that is done once, by whoever comes first.
+/// Something that is done once, by the first caller.
 private final class Once: Sendable {
     private let body: Mutex<(@Sendable () -> Void)?>
 

@@ -2,12 +2,13 @@
  *
  * bgtask.h: the C ABI between a handler plugin and bgtask-runner. It is the ABI's manual too.
  *
- * A plugin is a shared library that exports one symbol, `bgtask_plugin_entry`. The runner loads the library in an
- * isolated child process, calls that function once, and then calls `run` once: one process, one launch. Nothing of
- * the plugin survives the launch, so nothing needs freeing at its end.
+ * A plugin is a shared library that exports one symbol, `bgtask_plugin_entry`. The runner loads the library
+ * in an isolated child process, calls that function once, and then calls `run` once: one process, one launch.
+ * Nothing of the plugin survives the launch, so nothing needs freeing at its end.
  *
- * Words: a *launch* is one attempt to run one task request; its *lease* is the run time it was granted; *expiration*
- * is the host's call to stop, with a reason and a deadline; at the deadline every process of the launch is killed.
+ * Words: a *launch* is one attempt to run one task request; its *lease* is the run time it was granted;
+ * *expiration* is the host's call to stop, with a reason and a deadline; at the deadline every process of the
+ * launch is killed.
  *
  * Threads. Every function below names one of these:
  *   [any]      callable from any thread, at any time between the call of `run` and the end of the process
@@ -15,11 +16,12 @@
  *   [control]  called by the runner on its control thread; must return soon, may call any [any] function
  * None of them may be called from a signal handler, nor in a child made by fork.
  *
- * Ownership. Pointers that the runner hands out stay valid until the process ends, unless said otherwise. Pointers
- * that the plugin hands in are copied before the call returns. Strings are NUL-terminated UTF-8.
+ * Ownership. Pointers that the runner hands out stay valid until the process ends, unless said otherwise.
+ * Pointers that the plugin hands in are copied before the call returns. Strings are NUL-terminated UTF-8.
  *
- * Evolution. Structs carry their size and only grow at the end: test `struct_size` (BGTASK_HAS) before you use a
- * member that is newer than the version you compiled for. The ABI version changes only when that is not enough.
+ * Evolution. Structs carry their size and only grow at the end: test `struct_size` (BGTASK_HAS) before you
+ * use a member that is newer than the version you compiled for. The ABI version changes only when that is not
+ * enough.
  */
 #ifndef BGTASK_H
 #define BGTASK_H
@@ -234,7 +236,8 @@ typedef struct bgtask_host {
     void (*log)(bgtask_task *task, bgtask_log_level level, const char *message);
 
     /** Saves a checkpoint: the next attempt of this request gets it. Replaces the one before. It is durable once
-     *  the host has stored it, which happens in order with completion; one sent after the host's death is lost.
+     *  the host has stored it, which happens in order with completion; one sent after the host's death is
+     * lost.
      *  BGTASK_TOO_LARGE above BGTASK_BLOB_MAX; NULL with length 0 forgets it. [any] Since 1. */
     bgtask_error (*checkpoint)(bgtask_task *task, const void *bytes, size_t length);
 
@@ -250,7 +253,8 @@ typedef struct bgtask_host {
     bgtask_error (*pending)(bgtask_task *task, bgtask_pending_visitor visitor, void *context);
 
     /** Begins an assertion: keeps the process alive after completion until it is ended, about 30 s at most.
-     *  Stores its id, never 0, in `assertion`. BGTASK_EXPIRING (and 0) once expiration has begun. `name` is shown
+     *  Stores its id, never 0, in `assertion`. BGTASK_EXPIRING (and 0) once expiration has begun. `name` is
+     * shown
      *  in reports. [any] Since 1. */
     bgtask_error (*begin_assertion)(bgtask_task *task, const char *name, uint64_t *assertion);
 
@@ -260,15 +264,16 @@ typedef struct bgtask_host {
     /** Completes the task. The first call counts, later ones are ignored. `message` may be NULL. When it returns
      *  the host has been told; the process should end soon after, and is ended when `run` has returned and no
      *  assertion is left. A process that is still there 5 s later (35 s while it holds an assertion) is
-     *  killed; the outcome stands. A push says BGTASK_NEW_DATA or BGTASK_NO_DATA as its message, for the launch's
+     *  killed; the outcome stands. A push says BGTASK_NEW_DATA or BGTASK_NO_DATA as its message, for the
+     *  launch's
      *  record. [any] Since 1. */
     void (*complete)(bgtask_task *task, int32_t success, const char *message);
 
     /** Sets, replaces or (NULL) clears the expiration handler. If expiration has begun already, and the task is
-     *  not complete, it is called at once. Without handler and without expiration descriptor an expiring task is
-     *  ended at once; unless it was only beginning, or polls with `expired`, that is its end, and it is not put back.
-     *  It is called at most once, on the control thread; `complete` may be called from it. A process
-     *  whose `run` returns meanwhile stays until it has returned.
+     *  not complete, it is called at once. Without handler and without expiration descriptor an expiring task
+     *  is ended at once; unless it was only beginning, or polls with `expired`, that is its end, and it is
+     *  not put back. It is called at most once, on the control thread; `complete` may be called from it. A
+     *  process whose `run` returns meanwhile stays until it has returned.
      *  [any] Since 1. */
     void (*set_expiration_handler)(bgtask_task *task, bgtask_expiration_handler handler, void *context);
 
@@ -291,12 +296,14 @@ typedef struct bgtask_host {
 
     /** Tells the plugin's author something about the plugin that no launch is the place for: the host shows it
      *  once per version of the library, code and message, in its log and in `bgtask plugins`. `code` is one
-     *  word, `message` a sentence that says what was found and what to do; they are cut at 128 bytes and 1 KiB. A
+     *  word, `message` a sentence that says what was found and what to do; they are cut at 128 bytes and 1
+     *  KiB. A
      *  launch may give 100. [any] Since 1. */
     void (*advise)(bgtask_task *task, const char *code, const char *message);
 
     /** Says why the process ends itself, before it does: `code` is Apple's word for it ("0x8badf00d",
-     *  "NSInternalInconsistencyException"), `message` becomes the message of the launch's end. They are cut at 128
+     *  "NSInternalInconsistencyException"), `message` becomes the message of the launch's end. They are cut
+     * at 128
      *  bytes and 4 KiB. The caller then aborts. Only the first call counts. [any] Since 1. */
     void (*fault)(bgtask_task *task, const char *code, const char *message);
 
@@ -321,9 +328,10 @@ typedef struct bgtask_plugin {
     uint32_t abi_version; /**< BGTASK_ABI_VERSION of the plugin. Since 1. */
     size_t struct_size;   /**< sizeof(bgtask_plugin) in the plugin. Since 1. */
     /** The handler. Called once, on the main thread. Call `complete` before returning: a launch whose `run`
-     *  returns without it is `failed`, `exitedWithoutCompleting`. The exception: once the launch is expiring, to
-     *  return without completing means "not finished": it is `expired`, and the host puts the same request back,
-     *  with the last checkpoint, for another attempt. Completing with 0 then means "expired, do not try again".
+     *  returns without it is `failed`, `exitedWithoutCompleting`. The exception: once the launch is expiring,
+     *  to return without completing means "not finished": it is `expired`, and the host puts the same request
+     *  back, with the last checkpoint, for another attempt. Completing with 0 then means "expired, do not try
+     *  again".
      *  [handler] Since 1. */
     void (*run)(bgtask_task *task, const bgtask_host *host);
 } bgtask_plugin;
@@ -333,7 +341,8 @@ typedef struct bgtask_plugin {
 BGTASK_EXPORT const bgtask_plugin *bgtask_plugin_entry(void);
 
 /** Exported by plugins that are apps: they have launch code of their own, which registers handlers and submits the
- *  first requests. Never called; that it is there makes the host start an app launch when the plugin is installed
+ *  first requests. Never called; that it is there makes the host start an app launch when the plugin is
+ * installed
  *  or changed, and on `bgtask open`. Since 1. */
 BGTASK_EXPORT void bgtask_app_entry(void);
 

@@ -73,7 +73,8 @@ final class ClientChannel: TaskChannel {
         ended()
     }
 
-    /// The process lives on, so there is nothing that would tell it from a handler that has not come to its end.
+    /// The process lives on, so there is nothing that would tell it from a handler that has not come to its
+    /// end.
     func endUnfinished() { complete(success: false, message: nil) }
 
     private struct Completion: Encodable {

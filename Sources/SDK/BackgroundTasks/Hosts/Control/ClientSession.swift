@@ -4,7 +4,8 @@ import Synchronization
 
 /// This process's word to a host that it runs a handler itself, and the launches that the host then gives it.
 ///
-/// One for each registered identifier that something was submitted for; a thread of its own reads the host's calls.
+/// One for each registered identifier that something was submitted for; a thread of its own reads the host's
+/// calls.
 final class ClientSession: Sendable {
     private let connection: ControlConnection
     private let conditions: @Sendable (MachineConditions) -> Void

@@ -90,7 +90,8 @@ final class ControlHost: AppHost {
 
     /// What the machine is like.
     ///
-    /// Asked for, until the host tells it: which it does once something was submitted that this process runs itself.
+    /// Asked for, until the host tells it: which it does once something was submitted that this process runs
+    /// itself.
     var conditions: MachineConditions {
         let isTold = sessions.withLock { !$0.isEmpty }
         guard !isTold, let answer = try? connection.send("GET", "/v1/conditions"),

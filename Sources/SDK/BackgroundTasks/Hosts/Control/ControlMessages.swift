@@ -103,7 +103,8 @@ enum ControlMessages {
 }
 
 extension MachineConditions {
-    /// Takes what a host answered: each value as `bgtask conditions set` takes it; what it does not know stays as it is.
+    /// Takes what a host answered: each value as `bgtask conditions set` takes it; what it does not know
+    /// stays as it is.
     init(_ rows: [ControlMessages.Condition]) {
         self.init()
         for row in rows {
