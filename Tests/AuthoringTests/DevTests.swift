@@ -133,7 +133,7 @@ import Testing
         let unknown = dev(folder, "--once", "--task", "org.example.dev.none")
         #expect(
             unknown.status == 1
-                && unknown.output.contains("There are: org.example.dev.work, org.example.dev.file"),
+                && unknown.output.contains("Permitted tasks: org.example.dev.work, org.example.dev.file"),
             "\(unknown.output)")
     }
 

@@ -28,7 +28,7 @@ struct RandomHistory {
     var steps = 120
     var faults = Set(VirtualFault.allCases)
 
-    /// Two bundles: refresh, processing with and without constraints, a retry, one that runs at most once, a schedule.
+    /// Two bundles: refresh, processing with and without constraints, one that is retried, one that runs at most once.
     static let manifests: [Manifest] = {
         func manifest(_ bundle: String) -> Manifest {
             func task(_ name: String, _ kind: TaskKind, _ change: (inout TaskDeclaration) -> Void = { _ in })
@@ -41,7 +41,10 @@ struct RandomHistory {
             return Manifest(
                 bundle: try! BundleIdentifier(bundle), library: "lib.so", modes: [.fetch, .processing],
                 tasks: [
-                    task("refresh", .appRefresh), task("work", .processing),
+                    task("refresh", .appRefresh),
+                    task("work", .processing) {
+                        $0.retry = RetryDeclaration(attempts: 3, backOff: .seconds(30))
+                    },
                     task("powered", .processing) { $0.requiresExternalPower = true },
                     task("once", .processing) { $0.isAtMostOnce = true },
                     task("export", .continuedProcessing),
@@ -177,6 +180,15 @@ struct RandomHistory {
             if chance(0.3) { submission.idempotencyKey = "key-\(Int.random(in: 0..<3, using: &random))" }
             if chance(0.3) { submission.earliestBeginDate = world.now.wall + .seconds(900) }
             world.call(.submit(submission, from: nil))
+        case 5 where chance(0.5):
+            let unknown = try! TaskIdentifier("\(bundle).unknown")
+            world.call(
+                [
+                    .submit(TaskSubmission(identifier: unknown, origin: .client), from: nil),
+                    .open(try! BundleIdentifier(bundle)),
+                    .push(try! BundleIdentifier(bundle), payload: nil, .considerate),
+                    .connect([try! IdentifierPattern("\(bundle).unknown")], process: 7),
+                ].randomElement(using: &random)!)
         case 5: world.call(.cancel(.identifier(identifier)))
         case 6: world.call(.simulate(identifier, debug: chance(0.3)))
         case 7: world.call(.expire(.identifier(identifier), .simulated))

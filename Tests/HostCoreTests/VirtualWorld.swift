@@ -52,6 +52,8 @@ struct VirtualWorld {
     var handlerCalls: Set<UInt64> = []
     /// Requests that somebody was told are durable.
     var acknowledged: Set<RequestID> = []
+    /// Requests that somebody was told are cancelled.
+    var cancelled: Set<RequestID> = []
     /// Launches whose end was published.
     var published: Set<LaunchID> = []
     /// What was logged, for a failure's report.
@@ -142,6 +144,10 @@ struct VirtualWorld {
             if !tasks.isEmpty { throw BrokenPromise("the host has drained, and \(tasks.count) tasks run") }
             if !writes.isEmpty { throw BrokenPromise("the host has drained, and writes wait") }
             if hasDrained { throw BrokenPromise("the host has drained twice") }
+            let waiting = inputs.compactMap { if case .call(let call, _) = $0 { call } else { nil } }
+            if !unanswered.subtracting(waiting).isEmpty {
+                throw BrokenPromise("the host has drained, and a call is not answered")
+            }
             hasDrained = true
         case .setCPULimit(let id, _), .setPriority(let id, _), .setConditions(let id, _):
             if core.launches[id]?.stage == .preparing {
@@ -164,6 +170,9 @@ struct VirtualWorld {
         guard let record = store.launch(order.id), record.state != .ended, record.request == order.request
         else {
             throw BrokenPromise("\(order.id) is launched before it is stored")
+        }
+        if cancelled.contains(order.request) {
+            throw BrokenPromise("\(order.request) is launched, and was said to be cancelled")
         }
         if record.attempt != order.attempt { throw BrokenPromise("\(order.id) has the wrong attempt") }
         if order.checkpoint != store.checkpoint(of: order.request) {
@@ -196,6 +205,8 @@ struct VirtualWorld {
             for id in cancellation.requests where store.request(id)?.state == .pending {
                 throw BrokenPromise("\(id) is said to be cancelled, and is pending")
             }
+            cancelled.formUnion(cancellation.requests)
+            cancelled.formUnion(cancellation.launches.compactMap { store.launch($0)?.request })
         case .bundle(let facts):
             if store.facts.bundleStates[facts.bundle] != core.scheduler.bundleState(facts.bundle) {
                 throw BrokenPromise("the change of \(facts.bundle) is acknowledged before it is stored")
@@ -313,6 +324,7 @@ struct VirtualWorld {
     ///
     /// - Throws: What waits although nothing will wake it.
     mutating func settle(limit: Int = 20_000) throws {
+        var isSettled = false
         for _ in 0..<limit {
             try check()
             if !inputs.isEmpty {
@@ -334,11 +346,16 @@ struct VirtualWorld {
                 try checkQuiet()
                 pass(max(.zero, next - now.boot))
                 ring()
-                if core.counts.pending == 0, core.unsavedEnds.isEmpty { break }
+                if core.counts.pending == 0, core.unsavedEnds.isEmpty {
+                    isSettled = true
+                    break
+                }
             } else {
+                isSettled = true
                 break
             }
         }
+        if !isSettled { throw BrokenPromise("it goes on for ever") }
         try checkQuiet()
         try checkEverythingEnded()
     }

@@ -7,6 +7,8 @@ import TaskModel
 /// What the core does before anything else: it remembers, then it serves.
 extension HostCore {
     mutating func begin(_ beginning: HostBeginning) {
+        // Told to stop before it could begin: it has nothing to do any more.
+        guard phase == .starting else { return }
         surroundings = beginning.surroundings
         log(.info, "launches are isolated by \(surroundings.isolation)")
         settings = beginning.settings

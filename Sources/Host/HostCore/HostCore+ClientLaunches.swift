@@ -50,7 +50,7 @@ extension HostCore {
         watchCPU(of: id, processCPU)
         switch report {
         case .progress(let progress): self.progress(id, progress)
-        case .checkpoint(let bytes): keepCheckpoint(id, bytes)
+        case .checkpoint(let bytes): return keepCheckpoint(id, bytes, for: call)
         case .title(let title, let subtitle): changeTitle(of: id, to: title, subtitle)
         case .complete(let success, let message):
             var end =
@@ -60,7 +60,8 @@ extension HostCore {
                 case (false, nil): LaunchEnd(outcome: .failed, reason: .handlerFailed, message: message)
                 }
             end.completion = success
-            endInClient(id, end)
+            launches[id]?.reporter = call
+            return endInClient(id, end)
         }
         answer(call, .done)
     }

@@ -115,14 +115,16 @@ extension HostCore {
 
     /// Cancels the requests that nothing can run any more.
     mutating func cancelWithoutClient() {
-        let stranded = requests.pending.values.filter { request in
-            requests.clients[request.id] == nil && requests.starting[request.id] == nil
-                && !requests.withdrawing.contains(request.id)
-                && handler(for: request)?.canLaunch(request.identifier) == false
-        }
-        for request in stranded.sorted(by: { $0.id < $1.id }) {
-            log(.notice, "\(request.id) is cancelled: its client is gone", identifier: request.identifier)
-            cancel(request.id, .clientGone)
-        }
+        for request in requests.pending.values.sorted(by: { $0.id < $1.id }) { cancelWithoutClient(request) }
+    }
+
+    /// Cancels a request if nothing can run it any more.
+    mutating func cancelWithoutClient(_ request: TaskRequest) {
+        guard requests.pending[request.id] != nil, requests.clients[request.id] == nil,
+            requests.starting[request.id] == nil, !requests.withdrawing.contains(request.id),
+            handler(for: request)?.canLaunch(request.identifier) == false
+        else { return }
+        log(.notice, "\(request.id) is cancelled: its client is gone", identifier: request.identifier)
+        cancel(request.id, .clientGone)
     }
 }

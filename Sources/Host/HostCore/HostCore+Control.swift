@@ -24,6 +24,7 @@ extension HostCore {
 
     /// Reads the directories for a call that found nothing, and takes the call once more.
     mutating func rescan(for call: CallID, _ asked: HostCall) {
+        guard phase == .serving else { return refuse(call, notServing("bgtaskd")) }
         let ticket = nextWork()
         parked[ticket] = .call(call, asked)
         emit(.work(.scan(ticket)))
@@ -126,15 +127,26 @@ extension HostCore {
             found = requests.request(of: identifier).map { [$0] } ?? []
             running = launches.launch(of: identifier).map { [$0.record.id] } ?? []
         }
-        cancel(found, running, of: "\(target)", for: .call(call))
+        // Over, but not in the store yet: its request must not come back when it is.
+        let over = unsavedEnds.indices.filter { index in
+            let record = unsavedEnds[index].record
+            return switch target {
+            case .request(let id): record.request == id
+            case .launch(let id): record.id == id
+            case .identifier(let identifier): record.identifier == identifier
+            }
+        }
+        for index in over { unsavedEnds[index].launch.isCancelled = true }
+        cancel(
+            found, running + over.map { unsavedEnds[$0].ended.id }, of: "\(target)", for: .call(call))
     }
 
     /// A handler cancels one identifier or, with `nil`, everything of its bundle that is pending.
     mutating func cancel(_ identifier: TaskIdentifier?, of id: LaunchID, _ call: UInt64) {
         guard let launch = launches[id] else { return }
-        let found = requests.pending.values.filter {
-            $0.bundle == launch.record.bundle && (identifier == nil || $0.identifier == identifier)
-        }
+        let candidates =
+            identifier.map { requests.request(of: $0).map { [$0] } ?? [] } ?? Array(requests.pending.values)
+        let found = candidates.filter { $0.bundle == launch.record.bundle }
         cancel(
             found.sorted { $0.id < $1.id }, [], of: identifier.map { "\($0)" } ?? "\(launch.record.bundle)",
             for: .handler(id, call: call))
@@ -143,11 +155,12 @@ extension HostCore {
     private mutating func cancel(
         _ found: [TaskRequest], _ running: [LaunchID], of target: String, for asker: CancellationBook.Asker
     ) {
-        for id in running { stopForGood(id) }
         let entry = CancellationBook.Entry(
-            asker: asker, target: target, waiting: Set(found.map(\.id)), launches: running)
-        guard !found.isEmpty else { return settle(entry) }
+            asker: asker, target: target, requests: Set(found.map(\.id)), marks: Set(running),
+            launches: running)
+        guard !found.isEmpty || !running.isEmpty else { return settle(entry) }
         let number = cancellations.enter(entry)
+        for id in running { stopForGood(id, number) }
         for request in found {
             _ = requests.beginWithdrawing(request.id)
             store(
@@ -157,8 +170,19 @@ extension HostCore {
     }
 
     /// Stops a launch that a user cancelled; where it is over already, its request does not come back.
-    private mutating func stopForGood(_ id: LaunchID) {
+    ///
+    /// The asker hears of it when that is durable: a host that dies now must not put the request back.
+    private mutating func stopForGood(_ id: LaunchID, _ number: Int) {
         launches[id]?.isCancelled = true
+        if let launch = launches[id], launch.stage == .ending {
+            // Its end is being stored, and may put the request back: this write comes after that one.
+            let request = launch.record.request
+            _ = cancellations.settle(number) { $0.requests.insert(request) }
+            store(
+                .cancel(request, .cancelledByUser, at: now.wall),
+                .cancel(request, .cancelledByUser, .asker(number)))
+        }
+        store(.markExpiring(id, .cancelledByUser, explanation: nil), .markCancelled(id, number))
         feed(.expireRequested(id, .cancelledByUser))
     }
 
@@ -181,21 +205,45 @@ extension HostCore {
         case .success:
             requests.endWithdrawing(id)
             // A launch took it first, or it was cancelled twice: what runs is what the user meant.
-            if case .asker = canceller, let launch = launches.launch(of: id) {
-                stopForGood(launch.record.id)
-                guard case .asker(let number) = canceller else { return }
-                let settled = cancellations.settle(number, id) { $0.launches.append(launch.record.id) }
-                if let settled { settle(settled) }
-                return
+            if case .asker(let number) = canceller, let launch = launches.launch(of: id) {
+                let started = launch.record.id
+                _ = cancellations.settle(number) { entry in
+                    entry.requests.remove(id)
+                    entry.launches.append(started)
+                    entry.marks.insert(started)
+                }
+                return stopForGood(started, number)
             }
         case .failure(let refusal):
+            log(.error, "\(id) was not cancelled in the store: \(refusal)")
+            guard case .asker = canceller else {
+                // The scheduler has forgotten it: it stays as being cancelled until the store can record that.
+                requests.failCancellation(of: id, reason)
+                return retryLater()
+            }
             requests.endWithdrawing(id)
             problem = refusal.asSubmissionError
-            log(.error, "\(id) was not cancelled in the store: \(refusal)")
         }
         guard case .asker(let number) = canceller else { return }
-        let settled = cancellations.settle(number, id) { entry in
+        let settled = cancellations.settle(number) { entry in
+            entry.requests.remove(id)
             if isCancelled { entry.cancelled.append(id) }
+            entry.problem = entry.problem ?? problem
+        }
+        if let settled { settle(settled) }
+    }
+
+    /// The store has recorded that a user cancelled a running launch, or could not.
+    mutating func markedCancelled(
+        _ id: LaunchID, _ number: Int, _ result: Result<StoreAnswer, StoreRefusal>
+    ) {
+        var problem: SubmissionError?
+        if case .failure(let refusal) = result {
+            log(.error, "that it was cancelled is not stored: \(refusal)", launch: id)
+            problem = refusal.asSubmissionError
+        }
+        let settled = cancellations.settle(number) { entry in
+            entry.marks.remove(id)
             entry.problem = entry.problem ?? problem
         }
         if let settled { settle(settled) }

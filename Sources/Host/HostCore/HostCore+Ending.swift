@@ -63,14 +63,17 @@ extension HostCore {
         }
         guard let launch = launches[id] else { return }
         switch result {
-        case .success(.ended(let putBack)): finish(launch, ended, putBack: putBack)
+        case .success(.ended(let putBack)):
+            if let call = launch.reporter { answer(call, .done) }
+            finish(launch, ended, putBack: putBack)
         case .success: return
         case .failure(let refusal):
             // The launch is over; its result stays in memory until the store can take it. Its slot is free,
             // its request is not: the store still has it as launched.
             log(.error, "its end was not stored yet: \(refusal)", launch: id)
             unsavedEnds.append(UnsavedEnd(launch: launch, ended: ended))
-            nextRetry = now.boot + Self.storeRetryDelay
+            retryLater()
+            if let call = launch.reporter { refuse(call, refusal.asSubmissionError) }
             finish(launch, ended, putBack: nil)
         }
     }
@@ -102,13 +105,22 @@ extension HostCore {
             cancel(record.request, .cancelledByUser)
         } else {
             feed(.launchEnded(record.id, putBack: putBack, ending: ending))
+            // Its client may have left, and no plugin can run it.
+            if let putBack { cancelWithoutClient(putBack) }
         }
     }
 
     // MARK: Ends that the store could not take
 
-    mutating func retryEnds() {
+    /// Asks for another try, unless one is due already: a steady trickle of failures does not put it off.
+    mutating func retryLater() { nextRetry = nextRetry ?? now.boot + Self.storeRetryDelay }
+
+    /// Tries everything again that the store could not take.
+    mutating func retryWrites() {
         nextRetry = nil
+        for (id, reason) in requests.takeFailedCancellations() {
+            store(.cancel(id, reason, at: now.wall), .cancel(id, reason, .host))
+        }
         for index in unsavedEnds.indices where !unsavedEnds[index].isUnderWay {
             unsavedEnds[index].isUnderWay = true
             storeEnd(of: unsavedEnds[index].launch, unsavedEnds[index].ended)
@@ -119,7 +131,7 @@ extension HostCore {
         let unsaved = unsavedEnds[index]
         guard case .success(let stored) = result else {
             unsavedEnds[index].isUnderWay = false
-            nextRetry = now.boot + Self.storeRetryDelay
+            retryLater()
             return
         }
         unsavedEnds.remove(at: index)
@@ -128,7 +140,10 @@ extension HostCore {
             identifier: unsaved.record.identifier)
         guard case .ended(let putBack?) = stored else { return }
         requests.insert(putBack)
+        // Cancelled while the store was asked again.
+        if unsaved.launch.isCancelled { return cancel(putBack.id, .cancelledByUser) }
         feed(.submitted(putBack))
+        cancelWithoutClient(putBack)
     }
 }
 

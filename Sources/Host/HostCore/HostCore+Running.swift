@@ -111,8 +111,8 @@ extension HostCore {
         emit(.publish(.titleChanged(id, record.request, title: title, subtitle: subtitle)))
     }
 
-    mutating func keepCheckpoint(_ id: LaunchID, _ bytes: [UInt8]) {
-        store(.checkpoint(id, bytes), .checkpoint(id))
+    mutating func keepCheckpoint(_ id: LaunchID, _ bytes: [UInt8], for call: CallID? = nil) {
+        store(.checkpoint(id, bytes), .checkpoint(id, call))
     }
 
     mutating func expiring(_ id: LaunchID, _ reason: Reason) {

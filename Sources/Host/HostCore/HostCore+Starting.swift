@@ -55,14 +55,17 @@ extension HostCore {
         guard let request = requests.pending[id], phase == .serving, !isGoingToSleep,
             !requests.withdrawing.contains(id)
         else { return feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay)) }
-        requests.start(id, start)
         let client = requests.clients[id]
+        var start = start
+        start.client = client
+        start.handler = client == nil ? handler(for: request) : nil
+        requests.start(id, start)
         store(
             .begin(
                 id,
                 LaunchTerms(
                     at: now.wall, isolation: client == nil ? surroundings.isolation : "inProcess",
-                    libraryHash: client == nil ? handler(for: request)?.libraryHash : nil,
+                    libraryHash: start.handler?.libraryHash,
                     isSimulated: start.isSimulated, explanation: ExplanationText.encode(explanation))),
             .begin(id))
     }
@@ -82,8 +85,7 @@ extension HostCore {
 
     private mutating func begin(_ request: TaskRequest, _ begun: BegunLaunch, _ start: RequestBook.Start) {
         let record = begun.record
-        let client = requests.clients[request.id]
-        let handler = client == nil ? handler(for: request) : nil
+        let (client, handler) = (start.client, start.handler)
         let waiters = requests.takeLaunchWaiters(of: request.id)
         requests.remove(request.id, keepsClient: true)
         vetoes.forget(request.id)
@@ -171,8 +173,7 @@ extension HostCore {
         }
         if launch.stage == .preparing {
             launches[id]?.stopBeforeStart = reason
-            launches[id]?.record.expiration = reason
-            return
+            return expiring(id, reason)
         }
         emit(.expire(id, reason))
     }

@@ -12,11 +12,16 @@ extension HostCore {
         case .begin(let id): begun(id, result)
         case .cancel(let id, let reason, let canceller): withdrawn(id, reason, canceller, result)
         case .end(let ended): endStored(ended, result)
-        case .checkpoint(let id):
+        case .checkpoint(let id, let call):
             switch result {
-            case .success: feed(.launchActive(id))
-            case .failure(let refusal): log(.error, "its checkpoint was not stored: \(refusal)", launch: id)
+            case .success:
+                feed(.launchActive(id))
+                if let call { answer(call, .done) }
+            case .failure(let refusal):
+                log(.error, "its checkpoint was not stored: \(refusal)", launch: id)
+                if let call { refuse(call, refusal.asSubmissionError) }
             }
+        case .markCancelled(let id, let number): markedCancelled(id, number, result)
         case .markExpiring(let id):
             if case .failure(let refusal) = result {
                 log(.error, "its expiration was not stored: \(refusal)", launch: id)

@@ -76,8 +76,11 @@ extension HostCore {
     mutating func resume(_ parked: Parked, _ problem: SubmissionError?) {
         guard case .unchecked(let submission, let submitter, let client) = parked else { return }
         if let problem { return refuse(submission, submitter, problem) }
-        // The client may have left meanwhile.
-        admit(submission, submitter, client: client.flatMap { clients[$0]?.id })
+        // The client may have left, and the manifest may have gone meanwhile.
+        let present = client.flatMap { clients[$0]?.id }
+        guard present != nil || handler(for: submission.identifier)?.canLaunch(submission.identifier) != false
+        else { return refuse(submission, submitter, noClient(for: submission.identifier)) }
+        admit(submission, submitter, client: present)
     }
 
     private mutating func admit(
@@ -120,13 +123,14 @@ extension HostCore {
     ) {
         switch result {
         case .success(.accepted(let acceptance)):
-            if let client, !acceptance.isRepeat {
+            // A repeat that still waits runs in the client that asks now: the one before may be gone.
+            if let client, acceptance.state == .pending {
                 requests.setClient(clients[client]?.id, of: acceptance.request.id)
             }
             if !acceptance.isRepeat { take(acceptance) }
             answer(submitter, acceptance)
-            // Its client left while it was being stored: nothing runs it any more.
-            if client != nil { cancelWithoutClient() }
+            // Its client left while it was being stored: perhaps nothing runs it any more.
+            if let client, clients[client] == nil { cancelWithoutClient(acceptance.request) }
         case .success: return
         case .failure(let refusal):
             if case .schedule = submitter {
@@ -178,7 +182,7 @@ extension HostCore {
         }
     }
 
-    private mutating func refuse(
+    mutating func refuse(
         _ submission: TaskSubmission, _ submitter: Submitter, _ error: SubmissionError
     ) {
         let identifier = submission.identifier

@@ -177,7 +177,8 @@ public struct HostCore: Sendable {
             emit(.record(event))
             if case .conditionsChanged(let conditions) = event { history.note(conditions, at: now.wall) }
             let actions = scheduler.handle(event, at: now)
-            vetoes.note(event, actions)
+            // Everything that is pending is asked about after the start in any case.
+            if phase != .starting { vetoes.note(event, actions) }
             for case .wake(let wake) in actions {
                 self.wake = wake
                 mustArm = true
@@ -218,7 +219,7 @@ public struct HostCore: Sendable {
     private mutating func timePassed(_ offset: Duration) {
         // What was asked for is used up.
         mustArm = true
-        if let due = nextRetry, due <= now.boot { retryEnds() }
+        if let due = nextRetry, due <= now.boot { retryWrites() }
         if let due = bundles.due, due <= now.boot { writeBundles() }
         takeLocalTime(offset)
         endOverdueInClients()
@@ -241,6 +242,20 @@ public struct HostCore: Sendable {
         log(.notice, count == 0 ? "stopping" : "stopping; waiting for \(count.counted("launch", "launches"))")
         emit(.publish(.hostStopping))
         feed(.shutdown)
+        refuseParked()
+    }
+
+    /// Refuses what waits for work outside: the host does not wait for that any more.
+    private mutating func refuseParked() {
+        let waiting = parked.sorted { $0.key.rawValue < $1.key.rawValue }
+        parked = [:]
+        for (_, parked) in waiting {
+            switch parked {
+            case .call(let call, _): refuse(call, notServing("bgtaskd"))
+            case .unpermitted(let submission, let submitter, _), .unchecked(let submission, let submitter, _):
+                refuse(submission, submitter, notServing("\(submission.identifier)"))
+            }
+        }
     }
 
     private mutating func killAll() {
@@ -261,7 +276,7 @@ public struct HostCore: Sendable {
         guard phase == .draining, launches.isEmpty, requests.starting.isEmpty else { return }
         // What is not stored yet is tried once more; what the store can't take then ends with the host.
         phase = .closing
-        retryEnds()
+        retryWrites()
         writeBundles()
     }
 

@@ -30,6 +30,8 @@ struct RunningLaunch: Sendable {
     var isDebugged = false
     /// Whether its CPU limit is lifted.
     var isCPURelaxed = false
+    /// The client's call that completed it; answered when the end is stored.
+    var reporter: CallID?
     /// Why it has to stop as soon as its directories are made.
     var stopBeforeStart: Reason?
     /// Whether somebody cancelled it after it was over: its request must not come back.

@@ -6,6 +6,10 @@ struct RequestBook: Sendable {
     struct Start: Sendable {
         var isSimulated: Bool
         var priority: LaunchPriority
+        /// The client that will run it, as the record says.
+        var client: ClientID?
+        /// The handler that will run it otherwise, as the record says.
+        var handler: PermittedHandler?
     }
 
     /// Every pending request, those that are starting or being cancelled included.
@@ -16,6 +20,8 @@ struct RequestBook: Sendable {
     private(set) var starting: [RequestID: Start] = [:]
     /// Requests whose cancellation the store has not recorded yet.
     private(set) var withdrawing: Set<RequestID> = []
+    /// Cancellations of the host's own that the store could not record; they are tried again.
+    private var failedCancellations: [RequestID: Reason] = [:]
     /// The client that submitted a request and runs it itself.
     private(set) var clients: [RequestID: ClientID] = [:]
     /// Callers that wait for the launch of a request.
@@ -60,6 +66,13 @@ struct RequestBook: Sendable {
     mutating func beginWithdrawing(_ id: RequestID) -> Bool { withdrawing.insert(id).inserted }
 
     mutating func endWithdrawing(_ id: RequestID) { withdrawing.remove(id) }
+
+    mutating func failCancellation(of id: RequestID, _ reason: Reason) { failedCancellations[id] = reason }
+
+    mutating func takeFailedCancellations() -> [(RequestID, Reason)] {
+        defer { failedCancellations = [:] }
+        return failedCancellations.filter { pending[$0.key] != nil }.sorted { $0.key < $1.key }
+    }
 
     mutating func setClient(_ client: ClientID?, of id: RequestID) { clients[id] = client }
 

@@ -25,8 +25,10 @@ enum StoreErrand: Sendable {
     case cancel(RequestID, Reason, Canceller)
     /// The record of an expiration.
     case markExpiring(LaunchID)
+    /// The record that a user cancelled a running launch; the asker of this number waits for it.
+    case markCancelled(LaunchID, Int)
     /// A checkpoint.
-    case checkpoint(LaunchID)
+    case checkpoint(LaunchID, CallID?)
     /// The end of a launch.
     case end(EndedLaunch)
     /// The state of a bundle.
@@ -72,7 +74,9 @@ struct CancellationBook: Sendable {
     struct Entry: Sendable {
         let asker: Asker
         let target: String
-        var waiting: Set<RequestID>
+        var requests: Set<RequestID>
+        /// Running launches whose cancellation the store has not recorded.
+        var marks: Set<LaunchID>
         var cancelled: [RequestID] = []
         var launches: [LaunchID]
         var problem: SubmissionError?
@@ -87,14 +91,14 @@ struct CancellationBook: Sendable {
         return last
     }
 
-    /// Takes in what became of one request.
+    /// Takes in what the store answered.
     ///
-    /// - Returns: The entry, if that was its last request; it is gone then.
-    mutating func settle(_ number: Int, _ request: RequestID, _ change: (inout Entry) -> Void) -> Entry? {
+    /// - Returns: The entry, if nothing of it is open any more; it is gone then.
+    mutating func settle(_ number: Int, _ change: (inout Entry) -> Void) -> Entry? {
         guard var entry = entries[number] else { return nil }
         change(&entry)
-        entry.waiting.remove(request)
-        entries[number] = entry.waiting.isEmpty ? nil : entry
-        return entry.waiting.isEmpty ? entry : nil
+        let isSettled = entry.requests.isEmpty && entry.marks.isEmpty
+        entries[number] = isSettled ? nil : entry
+        return isSettled ? entry : nil
     }
 }

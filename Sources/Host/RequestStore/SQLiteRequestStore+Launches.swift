@@ -46,9 +46,11 @@ extension SQLiteRequestStore {
         try db.cachedStatement(
             sql: """
                 UPDATE launches SET state = 'expiring', expiration = ?, stop_explanation = ?
-                WHERE id = ? AND state <> 'ended' AND expiration IS NULL
+                WHERE id = ? AND state <> 'ended' AND (expiration IS NULL OR ? = 'cancelledByUser')
                 """
-        ).execute(arguments: [reason.rawValue, StoredText.encode(explanation), id.rawValue])
+        ).execute(arguments: [
+            reason.rawValue, StoredText.encode(explanation), id.rawValue, reason.rawValue,
+        ])
     }
 
     /// Keeps bytes for the next attempt; false if the launch has ended.

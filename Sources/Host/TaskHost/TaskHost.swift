@@ -46,6 +46,8 @@ public actor TaskHost: Service {
     /// Whether the core has its past; what is asked before would be answered from a store that was not
     /// recovered.
     private var hasBegun = false
+    /// Whether nothing is answered any more.
+    private var hasEnded = false
     private var beginWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastCall = 0
     private var callers: [CallID: CheckedContinuation<HostAnswer, Never>] = [:]
@@ -135,7 +137,7 @@ public actor TaskHost: Service {
     public func run() async throws {
         let recording = Task { await recorder?.run() }
         // Those who wait hear that the host is not serving, if it can't begin.
-        defer { endWaiting() }
+        defer { end() }
         let beginning = try await readBeginning()
         recorder?.begin(at: moments.now(), isContinued: false)
         let changes = try registry.changes()
@@ -170,6 +172,7 @@ public actor TaskHost: Service {
         } onGracefulShutdown: {
             Task { await self.stop() }
         }
+        end()
         recorder?.finish()
         await recording.value
         log.append(.notice, "stopped")
@@ -192,7 +195,11 @@ public actor TaskHost: Service {
 
     /// Puts an input into the queue, and has the core take everything that is in it.
     func hear(_ input: HostInput) {
-        inputs.append(input)
+        inputs.append(newest(input))
+        drain()
+    }
+
+    private func drain() {
         guard !isDraining else { return }
         isDraining = true
         defer { isDraining = false }
@@ -205,6 +212,17 @@ public actor TaskHost: Service {
         commit()
     }
 
+    /// A snapshot as it is now: one that was taken on another thread may come later than a newer one.
+    private func newest(_ input: HostInput) -> HostInput {
+        switch input {
+        case .scanned(let ticket, _): .scanned(ticket, registry.latest)
+        case .registered: .registered(registry.latest)
+        case .conditions: .conditions(sensors.snapshot())
+        case .settings: .settings(settingsFiles.latest)
+        default: input
+        }
+    }
+
     /// Asks the core for something, and waits for its answer.
     func ask(_ call: HostCall) async -> HostAnswer {
         await untilBegun()
@@ -212,7 +230,8 @@ public actor TaskHost: Service {
     }
 
     private func ask(_ call: HostCall, as id: CallID) async -> HostAnswer {
-        await withCheckedContinuation { caller in
+        guard !hasEnded else { return .refused(Self.endedError) }
+        return await withCheckedContinuation { caller in
             callers[id] = caller
             hear(.call(id, call))
         }
@@ -224,6 +243,18 @@ public actor TaskHost: Service {
         if hasBegun { return }
         await withCheckedContinuation { beginWaiters.append($0) }
     }
+
+    /// Refuses what nobody will answer any more.
+    private func end() {
+        hasEnded = true
+        endWaiting()
+        for caller in callers.values { caller.resume(returning: .refused(Self.endedError)) }
+        callers = [:]
+    }
+
+    private static let endedError = SubmissionError(
+        code: .unavailable, subject: "bgtaskd", finding: "the host has stopped",
+        remedy: "Try again when it serves")
 
     private func endWaiting() {
         hasBegun = true
@@ -251,8 +282,9 @@ public actor TaskHost: Service {
         Task {
             let results = await store.commit(batch.map(\.write))
             isCommitting = false
+            // In the order of the writes: the core goes on from each answer to the next.
             for (entry, result) in zip(batch, results) { inputs.append(.stored(entry.ticket, result)) }
-            if let first = inputs.popFirst() { hear(first) }
+            drain()
         }
     }
 

@@ -50,7 +50,9 @@ public struct MemoryStore: Equatable, Sendable {
         case .begin(let id, let terms):
             return begin(id, terms).map { .begun($0) }.mapError { .store($0) }
         case .markExpiring(let id, let reason, let explanation):
-            guard open.contains(id), launches[id]?.expiration == nil else { return .success(.done) }
+            guard open.contains(id), launches[id]?.expiration == nil || reason == .cancelledByUser else {
+                return .success(.done)
+            }
             launches[id]?.expiration = reason
             launches[id]?.stopExplanation = explanation
             launches[id]?.state = .expiring
