@@ -171,6 +171,9 @@ struct VirtualWorld {
         else {
             throw BrokenPromise("\(order.id) is launched before it is stored")
         }
+        if core.launches[order.id]?.stopBeforeStart != nil {
+            throw BrokenPromise("\(order.id) is launched, and was told to stop before")
+        }
         if cancelled.contains(order.request) {
             throw BrokenPromise("\(order.request) is launched, and was said to be cancelled")
         }

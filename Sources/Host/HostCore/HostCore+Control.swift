@@ -217,7 +217,8 @@ extension HostCore {
         case .failure(let refusal):
             log(.error, "\(id) was not cancelled in the store: \(refusal)")
             guard case .asker = canceller else {
-                // The scheduler has forgotten it: it stays as being cancelled until the store can record that.
+                // The scheduler has forgotten it: it stays as being cancelled until the store can record
+                // that.
                 requests.failCancellation(of: id, reason)
                 return retryLater()
             }

@@ -23,8 +23,8 @@ public enum StoreWrite: Equatable, Sendable {
     case begin(RequestID, LaunchTerms)
     /// Records the reason of an expiration, and what decided it as JSON text. Answer: `done`.
     ///
-    /// The first reason stays, except that a user's cancellation replaces it: a host that dies then must not put the
-    /// request back. No effect on a launch that has ended.
+    /// The first reason stays, except that a user's cancellation replaces it: a host that dies then must not
+    /// put the request back. No effect on a launch that has ended.
     case markExpiring(LaunchID, Reason, explanation: String?)
     /// Keeps bytes for the next attempt of the launch's request. Answer: ``StoreAnswer/saved(_:)``.
     case checkpoint(LaunchID, [UInt8])
