@@ -58,6 +58,10 @@ import Testing
         // One that stood by may have ended between the look and the kill; a template does not.
         let killed = Self.children(of: launcher).filter { $0 != task && (try? Self.kill($0)) != nil }
         #expect(!killed.isEmpty)
+        // A launch that is given to a standby in the moment of its death is a launch that was killed.
+        try await harness.wait(for: "their ends") {
+            Set(killed).isDisjoint(with: Self.children(of: launcher))
+        }
         for _ in 0..<3 {
             let end = try await harness.run(try harness.order("succeeds")).end
             #expect(end?.outcome == .succeeded, "\(String(describing: end))")
