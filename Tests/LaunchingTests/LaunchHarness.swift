@@ -113,15 +113,15 @@ final class LaunchHarness: Sendable {
             launcherDeaths.withLock { $0 += 1 }
         case .launcherUnavailable:
             break
-        case .ended(let id, let end, let cpuTime, let isLowerBound, let peak, _):
+        case .ended(let ended):
             sights.withLock {
-                var sight = $0[id] ?? Sight()
+                var sight = $0[ended.id] ?? Sight()
                 sight.events.append(event)
-                sight.end = end
-                sight.cpuTime = cpuTime
-                sight.cpuIsLowerBound = isLowerBound
-                sight.peakMemory = peak
-                $0[id] = sight
+                sight.end = ended.end
+                sight.cpuTime = ended.cpuTime
+                sight.cpuIsLowerBound = ended.cpuIsLowerBound
+                sight.peakMemory = ended.peakMemory
+                $0[ended.id] = sight
             }
         case .started(let id, _), .ready(let id, _), .progress(let id, _), .log(let id, _, _, _, _),
             .output(let id, _, _), .checkpoint(let id, _), .cancel(let id, _, _), .pending(let id, _),

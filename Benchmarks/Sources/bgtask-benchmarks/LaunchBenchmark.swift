@@ -109,9 +109,9 @@ struct LaunchBenchmark {
             switch event {
             case .ready(order.id, _):
                 ready = clock.now().monotonic - start
-            case .ended(order.id, let end, _, _, _, _):
-                guard end.outcome == .succeeded, let ready else {
-                    throw BenchmarkError("a launch ended \(end.outcome): \(end.message ?? "no message")")
+            case .ended(let ended) where ended.id == order.id:
+                guard ended.end.outcome == .succeeded, let ready else {
+                    throw BenchmarkError(notSucceeded(ended.end))
                 }
                 return (ready, clock.now().monotonic - start)
             default:
@@ -134,17 +134,21 @@ struct LaunchBenchmark {
             switch event {
             case .ready(let id, _) where left.contains(id):
                 ready.append(clock.now().monotonic - start)
-            case .ended(let id, let end, _, _, _, _) where left.contains(id):
-                guard end.outcome == .succeeded else {
-                    throw BenchmarkError("a launch ended \(end.outcome): \(end.message ?? "no message")")
+            case .ended(let ended) where left.contains(ended.id):
+                guard ended.end.outcome == .succeeded else {
+                    throw BenchmarkError(notSucceeded(ended.end))
                 }
-                left.remove(id)
+                left.remove(ended.id)
                 if left.isEmpty { return (ready, clock.now().monotonic - start) }
             default:
                 continue
             }
         }
         throw BenchmarkError("the launcher's events ended")
+    }
+
+    private func notSucceeded(_ end: LaunchEnd) -> String {
+        "a launch ended \(end.outcome): \(end.message ?? "no message")"
     }
 
     private func show(_ variants: [Variant], _ floor: Floor, isolation: String) {

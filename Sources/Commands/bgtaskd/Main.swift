@@ -5,11 +5,11 @@ import LinuxSystem
 @main
 enum Main {
     static func main() {
-        SignalWatch.block(HostCommand.stopSignals)
+        SignalWatch.block(DaemonCommand.stopSignals)
         // Detached: the main thread, which `main` is bound to, only sleeps from here on.
         Task.detached {
-            await HostCommand.main()
-            HostCommand.exit()
+            await DaemonCommand.main()
+            DaemonCommand.exit()
         }
         // Not dispatchMain: it waits with every signal unblocked, and the first Ctrl-C would end the host.
         BlockingThread.park()

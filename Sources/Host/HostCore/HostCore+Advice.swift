@@ -38,7 +38,7 @@ extension HostCore {
     }
 
     /// What the end of a launch shows: a completion that never came, or a chain that is over.
-    mutating func advise(after end: LaunchEnd, of launch: RunningLaunch, putBack: TaskRequest?) {
+    mutating func advise(after end: LaunchEnd, of launch: OpenLaunch, putBack: TaskRequest?) {
         let record = launch.record
         let task = declaration(for: record.identifier)
         guard record.kind != .appLaunch, let task, task.call == nil else { return }

@@ -4,7 +4,7 @@ import TaskModel
 
 /// A launch's end that the store could not take when it came.
 struct UnsavedEnd: Sendable {
-    var launch: RunningLaunch
+    var launch: OpenLaunch
     var ended: EndedLaunch
     /// Whether the store has been asked again and has not answered.
     var isUnderWay = false
@@ -23,7 +23,7 @@ extension HostCore {
         storeEnd(of: launch, ended)
     }
 
-    private mutating func storeEnd(of launch: RunningLaunch, _ ended: EndedLaunch) {
+    private mutating func storeEnd(of launch: OpenLaunch, _ ended: EndedLaunch) {
         let (record, submission) = (launch.record, launch.request.submission)
         let hasNewTitle = record.title != submission.title || record.subtitle != submission.subtitle
         store(
@@ -35,7 +35,7 @@ extension HostCore {
     }
 
     /// Whether and when the request of a launch that ended is tried again.
-    private func putBack(of launch: RunningLaunch, _ ended: EndedLaunch) -> PutBack? {
+    private func putBack(of launch: OpenLaunch, _ ended: EndedLaunch) -> PutBack? {
         let (record, request, end) = (launch.record, launch.request, ended.end)
         if launch.isCancelled { return nil }
         if PutBackRule.applies(
@@ -78,7 +78,7 @@ extension HostCore {
         }
     }
 
-    private mutating func finish(_ launch: RunningLaunch, _ ended: EndedLaunch, putBack: TaskRequest?) {
+    private mutating func finish(_ launch: OpenLaunch, _ ended: EndedLaunch, putBack: TaskRequest?) {
         let record = launch.record.ended(ended)
         answerReadyWaiters(of: record.id)
         log(

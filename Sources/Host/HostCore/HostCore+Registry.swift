@@ -106,7 +106,7 @@ extension HostCore {
     }
 
     /// The same after a launch, where it used one that no manifest names any more.
-    mutating func removeCopies(after launch: RunningLaunch) {
+    mutating func removeCopies(after launch: OpenLaunch) {
         let named = registered.handlers.reduce(into: Set<String>()) { $0.formUnion($1.libraryCopies) }
         if !launch.libraryCopies.isSubset(of: named) { removeUnusedCopies() }
     }

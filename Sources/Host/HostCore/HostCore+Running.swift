@@ -51,11 +51,7 @@ extension HostCore {
             log(.info, isTraced ? "held for a debugger" : "no debugger holds it any more", launch: id)
             feed(.tracingChanged(id, isTraced: isTraced))
         case .cpuWarning(let id, let message): log(.warning, message, launch: id)
-        case .ended(let id, let end, let cpuTime, let cpuIsLowerBound, let peakMemory, let moment):
-            ended(
-                EndedLaunch(
-                    id: id, end: end, at: moment, cpuTime: cpuTime, cpuIsLowerBound: cpuIsLowerBound,
-                    peakMemory: peakMemory))
+        case .ended(let ended): self.ended(ended)
         case .unkillable(let id):
             log(.error, "the kernel can't kill it yet; its slot stays taken", launch: id)
         case .launcherUnavailable(let message): log(.error, "the launcher can't be started: \(message)")

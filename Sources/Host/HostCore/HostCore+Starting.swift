@@ -90,7 +90,7 @@ extension HostCore {
         requests.remove(request.id, keepsClient: true)
         vetoes.forget(request.id)
         let declaration = self.handler(for: request)?.manifest.declaration(for: request.identifier)
-        var launch = RunningLaunch(
+        var launch = OpenLaunch(
             record: record, request: request, begun: begun, handler: handler,
             // A client that lost its launch may still work at it: it submits again by itself.
             isAtMostOnce: client != nil || declaration?.isAtMostOnce == true, priority: start.priority)
@@ -182,7 +182,7 @@ extension HostCore {
 extension LaunchOrder {
     /// The order for a launch that is recorded and prepared.
     init(
-        _ launch: RunningLaunch, _ handler: PermittedHandler, _ declaration: TaskDeclaration,
+        _ launch: OpenLaunch, _ handler: PermittedHandler, _ declaration: TaskDeclaration,
         _ place: LaunchPlace, _ environment: [String]
     ) {
         let (record, submission) = (launch.record, launch.request.submission)

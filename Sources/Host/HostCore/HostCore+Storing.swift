@@ -1,6 +1,6 @@
 public import RequestStore
 import Scheduling
-import TaskModel
+public import TaskModel
 
 /// How the core goes on when the store has answered.
 extension HostCore {
@@ -81,10 +81,16 @@ extension StoreRefusal: CustomStringConvertible {
     var asSubmissionError: SubmissionError {
         switch self {
         case .submission(let error): error
-        case .store(let error):
-            SubmissionError(
-                code: error.code == .notPending ? .notFound : .unavailable, subject: error.subject,
-                finding: error.finding, remedy: error.remedy)
+        case .store(let error): error.asSubmissionError
         }
+    }
+}
+
+extension StoreError {
+    /// The same sentence, for a caller.
+    public var asSubmissionError: SubmissionError {
+        SubmissionError(
+            code: code == .notPending ? .notFound : .unavailable, subject: subject, finding: finding,
+            remedy: remedy)
     }
 }

@@ -89,6 +89,20 @@ public enum HostAnswer: Sendable {
     case refused(SubmissionError)
 }
 
+extension HostAnswer {
+    /// What is in an answer of the kind that a call is promised.
+    ///
+    /// - Parameter unwrap: Takes it out; `nil` if the answer is of another kind.
+    /// - Throws: The refusal, or `unavailable` if the core answered with another kind.
+    public func value<Value>(_ unwrap: (HostAnswer) -> Value?) throws(SubmissionError) -> Value {
+        if let value = unwrap(self) { return value }
+        if case .refused(let error) = self { throw error }
+        throw SubmissionError(
+            code: .unavailable, subject: "the host", finding: "it gave an answer of another kind",
+            remedy: "Report this: it is a fault of the host")
+    }
+}
+
 /// Work that may block, because it reads or writes files.
 public enum HostWork: Sendable {
     /// Read the directories of manifests and plugins; answered by ``HostInput/scanned(_:_:)``.

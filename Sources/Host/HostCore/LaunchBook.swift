@@ -2,7 +2,7 @@ import RequestStore
 import TaskModel
 
 /// A launch that the store has recorded as begun, until it has recorded its end.
-struct RunningLaunch: Sendable {
+struct OpenLaunch: Sendable {
     /// How far the core is with it.
     enum Stage: Sendable {
         /// Its directories are being made.
@@ -58,7 +58,7 @@ struct RunningLaunch: Sendable {
 
 /// The launches that have begun and whose end is not recorded yet.
 struct LaunchBook: Sendable {
-    private var launches: [LaunchID: RunningLaunch] = [:]
+    private var launches: [LaunchID: OpenLaunch] = [:]
     private var byIdentifier: [TaskIdentifier: LaunchID] = [:]
     /// When launches in clients that were told to stop are over, on CLOCK_BOOTTIME.
     private(set) var deadlines: [LaunchID: Duration] = [:]
@@ -68,24 +68,24 @@ struct LaunchBook: Sendable {
     var isEmpty: Bool { launches.isEmpty }
     var count: Int { launches.count }
     var ids: [LaunchID] { launches.keys.sorted() }
-    var all: some Collection<RunningLaunch> { launches.values }
+    var all: some Collection<OpenLaunch> { launches.values }
 
     /// Changes in place; a launch that is not there is left alone.
-    subscript(id: LaunchID) -> RunningLaunch? {
+    subscript(id: LaunchID) -> OpenLaunch? {
         get { launches[id] }
         _modify { yield &launches[id] }
     }
 
     /// The launch of an identifier that has begun and not ended; there is at most one.
-    func launch(of identifier: TaskIdentifier) -> RunningLaunch? {
+    func launch(of identifier: TaskIdentifier) -> OpenLaunch? {
         byIdentifier[identifier].flatMap { launches[$0] }
     }
 
-    func launch(of request: RequestID) -> RunningLaunch? {
+    func launch(of request: RequestID) -> OpenLaunch? {
         launches.values.first { $0.record.request == request }
     }
 
-    mutating func insert(_ launch: RunningLaunch) {
+    mutating func insert(_ launch: OpenLaunch) {
         launches[launch.record.id] = launch
         byIdentifier[launch.record.identifier] = launch.record.id
     }

@@ -42,8 +42,7 @@ public enum LaunchEvent: Sendable, Equatable {
     /// Five seconds after the kill its processes are still there; ``ended`` follows when they go.
     case unkillable(LaunchID)
     /// It is over and its group is empty; exactly once per launch.
-    case ended(
-        LaunchID, LaunchEnd, cpuTime: Duration, cpuIsLowerBound: Bool, peakMemory: ByteCount?, at: Moment)
+    case ended(EndedLaunch)
     /// The launcher died and is being replaced; every launch that ran ends as `lost`.
     case launcherDied(message: String)
     /// The launcher could not be replaced: nothing starts any more.

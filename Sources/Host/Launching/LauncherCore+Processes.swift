@@ -160,7 +160,9 @@ extension LauncherCore {
         }
         tell(
             .ended(
-                launch.id, end, cpuTime: cpuTime, cpuIsLowerBound: isLowerBound && launch.pid != nil,
-                peakMemory: peak > 0 ? ByteCount(bytes: peak) : nil, at: moments.now()))
+                EndedLaunch(
+                    id: launch.id, end: end, at: moments.now(), cpuTime: cpuTime,
+                    cpuIsLowerBound: isLowerBound && launch.pid != nil,
+                    peakMemory: peak > 0 ? ByteCount(bytes: peak) : nil)))
     }
 }

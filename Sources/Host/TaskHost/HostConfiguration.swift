@@ -1,4 +1,5 @@
 import HandlerRegistry
+import LinuxSystem
 public import TaskModel
 
 /// Where the host finds things and what it may do.
@@ -46,5 +47,36 @@ public struct HostConfiguration: Sendable {
         self.taskEnvironment = taskEnvironment
         keptLaunches = 10_000
         keptAge = .seconds(30 * 86_400)
+    }
+    /// Where the log of events is.
+    var recordingDirectory: String { stateDirectory + "/recording" }
+
+    /// What a report says of it.
+    var facts: [HostReport.Fact] {
+        [
+            .init(name: "state directory", value: stateDirectory),
+            .init(name: "plugins directory", value: pluginsDirectory),
+            .init(name: "manifests directory", value: manifestsDirectory),
+            .init(name: "conditions directory", value: conditionsDirectory),
+            .init(name: "runner", value: runnerPath),
+            .init(name: "conditions", value: simulatesConditions ? "simulated" : "system"),
+        ]
+    }
+
+    /// Makes the directories that are missing.
+    ///
+    /// - Returns: The same configuration with absolute paths without links.
+    /// - Throws: The call that failed.
+    func madeReal() throws(SystemCallError) -> HostConfiguration {
+        func real(_ path: String) throws(SystemCallError) -> String {
+            try DirectoryTree.make(path)
+            return try DirectoryTree.realPath(of: path)
+        }
+        var copy = self
+        copy.stateDirectory = try real(stateDirectory)
+        copy.pluginsDirectory = try real(pluginsDirectory)
+        copy.manifestsDirectory = try real(manifestsDirectory)
+        copy.conditionsDirectory = try real(conditionsDirectory)
+        return copy
     }
 }

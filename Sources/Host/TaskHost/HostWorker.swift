@@ -20,6 +20,10 @@ final class HostWorker: Sendable {
     private let directories: StateDirectories
     private let registry: HandlerRegistry
     private let sensors: ConditionSensors
+    /// Made when a schedule first names a file.
+    private let fileWatch = Mutex<PathWatch?>(nil)
+    /// Made when a schedule first says `wake: true`.
+    private let machineAlarm = Mutex<MachineAlarm?>(nil)
     /// The app directories as they were last written.
     private let appDirectories = Mutex<[BundleIdentifier: AppDirectory]>([:])
     private let launching = DispatchQueue(label: "bgtask.host.launching", qos: .userInitiated)
@@ -53,6 +57,28 @@ final class HostWorker: Sendable {
             self.continuation.yield(.measured(launch, ProcessUsage.cpuTime(of: [process])))
         }
     }
+
+    /// Waits up to a second for the end of a client's process, on a thread of its own.
+    ///
+    /// - Parameters:
+    ///   - process: The process; `nil` counts as ended.
+    ///   - client: Who it was.
+    func awaitEnd(of process: ProcessHandle?, of client: ClientID) {
+        guard let process else {
+            continuation.yield(.clientEnded(client, isDead: true))
+            return
+        }
+        BlockingThread.start(named: "bgtask-client") {
+            let isDead = process.waitForEnd(timeoutMilliseconds: 1000)
+            self.continuation.yield(.clientEnded(client, isDead: isDead))
+        }
+    }
+
+    /// Sets the alarm that wakes the machine, if a schedule had it opened; any thread.
+    func setMachineAlarm(_ time: WallTime?) { machineAlarm.withLock { $0?.set(time) } }
+
+    /// Reports no change of files any more; any thread.
+    func stopWatching() { fileWatch.withLock { $0?.stop() } }
 
     /// Runs something else that may block, on the registry's queue.
     func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
@@ -88,7 +114,8 @@ final class HostWorker: Sendable {
         case .defineConditions(let definitions):
             sensors.define(definitions)
             continuation.yield(.conditions(sensors.snapshot()))
-        case .watchFiles, .openMachineAlarm: return
+        case .watchFiles(let paths): watch(paths)
+        case .openMachineAlarm: continuation.yield(.machineAlarm(openMachineAlarm()))
         }
     }
 
@@ -160,7 +187,38 @@ final class HostWorker: Sendable {
         }
     }
 
-    // MARK: Calendars
+    // MARK: Schedules
+
+    private func watch(_ paths: Set<String>) {
+        fileWatch.withLock { watch in
+            if watch == nil && paths.isEmpty { return }
+            do {
+                let watching = try watch ?? PathWatch { self.report($0) }
+                watching.watch(paths)
+                watch = watching
+            } catch {
+                continuation.yield(.workFailed("no file is watched for schedules: \(error)", nil))
+            }
+        }
+    }
+
+    private func report(_ event: PathWatch.Event) {
+        switch event {
+        case .changed(let paths): continuation.yield(.filesChanged(paths))
+        case .unwatchable(let path, let error):
+            continuation.yield(.unwatchable(path: path, problem: "\(error)"))
+        }
+    }
+
+    private func openMachineAlarm() -> MachineAlarmState {
+        do {
+            let alarm = try MachineAlarm()
+            machineAlarm.withLock { $0 = alarm }
+            return MachineAlarm.isClockThere ? .ready : .noClock
+        } catch {
+            return .refused("\(error)")
+        }
+    }
 
     private static func date(of expression: String, in timeZone: String?, after: WallTime) -> FoundDate {
         do {

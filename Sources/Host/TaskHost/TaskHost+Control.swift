@@ -228,37 +228,10 @@ extension TaskHost {
         let counts = core.counts
         return HostReport(
             isolation: launcher.isolation,
-            facts: [
-                .init(name: "version", value: version),
-                .init(name: "state directory", value: configuration.stateDirectory),
-                .init(name: "plugins directory", value: configuration.pluginsDirectory),
-                .init(name: "manifests directory", value: configuration.manifestsDirectory),
-                .init(name: "conditions directory", value: configuration.conditionsDirectory),
-                .init(name: "runner", value: configuration.runnerPath),
-                .init(name: "conditions", value: configuration.simulatesConditions ? "simulated" : "system"),
+            facts: [.init(name: "version", value: version)] + configuration.facts + [
                 .init(name: "handlers", value: "\(counts.handlers)"),
                 .init(name: "pending requests", value: "\(counts.pending)"),
                 .init(name: "running launches", value: "\(counts.running)"),
             ], problems: core.configurationProblems)
-    }
-}
-
-extension HostAnswer {
-    /// What is in an answer, or the error that it is.
-    fileprivate func value<Value>(_ unwrap: (HostAnswer) -> Value?) throws(SubmissionError) -> Value {
-        if let value = unwrap(self) { return value }
-        if case .refused(let error) = self { throw error }
-        throw SubmissionError(
-            code: .unavailable, subject: "the host", finding: "it gave an answer of another kind",
-            remedy: "Report this: it is a fault of the host")
-    }
-}
-
-extension StoreError {
-    /// The same sentence, for a caller.
-    var asSubmissionError: SubmissionError {
-        SubmissionError(
-            code: code == .notPending ? .notFound : .unavailable, subject: subject, finding: finding,
-            remedy: remedy)
     }
 }

@@ -51,25 +51,9 @@ public actor TaskHost: Service {
     private var beginWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastCall = 0
     private var callers: [CallID: CheckedContinuation<HostAnswer, Never>] = [:]
-    private var clients: [ClientID: ClientConnection] = [:]
-    /// Processes that are about to be registered, and the streams of those that were.
-    private var connecting: [CallID: (handle: ProcessHandle, number: Int32)] = [:]
-    private var connected: [CallID: AsyncStream<ClientCall>] = [:]
+    private var clients = ClientConnections()
     private var sleepDelay: SleepDelay?
-    /// Made when a schedule first names a file.
-    private var fileWatch: PathWatch?
-    private let (fileEvents, fileEventsContinuation) = AsyncStream.makeStream(of: PathWatch.Event.self)
-    /// Made when a schedule first says `wake: true`.
-    private var machineAlarm: MachineAlarm?
     private let (drained, drainedContinuation) = AsyncStream.makeStream(of: Void.self)
-
-    /// The connection of a client.
-    private struct ClientConnection {
-        /// Cannot come to mean another process.
-        let process: ProcessHandle
-        let processIdentifier: Int32
-        let calls: AsyncStream<ClientCall>.Continuation
-    }
 
     /// Opens the store and makes the peers; nothing runs yet.
     ///
@@ -84,17 +68,7 @@ public actor TaskHost: Service {
         configuration: HostConfiguration, settings: SettingsFiles, logger: Logger,
         moments: any MomentSource = SystemClocks()
     ) async throws {
-        var configuration = configuration
-        for directory in [
-            configuration.stateDirectory, configuration.pluginsDirectory, configuration.manifestsDirectory,
-            configuration.conditionsDirectory,
-        ] {
-            try DirectoryTree.make(directory)
-        }
-        configuration.stateDirectory = try DirectoryTree.realPath(of: configuration.stateDirectory)
-        configuration.pluginsDirectory = try DirectoryTree.realPath(of: configuration.pluginsDirectory)
-        configuration.manifestsDirectory = try DirectoryTree.realPath(of: configuration.manifestsDirectory)
-        configuration.conditionsDirectory = try DirectoryTree.realPath(of: configuration.conditionsDirectory)
+        let configuration = try configuration.madeReal()
         self.configuration = configuration
         settingsFiles = settings
         self.moments = moments
@@ -119,7 +93,8 @@ public actor TaskHost: Service {
         launching.templateIdleTime = configuration.templateIdleTime
         launcher = TaskLauncher(configuration: launching)
         timer = try WakeTimer()
-        directories = StateDirectories(root: configuration.stateDirectory)
+        let directories = StateDirectories(root: configuration.stateDirectory)
+        self.directories = directories
         worker = HostWorker(
             configuration: configuration, directories: directories, registry: registry, sensors: sensors)
         recorder = try configuration.recordingSize.map { size in
@@ -138,7 +113,8 @@ public actor TaskHost: Service {
         let recording = Task { await recorder?.run() }
         // Those who wait hear that the host is not serving, if it can't begin.
         defer { end() }
-        let beginning = try await readBeginning()
+        try await launcher.start()
+        let beginning = try await beginningReader.read()
         recorder?.begin(at: moments.now(), isContinued: false)
         let changes = try registry.changes()
         let settingsChanges = try settingsFiles.changes()
@@ -160,13 +136,12 @@ public actor TaskHost: Service {
                         await self.hear(.conditions(conditions))
                     }
                 }
-                group.addTask { for await event in self.fileEvents { await self.hear(event) } }
                 group.addTask { for await notice in self.sensors.sleepNotices() { await self.hear(notice) } }
                 group.addTask { for await _ in self.timer.wakes { await self.timePassed() } }
                 for await _ in drained { break }
                 group.cancelAll()
                 timer.cancel()
-                fileWatch?.stop()
+                worker.stopWatching()
                 await launcher.shutDown()
             }
         } onGracefulShutdown: {
@@ -295,18 +270,8 @@ public actor TaskHost: Service {
     }
 
     private func timePassed() {
-        hear(.timePassed(localTimeOffset: localTimeOffset(at: moments.now().wall)))
-    }
-
-    private func localTimeOffset(at time: WallTime) -> Duration {
-        .seconds(ProcessFacts.localTimeOffset(at: time))
-    }
-
-    private func hear(_ event: PathWatch.Event) {
-        switch event {
-        case .changed(let paths): hear(.filesChanged(Set(paths)))
-        case .unwatchable(let path, let error): hear(.unwatchable(path: path, problem: "\(error)"))
-        }
+        let offset = ProcessFacts.localTimeOffset(at: moments.now().wall)
+        hear(.timePassed(localTimeOffset: .seconds(offset)))
     }
 
     private func hear(_ notice: SleepNotice) {
@@ -336,65 +301,33 @@ public actor TaskHost: Service {
         case .retire(let bundle): launcher.retire(bundle: bundle)
         case .measure(let id):
             Task { if let usage = await launcher.usage()[id] { hear(.measured(id, usage.cpuTime)) } }
-        case .notifyClient(let id, let call): clients[id]?.calls.yield(call)
-        case .closeClient(let id): clients.removeValue(forKey: id)?.calls.finish()
+        case .notifyClient(let id, let call): clients.notify(id, call)
+        case .closeClient(let id): clients.close(id)
         case .measureClient(let launch, let id):
-            if let client = clients[id] { worker.measure(client.processIdentifier, for: launch) }
-        case .awaitClientEnd(let id): awaitEnd(of: id)
+            if let client = clients[id] { worker.measure(client.number, for: launch) }
+        case .awaitClientEnd(let id): worker.awaitEnd(of: clients.close(id)?.handle, of: id)
         case .answer(let call, let answer): self.answer(call, answer)
         case .publish(let event): happenings.send(event)
         case .log(let line): log.append(line)
         case .record(let event): recorder?.record(event, at: now)
         case .recordSleep(let sleeps):
             recorder?.record(RecordedEntry(at: now, sleeps ? .willSleep : .hasWoken))
-        case .work(.watchFiles(let paths)): watch(paths)
-        case .work(.openMachineAlarm): openMachineAlarm()
         case .work(let work): worker.start(work)
         case .arm(let wake):
             timer.set(bootAt: wake.boot, wallAt: wake.wall)
-            machineAlarm?.set(wake.machine)
+            worker.setMachineAlarm(wake.machine)
         case .letSleep: sleepDelay?.release()
         case .drained: drainedContinuation.finish()
         }
     }
 
-    private func watch(_ paths: Set<String>) {
-        if let fileWatch { return fileWatch.watch(paths) }
-        if paths.isEmpty { return }
-        do {
-            let events = fileEventsContinuation
-            let watch = try PathWatch { events.yield($0) }
-            watch.watch(paths)
-            fileWatch = watch
-        } catch {
-            log.append(.error, "no file is watched for schedules: \(error)")
-        }
-    }
-
-    private func openMachineAlarm() {
-        do {
-            machineAlarm = try MachineAlarm()
-            inputs.append(.machineAlarm(MachineAlarm.isClockThere ? .ready : .noClock))
-        } catch {
-            inputs.append(.machineAlarm(.refused("\(error)")))
-        }
-    }
-
     private func answer(_ call: CallID, _ answer: HostAnswer) {
-        if case .connected(let id) = answer, let process = connecting.removeValue(forKey: call) {
-            let (stream, calls) = AsyncStream.makeStream(of: ClientCall.self)
-            calls.onTermination = { [weak self] _ in
-                // Not a child of the task that reads: it ends with it.
-                Task { await self?.hear(.clientLeft(id)) }
-            }
-            clients[id] = ClientConnection(
-                process: process.handle, processIdentifier: process.number, calls: calls)
-            connected[call] = stream
+        if case .connected(let id) = answer {
+            // Not a child of the task that reads: it ends with it.
+            clients.admit(id, by: call) { [weak self] in Task { await self?.hear(.clientLeft(id)) } }
         }
         callers.removeValue(forKey: call)?.resume(returning: answer)
     }
-
-    // MARK: Clients
 
     /// Registers a client; see `HostControl`.
     public func connect(
@@ -411,102 +344,17 @@ public actor TaskHost: Service {
         }
         await untilBegun()
         let call = nextCall()
-        connecting[call] = (handle, process)
-        defer {
-            connecting[call] = nil
-            connected[call] = nil
-        }
-        if case .refused(let error) = await ask(.connect(identifiers, process: process), as: call) {
-            throw error
-        }
-        return connected[call] ?? AsyncStream { $0.finish() }
+        clients.join(.init(handle: handle, number: process), by: call)
+        let answer = await ask(.connect(identifiers, process: process), as: call)
+        let stream = clients.takeStream(of: call)
+        if case .refused(let error) = answer { throw error }
+        return stream ?? AsyncStream { $0.finish() }
     }
 
-    private func awaitEnd(of id: ClientID) {
-        guard let client = clients.removeValue(forKey: id) else {
-            return hear(.clientEnded(id, isDead: true))
-        }
-        BlockingThread.start(named: "bgtask-client") {
-            let isDead = client.process.waitForEnd(timeoutMilliseconds: 1000)
-            Task { await self.hear(.clientEnded(id, isDead: isDead)) }
-        }
+    private var beginningReader: BeginningReader {
+        BeginningReader(
+            configuration: configuration, settingsFiles: settingsFiles, moments: moments, log: log,
+            store: store, registry: registry, sensors: sensors, directories: directories,
+            isolation: launcher.isolation.groupKill.rawValue)
     }
-
-    // MARK: Beginning
-
-    /// Reads what was stored, ends what a dead host left, and looks around.
-    private func readBeginning() async throws -> HostBeginning {
-        try await launcher.start()
-        try directories.sweepTemporary()
-        let registered = registry.scan()
-        sensors.define(registered.conditions)
-        let facts = try await store.facts()
-        await renameDirectories(facts.numberedDirectories)
-        let now = moments.now()
-        var beginning = HostBeginning(
-            surroundings: HostSurroundings(
-                manifestsDirectory: configuration.manifestsDirectory,
-                stateDirectory: configuration.stateDirectory,
-                isolation: launcher.isolation.groupKill.rawValue,
-                taskEnvironment: configuration.taskEnvironment),
-            settings: settingsFiles.latest, registered: registered, conditions: sensors.snapshot(),
-            localTimeOffset: localTimeOffset(at: now.wall))
-        beginning.facts = facts
-        let (manifests, settings) = (
-            registered.handlers.map(\.manifest), beginning.settings.effective.scheduler
-        )
-        beginning.lost = try await store.recover(
-            at: now.wall,
-            isAtMostOnce: { bundle, identifier in
-                manifests.first { $0.bundle == bundle }?.declaration(for: identifier)?.isAtMostOnce ?? false
-            },
-            backOff: { now.wall + settings.backOff(afterAttempt: $0.attempt) }
-        ).lost
-        beginning.pending = try await store.pendingRequests()
-        let scheduled = manifests.flatMap(\.tasks).filter { $0.schedule != nil }.map(\.pattern.base)
-        for identifier in scheduled {
-            let newest = try await store.launches(identifier: identifier, limit: 1, before: nil).first
-            beginning.lastLaunches[identifier] = newest?.startedAt
-        }
-        beginning.boot = try? SmallFile.read("/proc/sys/kernel/random/boot_id").filter { !$0.isWhitespace }
-        if recorder != nil { beginning.history = await recordedHistory() }
-        try await store.prune(
-            keepingNewest: configuration.keptLaunches,
-            olderThan: WallTime(sinceEpoch: now.wall.sinceEpoch - configuration.keptAge))
-        return beginning
-    }
-
-    /// The conditions of earlier runs of the host, out of the log: up to 64 MiB of JSON, so elsewhere.
-    private func recordedHistory() async -> ConditionHistory {
-        let directory = configuration.recordingDirectory
-        let start = moments.now().wall + (.zero - ConditionHistory.span)
-        return await worker.run { ConditionHistory(recordedIn: directory, since: start) }
-    }
-
-    /// Gives data directories that an older host named by numbers the names of their bundles.
-    private func renameDirectories(_ numbers: [BundleIdentifier: String]) async {
-        for (bundle, number) in numbers.sorted(by: { $0.key < $1.key }) {
-            do {
-                guard try directories.rename(number: number, for: bundle) else {
-                    log.append(
-                        .warning,
-                        "\(configuration.stateDirectory)/data has two directories of \(bundle); "
-                            + "'\(number)' is of an older host and is not used")
-                    continue
-                }
-                if case .failure(let refusal) = await store.commit([.remember(.directoryRenamed(bundle))])[0]
-                {
-                    log.append(
-                        .warning, "that the directory of \(bundle) was renamed is not stored: \(refusal)")
-                }
-            } catch {
-                log.append(.error, "the data directory of \(bundle) could not be renamed: \(error)")
-            }
-        }
-    }
-}
-
-extension HostConfiguration {
-    /// Where the log of events is.
-    var recordingDirectory: String { stateDirectory + "/recording" }
 }

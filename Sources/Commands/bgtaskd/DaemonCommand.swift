@@ -9,7 +9,7 @@ import TaskHost
 import TaskModel
 
 /// The host, in the foreground.
-struct HostCommand: AsyncParsableCommand {
+struct DaemonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgtaskd",
         abstract: "Run background tasks of plugins when power, network, heat and the user allow it.",

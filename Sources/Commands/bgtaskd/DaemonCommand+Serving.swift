@@ -6,7 +6,7 @@ import ServiceLifecycle
 public import TaskHost
 import TaskModel
 
-extension HostCommand {
+extension DaemonCommand {
     /// What asks the host to stop; a second one kills the launches.
     static let stopSignals = [SignalWatch.interrupt, SignalWatch.terminate, SignalWatch.hangUp]
 

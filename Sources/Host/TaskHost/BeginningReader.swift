@@ -1,0 +1,95 @@
+import HandlerRegistry
+import HostCore
+import HostSettings
+import Launching
+import LinuxSystem
+import Recording
+import RequestStore
+import Scheduling
+import SystemConditions
+import TaskModel
+
+/// Reads what the host needs to know before it begins: files, the store and the recording.
+///
+/// All of it may block, so it runs apart from the host.
+struct BeginningReader: Sendable {
+    let configuration: HostConfiguration
+    let settingsFiles: SettingsFiles
+    let moments: any MomentSource
+    let log: HostLog
+    let store: any RequestStore
+    let registry: HandlerRegistry
+    let sensors: ConditionSensors
+    let directories: StateDirectories
+    /// How launches are isolated here.
+    let isolation: String
+
+    /// Ends in the store what a dead host left, and reads the rest.
+    ///
+    /// - Throws: What keeps the host from starting.
+    @concurrent
+    func read() async throws -> HostBeginning {
+        try directories.sweepTemporary()
+        let registered = registry.scan()
+        sensors.define(registered.conditions)
+        let facts = try await store.facts()
+        await renameDirectories(facts.numberedDirectories)
+        let now = moments.now()
+        var beginning = HostBeginning(
+            surroundings: HostSurroundings(
+                manifestsDirectory: configuration.manifestsDirectory,
+                stateDirectory: configuration.stateDirectory, isolation: isolation,
+                taskEnvironment: configuration.taskEnvironment),
+            settings: settingsFiles.latest, registered: registered, conditions: sensors.snapshot(),
+            localTimeOffset: .seconds(ProcessFacts.localTimeOffset(at: now.wall)))
+        beginning.facts = facts
+        let (manifests, settings) = (
+            registered.handlers.map(\.manifest), beginning.settings.effective.scheduler
+        )
+        beginning.lost = try await store.recover(
+            at: now.wall,
+            isAtMostOnce: { bundle, identifier in
+                manifests.first { $0.bundle == bundle }?.declaration(for: identifier)?.isAtMostOnce ?? false
+            },
+            backOff: { now.wall + settings.backOff(afterAttempt: $0.attempt) }
+        ).lost
+        beginning.pending = try await store.pendingRequests()
+        let scheduled = manifests.flatMap(\.tasks).filter { $0.schedule != nil }.map(\.pattern.base)
+        for identifier in scheduled {
+            let newest = try await store.launches(identifier: identifier, limit: 1, before: nil).first
+            beginning.lastLaunches[identifier] = newest?.startedAt
+        }
+        beginning.boot = try? SmallFile.read("/proc/sys/kernel/random/boot_id").filter { !$0.isWhitespace }
+        if configuration.recordingSize != nil {
+            beginning.history = ConditionHistory(
+                recordedIn: configuration.recordingDirectory,
+                since: now.wall + (.zero - ConditionHistory.span))
+        }
+        try await store.prune(
+            keepingNewest: configuration.keptLaunches,
+            olderThan: WallTime(sinceEpoch: now.wall.sinceEpoch - configuration.keptAge))
+        return beginning
+    }
+
+    /// Gives data directories that an older host named by numbers the names of their bundles.
+    private func renameDirectories(_ numbers: [BundleIdentifier: String]) async {
+        for (bundle, number) in numbers.sorted(by: { $0.key < $1.key }) {
+            do {
+                guard try directories.rename(number: number, for: bundle) else {
+                    log.append(
+                        .warning,
+                        "\(configuration.stateDirectory)/data has two directories of \(bundle); "
+                            + "'\(number)' is of an older host and is not used")
+                    continue
+                }
+                if case .failure(let refusal) = await store.commit([.remember(.directoryRenamed(bundle))])[0]
+                {
+                    log.append(
+                        .warning, "that the directory of \(bundle) was renamed is not stored: \(refusal)")
+                }
+            } catch {
+                log.append(.error, "the data directory of \(bundle) could not be renamed: \(error)")
+            }
+        }
+    }
+}
