@@ -93,6 +93,7 @@ extension HostAnswer {
     /// What is in an answer of the kind that a call is promised.
     ///
     /// - Parameter unwrap: Takes it out; `nil` if the answer is of another kind.
+    /// - Returns: What `unwrap` took out.
     /// - Throws: The refusal, or `unavailable` if the core answered with another kind.
     public func value<Value>(_ unwrap: (HostAnswer) -> Value?) throws(SubmissionError) -> Value {
         if let value = unwrap(self) { return value }

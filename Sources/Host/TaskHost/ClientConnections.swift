@@ -19,7 +19,10 @@ struct ClientConnections {
 
     /// Makes the stream of a process that the core has registered.
     ///
-    /// - Parameter onLeave: Called on any thread when nothing reads the stream any more.
+    /// - Parameters:
+    ///   - id: Who it is now.
+    ///   - call: The call that registered it.
+    ///   - onLeave: Called on any thread when nothing reads the stream any more.
     mutating func admit(_ id: ClientID, by call: CallID, onLeave: @escaping @Sendable () -> Void) {
         guard let peer = joining.removeValue(forKey: call) else { return }
         let (stream, calls) = AsyncStream.makeStream(of: ClientCall.self)
