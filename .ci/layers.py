@@ -1,9 +1,12 @@
 """Holds the layers: reads .ci/layers (lowest first) and fails on a dependency that does not point downwards.
 
 Targets on one line are blind to each other. Test targets may use everything and need no line; every other target
-needs one.
+needs one. The C files of the runner may call each other in one direction only.
 """
+import glob
 import json
+import os
+import re
 import subprocess
 import sys
 
@@ -32,6 +35,40 @@ for name, target in sorted(targets.items()):
             faults.append(f"{name} depends on {lower}, which is not on a lower line of .ci/layers")
 for name in sorted(set(level) - set(targets)):
     faults.append(f"{name} stands in .ci/layers but is no target")
+
+
+def calls_between_files(directory):
+    """The other files whose functions each C file of a directory names."""
+    texts = {os.path.basename(path): open(path, encoding="utf-8").read() for path in glob.glob(directory + "/*.c")}
+    texts = {name: re.sub(r"/\*.*?\*/|//[^\n]*|\"[^\"\n]*\"", "", text, flags=re.S) for name, text in texts.items()}
+    definition = re.compile(r"^(?!static)[a-zA-Z_][\w *]*?\b(\w+)\([^;{]*\)\s*\{", re.M)
+    owner = {function: name for name, text in texts.items() for function in definition.findall(text)}
+    return {
+        name: {owner[word] for word in set(re.findall(r"\b\w+\b", text)) if owner.get(word, name) != name}
+        for name, text in texts.items()
+    }
+
+
+def circle(calls):
+    """The files of one circle of calls; none if all calls lead downwards."""
+    left = dict(calls)
+    while left:
+        leaves = [name for name, others in left.items() if not others & left.keys()]
+        if not leaves:
+            # Those that nothing in the rest calls are only callers of the circle.
+            called = set().union(*left.values())
+            callers = [name for name in left if name not in called]
+            if not callers:
+                return sorted(left)
+            leaves = callers
+        for name in leaves:
+            del left[name]
+    return []
+
+
+ring = circle(calls_between_files("Sources/Runner/bgtask-runner"))
+if ring:
+    faults.append("these files of the runner call each other in a circle: " + ", ".join(ring))
 if faults:
     print("\n".join(faults))
     sys.exit(1)

@@ -76,6 +76,11 @@ struct launcher {
 /** `bgtask-runner launcher [--lock FILE]`: descriptor 3 is the host's socket. Returns the exit status. */
 int launcher_main(const char *lock_path);
 
+/* The files below call downwards in this order: launcher, spawning and preparing, templates, standbys, launches,
+ * orphans, groups, reports. */
+
+/* launcher_reports.c */
+
 /** Sends a frame of a number and a text: template failed, spawn failed. */
 void launcher_report(struct launcher *launcher, uint8_t kind, uint64_t id, const char *finding);
 
@@ -95,10 +100,17 @@ void templates_kill(struct template *template);
 /** Reaps templates that have ended, tells of it, and forgets those that nobody needs. */
 void templates_reap(struct launcher *launcher);
 
-/* launcher_standbys.c */
+/* launcher_preparing.c */
 
 /** Obeys *prepare*: asks the template for a standby, and answers when there is one, or why there is none. */
 void standbys_prepare(struct launcher *launcher, struct body body);
+
+/* launcher_standbys.c */
+
+/** Closes what is held of a standby, whatever its state, and forgets it. */
+void standbys_forget(struct standby *standby);
+/** Answers *prepare*; `finding` says why there is none, NULL that there is one. */
+void standbys_answer(struct launcher *launcher, uint64_t template, const char *finding);
 /** Takes the template's answer: the standby's pid and pidfd, or 0 and why not. */
 void standbys_cloned(struct launcher *launcher, struct template *template, pid_t pid, int pidfd,
                      const char *finding);
@@ -114,12 +126,12 @@ void standbys_reap(struct template *template);
 
 /** Obeys *spawn*. */
 void launches_spawn(struct launcher *launcher, struct body body);
-/** Takes a template's answer: the task's pid and pidfd, or 0 and why not. */
-void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
-                     const char *finding);
 
 /* launcher_launches.c */
 
+/** Takes the task of a launch: its pid and pidfd, or 0 and why there is none. */
+void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
+                     const char *finding);
 struct launch *launches_find(struct launcher *launcher, uint64_t id);
 /** Closes what is held of a launch and frees it. */
 void launches_forget(struct launcher *launcher, struct launch *launch);

@@ -1,4 +1,4 @@
-/* The launcher's side of launches: killing, reaping, and the proof that nothing is left. */
+/* The launcher's side of launches: the task that each has got, killing, reaping, and the proof that nothing is left. */
 #include "launcher.h"
 #include "process.h"
 #include "task.h"
@@ -52,6 +52,37 @@ void launches_kill(struct launch *launch) {
     if (launch->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, launch->pidfd, SIGKILL, NULL, 0);
 }
+
+/* MARK: Beginning */
+
+void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
+                     const char *finding) {
+    launch->awaits_clone = false;
+    if (pid == 0) {
+        if (launch->group >= 0)
+            group_write(launch, "cgroup.kill", "1");
+        launcher_report(launcher, MESSAGE_SPAWN_FAILED, launch->id, finding);
+        launches_forget(launcher, launch);
+        return;
+    }
+    launch->pid = pid;
+    launch->pidfd = pidfd;
+    int descriptors[OUTBOX_DESCRIPTORS] = {fcntl(pidfd, F_DUPFD_CLOEXEC, 0)};
+    for (int i = 0; i < 4; i++) {
+        descriptors[i + 1] = launch->host_ends[i];
+        launch->host_ends[i] = -1;
+    }
+    frame_begin(&launcher->writer, MESSAGE_SPAWNED);
+    frame_add_number(&launcher->writer, 1, launch->id);
+    frame_add_number(&launcher->writer, 2, (uint64_t)pid);
+    if (launch->given > 0)
+        frame_add_number(&launcher->writer, 3, launch->given);
+    outbox_send(&launcher->outbox, &launcher->writer, descriptors, OUTBOX_DESCRIPTORS);
+    if (launch->killed)
+        launches_kill(launch);
+}
+
+/* MARK: Reaping */
 
 /* The task has been reaped: reads the true status, kills and counts what it left. */
 static void task_ended(struct launch *launch) {

@@ -13,68 +13,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Closes and forgets it, whatever it was. */
-static void forget(struct standby *standby) {
+void standbys_forget(struct standby *standby) {
     close_descriptor(&standby->pidfd);
     close_descriptor(&standby->socket);
     free(standby->cgroup);
     *standby = (struct standby){.state = STANDBY_NONE, .pidfd = -1, .socket = -1};
 }
 
-static void answer(struct launcher *launcher, uint64_t template, const char *finding) {
+void standbys_answer(struct launcher *launcher, uint64_t template, const char *finding) {
     frame_begin(&launcher->writer, MESSAGE_PREPARED);
     frame_add_number(&launcher->writer, 1, template);
     if (finding != NULL)
         frame_add_text(&launcher->writer, 2, finding, 4096);
     outbox_send(&launcher->outbox, &launcher->writer, NULL, 0);
-}
-
-/* MARK: Making one */
-
-/* Asks the template; false with a sentence. */
-static bool ask(struct template *template, char *finding, size_t size) {
-    struct standby *standby = &template->standby;
-    int sockets[2];
-    int group = open(standby->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (group < 0) {
-        snprintf(finding, size, "open(%.300s): %s (%d)", standby->cgroup, strerror(errno), errno);
-        return false;
-    }
-    bool done = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0;
-    if (done) {
-        int descriptors[STANDBY_DESCRIPTORS] = {[STANDBY_ASKS] = sockets[1], [STANDBY_GROUP] = group};
-        struct clone_request request = {.is_standby = true, .subprocesses = standby->subprocesses};
-        standby->socket = sockets[0];
-        done = templates_ask(template, &request, descriptors, STANDBY_DESCRIPTORS);
-        close(sockets[1]);
-    }
-    if (!done)
-        snprintf(finding, size, "a standby's socket: %s (%d)", strerror(errno), errno);
-    close(group);
-    return done;
-}
-
-void standbys_prepare(struct launcher *launcher, struct body body) {
-    uint64_t id = body_number(body, 1, 0);
-    struct template *template = templates_find(launcher, id);
-    if (template == NULL || template->retired || !template->cloneable) {
-        answer(launcher, id, "there is no such template, or no task can be cloned from it");
-        return;
-    }
-    struct standby *standby = &template->standby;
-    if (standby->state != STANDBY_NONE || template->isolation != ISOLATION_CGROUP) {
-        answer(launcher, id, "it has a standby, or its tasks have no cgroup for one to wait in");
-        return;
-    }
-    char finding[512] = "no memory";
-    standby->cgroup = body_text(body, 2);
-    standby->subprocesses = body_number(body, 3, 0) != 0;
-    if (standby->cgroup != NULL && ask(template, finding, sizeof(finding))) {
-        standby->state = STANDBY_ASKED;
-    } else {
-        forget(standby);
-        answer(launcher, id, finding);
-    }
 }
 
 void standbys_cloned(struct launcher *launcher, struct template *template, pid_t pid, int pidfd,
@@ -86,13 +37,13 @@ void standbys_cloned(struct launcher *launcher, struct template *template, pid_t
         return;
     }
     if (pid == 0) {
-        forget(standby);
+        standbys_forget(standby);
     } else {
         standby->state = STANDBY_WAITS;
         standby->pid = pid;
         standby->pidfd = pidfd;
     }
-    answer(launcher, template->id, pid == 0 ? finding : NULL);
+    standbys_answer(launcher, template->id, pid == 0 ? finding : NULL);
 }
 
 /* MARK: Using it */
@@ -109,7 +60,7 @@ bool standbys_take(struct launcher *launcher, struct launch *launch, struct temp
         int pidfd = standby->pidfd;
         standby->pidfd = -1;
         launches_cloned(launcher, launch, standby->pid, pidfd, NULL);
-        forget(standby);
+        standbys_forget(standby);
     } else {
         standbys_end(template); // it has died: its launch gets a task of its own, in the same group
     }
@@ -124,11 +75,11 @@ void standbys_end(struct template *template) {
         syscall(SYS_pidfd_send_signal, standby->pidfd, SIGKILL, NULL, 0);
     if (standby->state == STANDBY_ASKED)
         group_kill(standby->cgroup); // it may have been made without our hearing of it
-    forget(standby);
+    standbys_forget(standby);
 }
 
 void standbys_reap(struct template *template) {
     struct standby *standby = &template->standby;
     if (standby->state == STANDBY_WAITS && waitpid(standby->pid, NULL, WNOHANG) == standby->pid)
-        forget(standby);
+        standbys_forget(standby);
 }

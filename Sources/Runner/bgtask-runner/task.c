@@ -17,11 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a plugin has to set its expiration handler before an expiration that finds none counts as ignored. Both
- * numbers are ours: `run` sets it in its first lines, an app after its launch code, which takes milliseconds. */
-#define LISTENING_TIME_NANOSECONDS 100000000
-#define APP_LISTENING_TIME_NANOSECONDS 1000000000
-
 static const char *const no_texts[] = {NULL};
 
 struct bgtask_task the_task = {
@@ -191,42 +186,6 @@ static const bgtask_plugin *find_plugin(void *library) {
     if (!BGTASK_HAS(plugin, bgtask_plugin, run) || plugin->run == NULL)
         refuse("the library's bgtask_plugin has no run function, or its struct_size is not set");
     return plugin;
-}
-
-/* Whether the handler could have listened for an expiration and did not: else the launch is tried again. Under the
- * lock. To poll is to listen; but an app that reads its deadline only plans with it. */
-static bool never_listened(const bgtask_task *task) {
-    if (task->polled && !task->is_app)
-        return false;
-    int64_t time = task->is_app ? APP_LISTENING_TIME_NANOSECONDS : LISTENING_TIME_NANOSECONDS;
-    return task->settled || (task->run_at != 0 && now_nanoseconds() - task->run_at >= time);
-}
-
-void task_complete(bgtask_task *task, bool success, const char *message, bool unstarted) {
-    pthread_mutex_lock(&task->lock);
-    bool is_first = !task->completed;
-    task->completed = true;
-    bool is_deaf = task->program == NULL && (unstarted ? never_listened(task) : !task->listened);
-    pthread_mutex_unlock(&task->lock);
-    if (!is_first)
-        return;
-    report_flush_progress();
-    struct frame_writer *writer = report_begin(MESSAGE_DONE);
-    if (writer != NULL) {
-        frame_add_flag(writer, 1, success);
-        if (message != NULL)
-            frame_add_text(writer, 2, message, 1024);
-        if (unstarted)
-            frame_add_flag(writer, 3, true);
-        if (is_deaf)
-            frame_add_flag(writer, 4, true);
-        report_end(writer);
-    }
-    pthread_mutex_lock(&task->lock);
-    task->done_sent = true;
-    task->completed_at = now_nanoseconds();
-    pthread_cond_broadcast(&task->changed);
-    pthread_mutex_unlock(&task->lock);
 }
 
 /* Ends the process after `run`: when no call waits for its answer, and the assertions have ended or used up their

@@ -1,0 +1,57 @@
+/* The launcher's side of *prepare*: a standby is asked of its template. */
+#include "launcher.h"
+#include "process.h"
+#include "template.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Asks the template; false with a sentence. */
+static bool ask(struct template *template, char *finding, size_t size) {
+    struct standby *standby = &template->standby;
+    int sockets[2];
+    int group = open(standby->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (group < 0) {
+        snprintf(finding, size, "open(%.300s): %s (%d)", standby->cgroup, strerror(errno), errno);
+        return false;
+    }
+    bool done = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0;
+    if (done) {
+        int descriptors[STANDBY_DESCRIPTORS] = {[STANDBY_ASKS] = sockets[1], [STANDBY_GROUP] = group};
+        struct clone_request request = {.is_standby = true, .subprocesses = standby->subprocesses};
+        standby->socket = sockets[0];
+        done = templates_ask(template, &request, descriptors, STANDBY_DESCRIPTORS);
+        close(sockets[1]);
+    }
+    if (!done)
+        snprintf(finding, size, "a standby's socket: %s (%d)", strerror(errno), errno);
+    close(group);
+    return done;
+}
+
+void standbys_prepare(struct launcher *launcher, struct body body) {
+    uint64_t id = body_number(body, 1, 0);
+    struct template *template = templates_find(launcher, id);
+    if (template == NULL || template->retired || !template->cloneable) {
+        standbys_answer(launcher, id, "there is no such template, or no task can be cloned from it");
+        return;
+    }
+    struct standby *standby = &template->standby;
+    if (standby->state != STANDBY_NONE || template->isolation != ISOLATION_CGROUP) {
+        standbys_answer(launcher, id, "it has a standby, or its tasks have no cgroup for one to wait in");
+        return;
+    }
+    char finding[512] = "no memory";
+    standby->cgroup = body_text(body, 2);
+    standby->subprocesses = body_number(body, 3, 0) != 0;
+    if (standby->cgroup != NULL && ask(template, finding, sizeof(finding))) {
+        standby->state = STANDBY_ASKED;
+    } else {
+        standbys_forget(standby);
+        standbys_answer(launcher, id, finding);
+    }
+}
