@@ -52,7 +52,9 @@ extension HostCore {
         // What a client submitted, or somebody launched by hand, may well be meant to run once; a request
         // that the plugin's own code made is a link of a chain.
         guard launch.request.submission.origin == .handler, end.outcome == .succeeded, isRepeating,
-            task.schedule == nil, putBack == nil, requests.request(of: record.identifier) == nil
+            task.schedule == nil, putBack == nil, requests.request(of: record.identifier) == nil,
+            // The next link may run already.
+            launches.launch(of: record.identifier) == nil
         else { return }
         advise(
             record, "chainEnds",

@@ -17,6 +17,8 @@ extension HostCore {
         conditions = beginning.conditions
         history = beginning.history
         launchedApps = beginning.facts.launchedApps
+        lastRequest = beginning.facts.lastRequest
+        lastLaunch = beginning.facts.lastLaunch
         for (bundle, entry) in beginning.facts.advice { advice.restore(entry, of: bundle) }
         reportSettings(beginning.settings)
         for problem in registered.problems { log(problem.logLevel, "\(problem)") }

@@ -20,18 +20,32 @@ extension HostCore {
         launch.stage = .ending
         launches[id] = launch
         if launch.client == nil { emit(.work(.removeTemporary(id))) }
-        storeEnd(of: launch, ended)
+        let putBack = putBack(of: launch, ended)
+        storeEnd(of: launch, ended, putBack: putBack)
+        // Nothing of it comes back, so what follows does not depend on the store: the next launch may begin
+        // in the commit of this one's end.
+        if putBack == nil {
+            launches[id]?.hasFreedSlot = true
+            feed(.launchEnded(id, putBack: nil, ending: ending(of: launch, ended)))
+        }
     }
 
-    private mutating func storeEnd(of launch: OpenLaunch, _ ended: EndedLaunch) {
+    private mutating func storeEnd(of launch: OpenLaunch, _ ended: EndedLaunch, putBack: PutBack?) {
         let (record, submission) = (launch.record, launch.request.submission)
         let hasNewTitle = record.title != submission.title || record.subtitle != submission.subtitle
         store(
             .end(
                 ended, progress: record.progress,
                 title: hasNewTitle ? LaunchTitle(title: record.title, subtitle: record.subtitle) : nil,
-                putBack: putBack(of: launch, ended)),
+                putBack: putBack),
             .end(ended))
+    }
+
+    private func ending(of launch: OpenLaunch, _ ended: EndedLaunch) -> LaunchEnding {
+        // One that died with an assertion open did not leak it: only who has completed should have ended
+        // them.
+        let leaks = ended.end.completion == nil ? 0 : launch.openAssertions.count
+        return LaunchEnding(outcome: ended.end.outcome, cpuTime: ended.cpuTime, leakedAssertions: leaks)
     }
 
     /// Whether and when the request of a launch that ended is tried again.
@@ -95,18 +109,15 @@ extension HostCore {
         }
         advise(after: ended.end, of: launch, putBack: putBack)
         emit(.publish(.launchEnded(record, putBack: putBack)))
-        // One that died with an assertion open did not leak it: only who has completed should have ended
-        // them.
-        let leaks = ended.end.completion == nil ? 0 : launch.openAssertions.count
-        let ending = LaunchEnding(
-            outcome: ended.end.outcome, cpuTime: record.cpuTime, leakedAssertions: leaks)
+        if !launch.hasFreedSlot {
+            let ending = ending(of: launch, ended)
+            feed(.launchEnded(record.id, putBack: isUnwanted ? nil : putBack, ending: ending))
+        }
         if isUnwanted {
-            feed(.launchEnded(record.id, putBack: nil, ending: ending))
             cancel(record.request, .cancelledByUser)
-        } else {
-            feed(.launchEnded(record.id, putBack: putBack, ending: ending))
+        } else if let putBack {
             // Its client may have left, and no plugin can run it.
-            if let putBack { cancelWithoutClient(putBack) }
+            cancelWithoutClient(putBack)
         }
     }
 
@@ -123,7 +134,9 @@ extension HostCore {
         }
         for index in unsavedEnds.indices where !unsavedEnds[index].isUnderWay {
             unsavedEnds[index].isUnderWay = true
-            storeEnd(of: unsavedEnds[index].launch, unsavedEnds[index].ended)
+            let unsaved = unsavedEnds[index]
+            storeEnd(
+                of: unsaved.launch, unsaved.ended, putBack: putBack(of: unsaved.launch, unsaved.ended))
         }
     }
 

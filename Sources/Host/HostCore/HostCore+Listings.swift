@@ -8,7 +8,7 @@ public import TaskModel
 extension HostCore {
     /// What waits, oldest first, with the policies' answers at a moment.
     public func pendingRequests(at now: Moment) -> [PendingRequest] {
-        requests.pending.values.sorted { $0.id < $1.id }.map {
+        requests.durable.sorted { $0.id < $1.id }.map {
             PendingRequest(request: $0, verdicts: explain($0, at: now).verdicts)
         }
     }
@@ -32,7 +32,7 @@ extension HostCore {
 
     /// How many handlers, pending requests and running launches there are.
     public var counts: (handlers: Int, pending: Int, running: Int) {
-        (registered.handlers.count, requests.pending.count, launches.count)
+        (registered.handlers.count, requests.durable.count, launches.count)
     }
 
     /// What is wrong in the configuration.

@@ -38,7 +38,7 @@ extension HostCore {
         case .cancel(let id, let call, let identifier): cancel(identifier, of: id, call)
         case .pending(let id, let call):
             let bundle = launches[id]?.record.bundle
-            let pending = requests.pending.values.filter { $0.bundle == bundle }
+            let pending = requests.durable.filter { $0.bundle == bundle }
             emit(.reply(id, call: call, .success(pending.sorted { $0.id < $1.id })))
         case .assertionBegan(let id, let assertion, let name):
             launches[id]?.openAssertions.insert(assertion)

@@ -12,7 +12,7 @@ extension HostCore {
     mutating func perform(_ action: SchedulerAction) {
         switch action {
         case .launch(let id, let isSimulated, let priority, let explanation):
-            start(id, .init(isSimulated: isSimulated, priority: priority), because: explanation)
+            start(id, isSimulated: isSimulated, priority, because: explanation)
         case .expire(let id, let reason, let explanation): expire(id, reason, because: explanation)
         case .setCPULimitRelaxed(let id, let isRelaxed):
             launches[id]?.isCPURelaxed = isRelaxed
@@ -50,13 +50,18 @@ extension HostCore {
     // MARK: Recorded first
 
     /// Records a launch: what the launcher will know, the store knows.
-    private mutating func start(_ id: RequestID, _ start: RequestBook.Start, because explanation: Explanation)
-    {
+    ///
+    /// Its directories are made meanwhile, under the number that it gets.
+    private mutating func start(
+        _ id: RequestID, isSimulated: Bool, _ priority: LaunchPriority, because explanation: Explanation
+    ) {
         guard let request = requests.pending[id], phase == .serving, !isGoingToSleep,
             !requests.withdrawing.contains(id)
         else { return feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay)) }
         let client = requests.clients[id]
-        var start = start
+        lastLaunch += 1
+        let launch = LaunchID(rawValue: lastLaunch)
+        var start = RequestBook.Start(launch: launch, isSimulated: isSimulated, priority: priority)
         start.client = client
         start.handler = client == nil ? handler(for: request) : nil
         requests.start(id, start)
@@ -64,10 +69,13 @@ extension HostCore {
             .begin(
                 id,
                 LaunchTerms(
-                    at: now.wall, isolation: client == nil ? surroundings.isolation : "inProcess",
+                    id: launch, at: now.wall, isolation: client == nil ? surroundings.isolation : "inProcess",
                     libraryHash: start.handler?.libraryHash,
                     isSimulated: start.isSimulated, explanation: ExplanationText.encode(explanation))),
             .begin(id))
+        if let handler = start.handler, handler.canLaunch(request.identifier) {
+            emit(.work(.prepare(launch, handler, request.identifier, payload: request.submission.payload)))
+        }
     }
 
     mutating func begun(_ id: RequestID, _ result: Result<StoreAnswer, StoreRefusal>) {
@@ -114,17 +122,22 @@ extension HostCore {
         if isGoingToSleep, request.isDiscretionary { feed(.expireRequested(record.id, .systemSleep)) }
         if client != nil {
             beginInClient(record.id)
-        } else if let handler, handler.canLaunch(request.identifier) {
-            emit(.work(.prepare(record.id, handler, request.identifier, payload: request.submission.payload)))
-        } else {
+        } else if handler?.canLaunch(request.identifier) != true {
             endUnstarted(record.id, .failure(notPermitted(request.identifier)))
+        } else if let place = start.place {
+            prepared(record.id, place)
         }
     }
 
     // MARK: Then prepared, then ordered
 
     mutating func prepared(_ id: LaunchID, _ place: Result<LaunchPlace, SubmissionError>) {
-        guard let launch = launches[id], launch.stage == .preparing else { return }
+        guard let launch = launches[id] else {
+            // Its record is under way, or was refused.
+            if !requests.keep(place, of: id) { emit(.work(.removeTemporary(id))) }
+            return
+        }
+        guard launch.stage == .preparing else { return }
         if let reason = launch.stopBeforeStart { return endUnstarted(id, .success(reason)) }
         switch place {
         case .failure(let error): endUnstarted(id, .failure(error))

@@ -7,8 +7,8 @@ extension HostCore {
     mutating func stored(_ ticket: StoreTicket, _ result: Result<StoreAnswer, StoreRefusal>) {
         guard let errand = desk.take(ticket) else { return }
         switch errand {
-        case .accept(let submitter, let identifier, let client):
-            accepted(submitter, identifier, client: client, result)
+        case .accept(let submitter, let identifier, let id, let client):
+            accepted(submitter, identifier, id, client: client, result)
         case .begin(let id): begun(id, result)
         case .cancel(let id, let reason, let canceller): withdrawn(id, reason, canceller, result)
         case .end(let ended): endStored(ended, result)

@@ -88,16 +88,54 @@ extension HostCore {
     ) {
         do {
             let admission = try scheduler.admit(submission, at: now)
-            store(
-                .accept(
-                    submission,
-                    RequestTerms(
-                        bundle: admission.bundle, kind: admission.kind, acceptedAt: now.wall,
-                        deadline: admission.deadline, pendingLimit: admission.pendingLimit)),
-                .accept(submitter, submission.identifier, client: client))
+            let terms = RequestTerms(
+                bundle: admission.bundle, kind: admission.kind, acceptedAt: now.wall,
+                deadline: admission.deadline, pendingLimit: admission.pendingLimit)
+            let canForesee = canForesee(submission, submitter, terms)
+            let id = accept(submission, terms, submitter, client: client)
+            if canForesee {
+                let request = terms.request(id, of: submission)
+                requests.foresee(request)
+                requests.setClient(client, of: id)
+                feed(.submitted(request))
+            }
         } catch {
             refuse(submission, submitter, error)
         }
+    }
+
+    private mutating func accept(
+        _ submission: TaskSubmission, _ terms: RequestTerms, _ submitter: Submitter, client: ClientID?
+    ) -> RequestID {
+        lastRequest += 1
+        var terms = terms
+        let id = RequestID(rawValue: lastRequest)
+        terms.id = id
+        requests.beginSubmission(of: submission.identifier)
+        store(.accept(submission, terms), .accept(submitter, submission.identifier, id, client: client))
+        return id
+    }
+
+    /// Whether nothing but a store that can't write may refuse a submission or change what becomes of it.
+    ///
+    /// Then the scheduler hears of the request at once, so that its launch is recorded in the same commit. The
+    /// store alone knows idempotency keys, and a request of the identifier that is being put back would be
+    /// replaced by this one.
+    private func canForesee(
+        _ submission: TaskSubmission, _ submitter: Submitter, _ terms: RequestTerms
+    ) -> Bool {
+        switch submitter {
+        case .call, .handler: break
+        case .simulation, .installation, .schedule: return false
+        }
+        let identifier = submission.identifier
+        guard submission.idempotencyKey == nil, requests.request(of: identifier) == nil,
+            !requests.isSubmitting(identifier), unsavedEnds.isEmpty,
+            !launches.all.contains(where: {
+                $0.stage == .ending && !$0.hasFreedSlot && $0.record.bundle == terms.bundle
+            })
+        else { return false }
+        return terms.pendingLimit.map { requests.count(of: terms.bundle, terms.kind) < $0 } ?? true
     }
 
     /// The scheduler's own wish: a request of a schedule, which it has admitted itself.
@@ -107,32 +145,38 @@ extension HostCore {
         guard let kind = declaration(for: identifier)?.kind else { return }
         var submission = TaskSubmission(identifier: identifier, origin: .schedule)
         submission.earliestBeginDate = earliest
-        store(
-            .accept(
-                submission,
-                RequestTerms(
-                    bundle: bundle, kind: kind, acceptedAt: now.wall, deadline: deadline, pendingLimit: nil)),
-            .accept(.schedule, identifier, client: nil))
+        let terms = RequestTerms(
+            bundle: bundle, kind: kind, acceptedAt: now.wall, deadline: deadline, pendingLimit: nil)
+        _ = accept(submission, terms, .schedule, client: nil)
     }
 
     // MARK: The store's answer
 
     mutating func accepted(
-        _ submitter: Submitter, _ identifier: TaskIdentifier, client: ClientID?,
+        _ submitter: Submitter, _ identifier: TaskIdentifier, _ id: RequestID, client: ClientID?,
         _ result: Result<StoreAnswer, StoreRefusal>
     ) {
+        requests.endSubmission(of: identifier)
         switch result {
         case .success(.accepted(let acceptance)):
+            let wasForeseen = requests.confirm(id)
+            // A number that a repeat did not need is the next one's.
+            if acceptance.isRepeat, id.rawValue == lastRequest { lastRequest -= 1 }
             // A repeat that still waits runs in the client that asks now: the one before may be gone.
             if let client, acceptance.state == .pending {
                 requests.setClient(clients[client]?.id, of: acceptance.request.id)
             }
-            if !acceptance.isRepeat { take(acceptance) }
+            if !acceptance.isRepeat { take(acceptance, wasForeseen: wasForeseen) }
             answer(submitter, acceptance)
             // Its client left while it was being stored: perhaps nothing runs it any more.
             if let client, clients[client] == nil { cancelWithoutClient(acceptance.request) }
         case .success: return
         case .failure(let refusal):
+            if requests.foreseen.contains(id) {
+                takeBack(id, refusal.asSubmissionError)
+            } else if id.rawValue == lastRequest {
+                lastRequest -= 1
+            }
             if case .schedule = submitter {
                 log(
                     .error, "the request of its schedule was not stored: \(refusal)", identifier: identifier)
@@ -143,8 +187,19 @@ extension HostCore {
         }
     }
 
-    /// Makes an accepted request known to the scheduler and to those who follow.
-    private mutating func take(_ acceptance: Acceptance) {
+    /// Takes a foreseen request out that the store could not take; the start of its launch is refused too.
+    private mutating func takeBack(_ id: RequestID, _ error: SubmissionError) {
+        if requests.starting[id] != nil {
+            feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
+        }
+        requests.remove(id)
+        vetoes.forget(id)
+        feed(.withdrawn(id))
+        failLaunchWaiters(of: id, error)
+    }
+
+    /// Makes an accepted request known to the scheduler, which may have foreseen it, and to those who follow.
+    private mutating func take(_ acceptance: Acceptance, wasForeseen: Bool) {
         let request = acceptance.request
         var replaces = ""
         if let replaced = acceptance.replaced, replaced.id != request.id {
@@ -163,9 +218,10 @@ extension HostCore {
                     finding: "\(request.id) replaced its request before it started",
                     remedy: "Launch it again"))
         }
-        requests.insert(request)
         emit(.publish(.requestAccepted(request)))
         log(.info, "accepted \(request.id)\(replaces)", identifier: request.identifier)
+        if wasForeseen { return vetoes.enter(request.id) }
+        requests.insert(request)
         feed(.submitted(request))
     }
 

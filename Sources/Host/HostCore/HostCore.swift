@@ -68,6 +68,9 @@ public struct HostCore: Sendable {
     /// What waits for a reading of the directories, or for the check of a payload.
     var parked: [WorkTicket: Parked] = [:]
     private var lastWork = 0
+    /// The highest numbers that were given; the host is the only one that gives them.
+    var lastRequest: Int64 = 0
+    var lastLaunch: Int64 = 0
 
     private var events: Deque<SchedulerEvent> = []
     private var effects: [HostEffect] = []
@@ -192,7 +195,8 @@ public struct HostCore: Sendable {
 
     private mutating func publishVetoes() {
         guard isFollowed else { return vetoes.pause() }
-        for id in vetoes.takePart(of: requests.pending.keys) where requests.starting[id] == nil {
+        for id in vetoes.takePart(of: requests.pending.keys)
+        where requests.starting[id] == nil && !requests.foreseen.contains(id) {
             guard let request = requests.pending[id] else { continue }
             let verdicts = explain(request, at: now).vetoes
             if vetoes.isNews(verdicts.map(\.policy), of: id) {

@@ -30,6 +30,8 @@ struct OpenLaunch: Sendable {
     var isDebugged = false
     /// Whether its CPU limit is lifted.
     var isCPURelaxed = false
+    /// Whether the scheduler has heard of its end, so that another launch may have its slot.
+    var hasFreedSlot = false
     /// The client's call that completed it; answered when the end is stored.
     var reporter: CallID?
     /// Why it has to stop as soon as its directories are made.

@@ -4,6 +4,10 @@ import TaskModel
 struct RequestBook: Sendable {
     /// A request that the scheduler launches and the store has not recorded as launched yet.
     struct Start: Sendable {
+        /// The number that the launch gets.
+        var launch: LaunchID
+        /// Its directories, once they are made: that does not wait for the store.
+        var place: Result<LaunchPlace, SubmissionError>?
         var isSimulated: Bool
         var priority: LaunchPriority
         /// The client that will run it, as the record says.
@@ -34,6 +38,21 @@ struct RequestBook: Sendable {
         var debug: Bool
     }
 
+    /// Requests that the store has not taken yet, although nothing but a full disk can keep it from that.
+    ///
+    /// The scheduler has them already, so a launch can be recorded in the commit of its request. Callers and
+    /// followers hear of them when they are durable.
+    private(set) var foreseen: Set<RequestID> = []
+    /// How many submissions of each identifier the store has not answered.
+    private var submissions: [TaskIdentifier: Int] = [:]
+    /// How many pending requests of a bundle and kind there are that no schedule made.
+    private var counts: [Lane: Int] = [:]
+
+    private struct Lane: Hashable {
+        let bundle: BundleIdentifier
+        let kind: TaskKind
+    }
+
     /// The pending request of an identifier.
     func request(of identifier: TaskIdentifier) -> TaskRequest? {
         byIdentifier[identifier].flatMap { pending[$0] }
@@ -41,9 +60,50 @@ struct RequestBook: Sendable {
 
     /// Adds a request, or replaces it by a newer attempt of the same number.
     mutating func insert(_ request: TaskRequest) {
-        pending[request.id] = request
+        if pending.updateValue(request, forKey: request.id) == nil { count(request, 1) }
         byIdentifier[request.identifier] = request.id
     }
+
+    private mutating func count(_ request: TaskRequest, _ change: Int) {
+        guard request.submission.origin != .schedule else { return }
+        let lane = Lane(bundle: request.bundle, kind: request.kind)
+        let count = counts[lane, default: 0] + change
+        counts[lane] = count == 0 ? nil : count
+    }
+
+    /// How many pending requests of a bundle and kind there are that no schedule made.
+    func count(of bundle: BundleIdentifier, _ kind: TaskKind) -> Int {
+        counts[Lane(bundle: bundle, kind: kind)] ?? 0
+    }
+
+    // MARK: Submissions
+
+    /// Those that are durable; see ``foreseen``.
+    var durable: some Collection<TaskRequest> { pending.values.lazy.filter { !foreseen.contains($0.id) } }
+
+    /// Whether a submission of the identifier is on its way to the store.
+    func isSubmitting(_ identifier: TaskIdentifier) -> Bool { submissions[identifier] != nil }
+
+    mutating func beginSubmission(of identifier: TaskIdentifier) {
+        submissions[identifier, default: 0] += 1
+    }
+
+    mutating func endSubmission(of identifier: TaskIdentifier) {
+        let left = (submissions[identifier] ?? 1) - 1
+        submissions[identifier] = left == 0 ? nil : left
+    }
+
+    mutating func foresee(_ request: TaskRequest) {
+        foreseen.insert(request.id)
+        insert(request)
+    }
+
+    /// The store has taken it.
+    ///
+    /// - Returns: Whether it was foreseen.
+    mutating func confirm(_ id: RequestID) -> Bool { foreseen.remove(id) != nil }
+
+    // MARK: Life
 
     /// Forgets a request that is not pending any more.
     ///
@@ -51,6 +111,8 @@ struct RequestBook: Sendable {
     @discardableResult
     mutating func remove(_ id: RequestID, keepsClient: Bool = false) -> TaskRequest? {
         guard let request = pending.removeValue(forKey: id) else { return nil }
+        count(request, -1)
+        foreseen.remove(id)
         if byIdentifier[request.identifier] == id { byIdentifier[request.identifier] = nil }
         starting[id] = nil
         withdrawing.remove(id)
@@ -59,6 +121,15 @@ struct RequestBook: Sendable {
     }
 
     mutating func start(_ id: RequestID, _ start: Start) { starting[id] = start }
+
+    /// Keeps the directories of a start that the store has not recorded.
+    ///
+    /// - Returns: Whether there is such a start.
+    mutating func keep(_ place: Result<LaunchPlace, SubmissionError>, of launch: LaunchID) -> Bool {
+        guard let id = starting.first(where: { $0.value.launch == launch })?.key else { return false }
+        starting[id]?.place = place
+        return true
+    }
 
     mutating func endStart(_ id: RequestID) -> Start? { starting.removeValue(forKey: id) }
 

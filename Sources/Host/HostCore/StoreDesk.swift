@@ -17,8 +17,8 @@ enum Submitter: Sendable {
 
 /// What the core goes on with when the store has answered a write.
 enum StoreErrand: Sendable {
-    /// A submission; `client` runs it itself.
-    case accept(Submitter, TaskIdentifier, client: ClientID?)
+    /// A submission under the number that it gets; `client` runs it itself.
+    case accept(Submitter, TaskIdentifier, RequestID, client: ClientID?)
     /// The start of a launch.
     case begin(RequestID)
     /// A cancellation.

@@ -46,6 +46,9 @@ struct VetoWatch {
         }
     }
 
+    /// A request is durable, and may be spoken of.
+    mutating func enter(_ request: RequestID) { new.append(request) }
+
     /// The requests to ask now; some may be gone since they were entered.
     mutating func takePart(of pending: some Collection<RequestID>) -> [RequestID] {
         var part = new

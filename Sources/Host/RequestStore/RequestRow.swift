@@ -9,13 +9,13 @@ enum RequestRow {
     {
         try db.cachedStatement(
             sql: """
-                INSERT INTO requests (identifier, bundle, kind, state, origin, earliest_ms,
+                INSERT INTO requests (id, identifier, bundle, kind, state, origin, earliest_ms,
                     requires_external_power, requires_network, requires_gpu, strategy, payload, title, subtitle,
                     idempotency_key, submitted_ms, deadline_ms, push_priority, attempt)
-                VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+                VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
                 """
         ).execute(arguments: [
-            submission.identifier.rawValue, terms.bundle.rawValue, terms.kind.rawValue,
+            terms.id?.rawValue, submission.identifier.rawValue, terms.bundle.rawValue, terms.kind.rawValue,
             submission.origin.rawValue,
             submission.earliestBeginDate?.milliseconds, submission.requiresExternalPower,
             submission.requiresNetworkConnectivity, submission.requiresGPU, submission.strategy.rawValue,
@@ -24,13 +24,7 @@ enum RequestRow {
             terms.acceptedAt.milliseconds, terms.deadline.milliseconds, submission.pushPriority.rawValue,
         ])
         // What the row holds; reading it back would give the same.
-        var kept = submission
-        kept.earliestBeginDate = submission.earliestBeginDate?.rounded
-        kept.deadline = nil
-        return TaskRequest(
-            id: RequestID(rawValue: db.lastInsertedRowID), submission: kept, bundle: terms.bundle,
-            kind: terms.kind, submittedAt: terms.acceptedAt.rounded, attempt: 1, notBefore: nil,
-            deadline: terms.deadline.rounded)
+        return terms.request(RequestID(rawValue: db.lastInsertedRowID), of: submission)
     }
 
     /// The record by its number; throws where there is none.

@@ -55,7 +55,17 @@ extension SQLiteRequestStore {
 
     /// See ``RequestStore``.
     public func facts() async throws(StoreError) -> StoredFacts {
-        try await read { try FactRow.readAll(in: $0) }
+        try await read { db in
+            var facts = try FactRow.readAll(in: db)
+            facts.lastRequest = try Self.highest("requests", in: db)
+            facts.lastLaunch = try Self.highest("launches", in: db)
+            return facts
+        }
+    }
+
+    /// The highest number that a row of a table ever had, pruned ones included.
+    private static func highest(_ table: String, in db: Database) throws -> Int64 {
+        try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [table]) ?? 0
     }
 
     /// See ``RequestStore``.

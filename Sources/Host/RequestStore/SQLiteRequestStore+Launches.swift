@@ -14,7 +14,7 @@ extension SQLiteRequestStore {
         try db.cachedStatement(sql: "UPDATE requests SET state = 'launched' WHERE id = ?")
             .execute(arguments: [id.rawValue])
         var record = LaunchRecord(
-            id: try nextLaunchID(in: db), request: found.request, token: try nextToken(in: db),
+            id: try terms.id ?? nextLaunchID(in: db), request: found.request, token: try nextToken(in: db),
             startedAt: terms.at.rounded, isolation: terms.isolation, libraryHash: terms.libraryHash,
             isSimulated: terms.isSimulated)
         record.explanation = terms.explanation

@@ -65,6 +65,8 @@ public enum StoreRefusal: Error, Equatable, Sendable {
 
 /// What the host decided about a submission before it is stored.
 public struct RequestTerms: Equatable, Sendable {
+    /// The number of the request, above every earlier one; `nil` takes the store's next.
+    public var id: RequestID?
     /// The bundle whose manifest permits it.
     public var bundle: BundleIdentifier
     /// The kind that the manifest gives it.
@@ -80,19 +82,32 @@ public struct RequestTerms: Equatable, Sendable {
 
     /// Makes terms.
     public init(
-        bundle: BundleIdentifier, kind: TaskKind, acceptedAt: WallTime, deadline: WallTime,
-        pendingLimit: Int?
+        id: RequestID? = nil, bundle: BundleIdentifier, kind: TaskKind, acceptedAt: WallTime,
+        deadline: WallTime, pendingLimit: Int?
     ) {
+        self.id = id
         self.bundle = bundle
         self.kind = kind
         self.acceptedAt = acceptedAt
         self.deadline = deadline
         self.pendingLimit = pendingLimit
     }
+
+    /// The request that a store makes of a submission: its times are rounded to milliseconds.
+    public func request(_ id: RequestID, of submission: TaskSubmission) -> TaskRequest {
+        var kept = submission
+        kept.earliestBeginDate = submission.earliestBeginDate?.rounded
+        kept.deadline = nil
+        return TaskRequest(
+            id: id, submission: kept, bundle: bundle, kind: kind, submittedAt: acceptedAt.rounded,
+            attempt: 1, notBefore: nil, deadline: deadline.rounded)
+    }
 }
 
 /// What the host decided about a launch before it is stored.
 public struct LaunchTerms: Equatable, Sendable {
+    /// The number of the launch, above every earlier one; `nil` takes the store's next.
+    public var id: LaunchID?
     /// When it begins.
     public var at: WallTime
     /// What will isolate it.
@@ -106,8 +121,10 @@ public struct LaunchTerms: Equatable, Sendable {
 
     /// Makes terms.
     public init(
-        at: WallTime, isolation: String, libraryHash: String?, isSimulated: Bool, explanation: String?
+        id: LaunchID? = nil, at: WallTime, isolation: String, libraryHash: String?, isSimulated: Bool,
+        explanation: String?
     ) {
+        self.id = id
         self.at = at
         self.isolation = isolation
         self.libraryHash = libraryHash
@@ -197,6 +214,10 @@ public struct StoredFacts: Equatable, Sendable {
     public var boot: String?
     /// The numbers of data directories that older hosts made.
     public var numberedDirectories: [BundleIdentifier: String] = [:]
+    /// The highest number that a request ever had; 0 if there never was one.
+    public var lastRequest: Int64 = 0
+    /// The highest number that a launch ever had; 0 if there never was one.
+    public var lastLaunch: Int64 = 0
     /// Sentences for the log: what was stored and can't be read, and what happens without it.
     public var unreadable: [String] = []
 

@@ -20,8 +20,6 @@ public struct MemoryStore: Equatable, Sendable {
     private var open: Set<LaunchID> = []
     private var successes: [TaskIdentifier: WallTime] = [:]
     private var unwritten: [LaunchID: Notes] = [:]
-    private var lastRequest: Int64 = 0
-    private var lastLaunch: Int64 = 0
     private var lastToken: Int64 = 0
 
     /// The facts; a test may plant older or unreadable ones.
@@ -191,19 +189,13 @@ public struct MemoryStore: Equatable, Sendable {
                         "\(taken) of \(limit) pending \(terms.kind.rawValue) requests of the bundle are taken",
                     remedy: "Cancel one, or wait for a launch"))
         }
-        lastRequest += 1
-        let id = RequestID(rawValue: lastRequest)
+        facts.lastRequest = terms.id?.rawValue ?? (facts.lastRequest + 1)
+        let id = RequestID(rawValue: facts.lastRequest)
         if let replaced {
             end(replaced.id, .cancelled, .replaced, at: terms.acceptedAt)
             requests[replaced.id]?.replacedBy = id
         }
-        var kept = submission
-        kept.earliestBeginDate = submission.earliestBeginDate?.rounded
-        kept.deadline = nil
-        let request = TaskRequest(
-            id: id, submission: kept, bundle: terms.bundle, kind: terms.kind,
-            submittedAt: terms.acceptedAt.rounded, attempt: 1, notBefore: nil,
-            deadline: terms.deadline.rounded)
+        let request = terms.request(id, of: submission)
         requests[id] = RequestRecord(request: request, state: .pending)
         pending[submission.identifier] = id
         return .success(Acceptance(request: request, state: .pending, isRepeat: false, replaced: replaced))
@@ -232,10 +224,10 @@ public struct MemoryStore: Equatable, Sendable {
         }
         requests[id]?.state = .launched
         pending[found.request.identifier] = nil
-        lastLaunch += 1
+        facts.lastLaunch = terms.id?.rawValue ?? (facts.lastLaunch + 1)
         lastToken += 1
         var launch = LaunchRecord(
-            id: LaunchID(rawValue: lastLaunch), request: found.request, token: lastToken,
+            id: LaunchID(rawValue: facts.lastLaunch), request: found.request, token: lastToken,
             startedAt: terms.at.rounded, isolation: terms.isolation, libraryHash: terms.libraryHash,
             isSimulated: terms.isSimulated)
         launch.explanation = terms.explanation
