@@ -146,7 +146,8 @@ import Testing
             configuration: .init(
                 runnerPath: Products.path("bgtask-runner"),
                 stateDirectory: first.folder.appending(path: "state").path,
-                groupKill: .noFork, moments: SystemClocks(), onWaiting: { waited.continuation.yield($0) }))
+                groupKill: .noFork, moments: SystemClocks(), onWaiting: { waited.continuation.yield($0) }),
+            onEvent: { _ in })
         let starting = Task { try await second.start() }
         for await message in waited.stream {
             #expect(message.contains("launcher.lock"))

@@ -22,6 +22,7 @@ final class LaunchHarness: Sendable {
     let launcher: TaskLauncher
     let folder: URL
     let library: String
+    private let endEvents: @Sendable () -> Void
     private let sights = Mutex<[LaunchID: Sight]>([:])
     private let launcherDeaths = Mutex(0)
     private let lastID = Mutex<Int64>(0)
@@ -39,16 +40,19 @@ final class LaunchHarness: Sendable {
             stateDirectory: self.folder.appending(path: "state").path,
             groupKill: groupKill, moments: SystemClocks())
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
-        launcher = TaskLauncher(configuration: configuration)
+        let (events, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
+        endEvents = { continuation.finish() }
+        launcher = TaskLauncher(configuration: configuration) { continuation.yield($0) }
         try await launcher.start()
         Task { [self] in
-            for await event in launcher.events { note(event) }
+            for await event in events { note(event) }
         }
     }
 
     /// Ends the launcher and removes the folder.
     func end() async {
         await launcher.shutDown()
+        endEvents()
         try? FileManager.default.removeItem(at: folder)
     }
 

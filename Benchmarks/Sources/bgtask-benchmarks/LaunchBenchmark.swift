@@ -42,10 +42,12 @@ struct LaunchBenchmark {
             Variant(name: "C plugin, spawn", library: "libBenchmarkC.so", isFresh: true, hash: "c"),
             Variant(name: "Swift plugin, spawn", library: "libBenchmarkSwift.so", isFresh: true, hash: "s"),
         ]
+        let (stream, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
         let launcher = TaskLauncher(
-            configuration: .init(runnerPath: runner, stateDirectory: folder, moments: SystemClocks()))
+            configuration: .init(runnerPath: runner, stateDirectory: folder, moments: SystemClocks())
+        ) { continuation.yield($0) }
         try await launcher.start()
-        var events = launcher.events.makeAsyncIterator()
+        var events = stream.makeAsyncIterator()
         var number: Int64 = 0
         var floor = Floor()
         for round in 0...Self.rounds {

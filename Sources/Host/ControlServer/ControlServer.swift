@@ -68,6 +68,7 @@ public struct ControlServer: Service {
                 remedy: "Stop it, or start this one with another --socket")
         }
         let publication = Publication()
+        let loop = ControlLoop()
         var http = HTTP1Channel.Configuration(idleTimeout: .seconds(limits.idleSeconds))
         http.httpDecoder.maxHeaderListSize = 16 << 10
         http.httpDecoder.maxHeaderFieldSize = 8 << 10
@@ -89,9 +90,9 @@ public struct ControlServer: Service {
                     channel.close(promise: nil)
                 }
             },
-            logger: quiet)
+            eventLoopGroupProvider: .shared(loop.group), logger: quiet)
         defer { file.remove() }
-        try await application.run()
+        try await withTaskExecutorPreference(loop) { try await application.run() }
         try publication.check()
     }
 

@@ -81,7 +81,6 @@ extension LauncherCore {
     }
 
     private func conclude() {
-        events.finish()
         onEnd?()
         onEnd = nil
     }

@@ -12,7 +12,7 @@ final class LauncherCore: @unchecked Sendable {
     let moments: any MomentSource
     let isolation: GroupKill
     let cores = ProcessorCount.available
-    let events: AsyncStream<LaunchEvent>.Continuation
+    let onEvent: @Sendable (LaunchEvent) -> Void
     /// Starts another launcher after one died; called off the loop.
     var replaceLauncher: (@Sendable () -> Void)?
     /// Called once, when the host's shut-down is complete.
@@ -38,17 +38,17 @@ final class LauncherCore: @unchecked Sendable {
 
     init(
         loop: any EventLoop, moments: any MomentSource, isolation: GroupKill, groups: GroupPool?,
-        templateIdleTime: Duration, events: AsyncStream<LaunchEvent>.Continuation
+        templateIdleTime: Duration, onEvent: @escaping @Sendable (LaunchEvent) -> Void
     ) {
         self.loop = loop
         self.moments = moments
         self.isolation = isolation
         self.groups = groups
         self.templateIdleTime = templateIdleTime
-        self.events = events
+        self.onEvent = onEvent
     }
 
-    func tell(_ event: LaunchEvent) { events.yield(event) }
+    func tell(_ event: LaunchEvent) { onEvent(event) }
 
     func after(_ time: Duration, _ body: @escaping @Sendable () -> Void) -> Scheduled<Void> {
         loop.scheduleTask(in: .nanoseconds(max(0, time.wholeNanoseconds)), body)

@@ -1,13 +1,12 @@
 import LinuxSystem
 import NIOCore
-import NIOPosix
 import RunnerWire
 import Synchronization
 public import TaskModel
 
 /// Starts launches in isolated processes, carries their messages, and ends them.
 ///
-/// It owns one event loop thread, one thread that waits for the launcher, and the launcher itself. While
+/// It works on a loop's thread, and has one thread that waits for the launcher, and the launcher itself. While
 /// nothing runs it wakes for nothing. All methods may be called from any thread and return at once, unless
 /// they are `async`.
 public final class TaskLauncher: Sendable {
@@ -42,15 +41,10 @@ public final class TaskLauncher: Sendable {
         }
     }
 
-    /// What happens to launches, in order per launch, for one reader.
-    ///
-    /// Ends with ``shutDown()``.
-    public let events: AsyncStream<LaunchEvent>
-
     private let configuration: Configuration
-    private let continuation: AsyncStream<LaunchEvent>.Continuation
-    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    private let loop: any EventLoop
+    private let onEvent: @Sendable (LaunchEvent) -> Void
+    private let hostLoop: HostLoop
+    private var loop: any EventLoop { hostLoop.loop }
     private let state = Mutex(State())
 
     private struct State {
@@ -65,10 +59,18 @@ public final class TaskLauncher: Sendable {
     private static let maximumFailedStarts = 5
 
     /// Makes a launcher that does nothing yet.
-    public init(configuration: Configuration) {
+    ///
+    /// - Parameters:
+    ///   - configuration: What it needs to know.
+    ///   - loop: Where it works.
+    ///   - onEvent: Called on the loop with what happens to launches, in order per launch.
+    public init(
+        configuration: Configuration, on loop: HostLoop = HostLoop(),
+        onEvent: @escaping @Sendable (LaunchEvent) -> Void
+    ) {
         self.configuration = configuration
-        (events, continuation) = AsyncStream.makeStream()
-        loop = group.next()
+        self.onEvent = onEvent
+        hostLoop = loop
     }
 
     /// What isolates launches here, and every layer that was probed; empty before ``start()``.
@@ -110,7 +112,7 @@ public final class TaskLauncher: Sendable {
         let groups = try probe.groups.map(GroupPool.init(base:))
         let core = LauncherCore(
             loop: loop, moments: configuration.moments, isolation: probe.report.groupKill, groups: groups,
-            templateIdleTime: configuration.templateIdleTime, events: continuation)
+            templateIdleTime: configuration.templateIdleTime, onEvent: onEvent)
         core.replaceLauncher = { [weak self] in self?.replace() }
         core.onEnd = { [weak self] in self?.finish() }
         state.withLock {
@@ -196,7 +198,7 @@ public final class TaskLauncher: Sendable {
 
     /// Starts a launch.
     ///
-    /// How it goes comes through ``events``. An id must not be used twice.
+    /// How it goes comes as events. An id must not be used twice.
     public func launch(_ order: LaunchOrder) {
         onLoop { $0.launch(order) }
     }
@@ -267,8 +269,6 @@ public final class TaskLauncher: Sendable {
     /// killed and told as lost.
     public func shutDown() async {
         guard state.withLock({ $0.core }) != nil else {
-            continuation.finish()
-            try? await group.shutdownGracefully()
             return
         }
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
@@ -279,6 +279,5 @@ public final class TaskLauncher: Sendable {
             if hasEnded { done.resume() }
             onLoop { $0.shutDown() }
         }
-        try? await group.shutdownGracefully()
     }
 }

@@ -35,28 +35,31 @@ final class CommitQueue: Sendable {
         self.connection = connection
     }
 
-    /// Runs writes in the next transaction, in their order; returns when each is durable or refused.
+    /// Runs writes in the next transaction, in their order.
+    ///
+    /// - Parameters:
+    ///   - bodies: The writes.
+    ///   - answer: Called once, on any thread, when each is durable or refused.
     func perform<Value: Sendable>(
-        _ bodies: [@Sendable (Database) throws -> Value]
-    ) async -> [Result<Value, any Error>] {
-        if bodies.isEmpty { return [] }
-        return await withCheckedContinuation { continuation in
-            let entry = Entry(
-                count: bodies.count,
-                run: { db, isAlone in
-                    let results = try bodies.map { try Self.attempt($0, isAlone: isAlone, in: db) }
-                    return { continuation.resume(returning: results) }
-                },
-                fail: { error in continuation.resume(returning: bodies.map { _ in .failure(error) }) })
-            startDraining { $0.waiting.append(entry) }
-        }
+        _ bodies: [@Sendable (Database) throws -> Value],
+        answer: @escaping @Sendable ([Result<Value, any Error>]) -> Void
+    ) {
+        if bodies.isEmpty { return answer([]) }
+        let entry = Entry(
+            count: bodies.count,
+            run: { db, isAlone in
+                let results = try bodies.map { try Self.attempt($0, isAlone: isAlone, in: db) }
+                return { answer(results) }
+            },
+            fail: { error in answer(bodies.map { _ in .failure(error) }) })
+        startDraining { $0.waiting.append(entry) }
     }
 
     /// Runs one write in the next transaction; returns when it is durable or refused.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async -> Result<Value, any Error> {
-        await perform([body])[0]
+        await withCheckedContinuation { caller in perform([body]) { caller.resume(returning: $0[0]) } }
     }
 
     /// Keeps a note for the next commit; makes a commit if the last one for notes was a second ago.

@@ -14,9 +14,12 @@ public protocol RequestStore: Sendable {
     ///
     /// Each write is refused or done on its own. An error of the database or the disk fails all of them.
     ///
-    /// - Parameter writes: Later writes see what earlier ones did.
-    /// - Returns: One answer for each write, in the same order; what succeeded is durable.
-    func commit(_ writes: [StoreWrite]) async -> [Result<StoreAnswer, StoreRefusal>]
+    /// - Parameters:
+    ///   - writes: Later writes see what earlier ones did.
+    ///   - answer: Called once, on any thread, with one answer for each write in the same order; what succeeded
+    ///     is durable.
+    func commit(
+        _ writes: [StoreWrite], answer: @escaping @Sendable ([Result<StoreAnswer, StoreRefusal>]) -> Void)
 
     /// Keeps a note; readers see it at once. No effect on a launch that has ended.
     ///
@@ -106,6 +109,14 @@ public protocol RequestStore: Sendable {
 }
 
 extension RequestStore {
+    /// Does writes in one transaction; see ``commit(_:answer:)``.
+    ///
+    /// - Parameter writes: Later writes see what earlier ones did.
+    /// - Returns: One answer for each write, in the same order.
+    public func commit(_ writes: [StoreWrite]) async -> [Result<StoreAnswer, StoreRefusal>] {
+        await withCheckedContinuation { caller in commit(writes) { caller.resume(returning: $0) } }
+    }
+
     /// Recovers without a back-off: what is put back may start at once.
     public func recover(
         at time: WallTime, isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool

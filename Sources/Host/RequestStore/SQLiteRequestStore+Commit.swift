@@ -3,16 +3,21 @@ public import TaskModel
 
 extension SQLiteRequestStore {
     /// See ``RequestStore``.
-    public func commit(_ writes: [StoreWrite]) async -> [Result<StoreAnswer, StoreRefusal>] {
+    public func commit(
+        _ writes: [StoreWrite], answer: @escaping @Sendable ([Result<StoreAnswer, StoreRefusal>]) -> Void
+    ) {
         let bodies = writes.map { write in
             { @Sendable (db: Database) throws -> StoreAnswer in try Self.perform(write, in: db) }
         }
         let file = queue.connection.file
-        return await queue.perform(bodies).map { result in
-            result.mapError { error in
-                if let refusal = error as? SubmissionError { return .submission(refusal) }
-                return .store(StoreError.translating(error, file: file))
-            }
+        queue.perform(bodies) { results in
+            answer(
+                results.map { result in
+                    result.mapError { error in
+                        if let refusal = error as? SubmissionError { return .submission(refusal) }
+                        return .store(StoreError.translating(error, file: file))
+                    }
+                })
         }
     }
 

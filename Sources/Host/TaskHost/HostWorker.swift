@@ -12,10 +12,7 @@ import TaskModel
 /// One queue for what launches wait for, in order; one for the registry, whose hashing takes long; one for
 /// removing, which nobody waits for.
 final class HostWorker: Sendable {
-    /// Results, for one reader.
-    let results: AsyncStream<HostInput>
-
-    private let continuation: AsyncStream<HostInput>.Continuation
+    private let inbox: Inbox
     private let configuration: HostConfiguration
     private let directories: StateDirectories
     private let registry: HandlerRegistry
@@ -30,11 +27,12 @@ final class HostWorker: Sendable {
     private let reading = DispatchQueue(label: "bgtask.host.registry")
     private let removing = DispatchQueue(label: "bgtask.host.removing", qos: .utility)
 
+    /// Makes a worker whose results go to an inbox.
     init(
         configuration: HostConfiguration, directories: StateDirectories, registry: HandlerRegistry,
-        sensors: ConditionSensors
+        sensors: ConditionSensors, inbox: Inbox
     ) {
-        (results, continuation) = AsyncStream.makeStream()
+        self.inbox = inbox
         self.configuration = configuration
         self.directories = directories
         self.registry = registry
@@ -54,7 +52,7 @@ final class HostWorker: Sendable {
     /// Measures the CPU time of a client's process; any thread.
     func measure(_ process: Int32, for launch: LaunchID) {
         launching.async {
-            self.continuation.yield(.measured(launch, ProcessUsage.cpuTime(of: [process])))
+            self.inbox.put(.measured(launch, ProcessUsage.cpuTime(of: [process])))
         }
     }
 
@@ -65,12 +63,12 @@ final class HostWorker: Sendable {
     ///   - client: Who it was.
     func awaitEnd(of process: ProcessHandle?, of client: ClientID) {
         guard let process else {
-            continuation.yield(.clientEnded(client, isDead: true))
+            inbox.put(.clientEnded(client, isDead: true))
             return
         }
         BlockingThread.start(named: "bgtask-client") {
             let isDead = process.waitForEnd(timeoutMilliseconds: 1000)
-            self.continuation.yield(.clientEnded(client, isDead: isDead))
+            self.inbox.put(.clientEnded(client, isDead: isDead))
         }
     }
 
@@ -89,11 +87,11 @@ final class HostWorker: Sendable {
 
     private func perform(_ work: HostWork) {
         switch work {
-        case .scan(let ticket): continuation.yield(.scanned(ticket, registry.scan()))
+        case .scan(let ticket): inbox.put(.scanned(ticket, registry.scan()))
         case .checkPayload(let ticket, let handler, let identifier, let payload):
-            continuation.yield(.payloadChecked(ticket, problem(of: payload, handler, identifier)))
+            inbox.put(.payloadChecked(ticket, problem(of: payload, handler, identifier)))
         case .prepare(let id, let handler, let identifier, let payload):
-            continuation.yield(.prepared(id, place(of: id, handler, identifier, payload)))
+            inbox.put(.prepared(id, place(of: id, handler, identifier, payload)))
         case .removeTemporary(let id):
             attempt("its temporary directory could not be removed", id) {
                 try DirectoryTree.remove(directories.temporary(of: id))
@@ -109,13 +107,13 @@ final class HostWorker: Sendable {
                 try directories.removeApps(keeping: bundles)
             }
         case .findDate(let identifier, let expression, let timeZone, let after):
-            continuation.yield(
+            inbox.put(
                 .dated(identifier, after: after, Self.date(of: expression, in: timeZone, after: after)))
         case .defineConditions(let definitions):
             sensors.define(definitions)
-            continuation.yield(.conditions(sensors.snapshot()))
+            inbox.put(.conditions(sensors.snapshot()))
         case .watchFiles(let paths): watch(paths)
-        case .openMachineAlarm: continuation.yield(.machineAlarm(openMachineAlarm()))
+        case .openMachineAlarm: inbox.put(.machineAlarm(openMachineAlarm()))
         }
     }
 
@@ -123,7 +121,7 @@ final class HostWorker: Sendable {
         do {
             try body()
         } catch {
-            continuation.yield(.workFailed("\(sentence): \(error)", launch))
+            inbox.put(.workFailed("\(sentence): \(error)", launch))
         }
     }
 
@@ -180,7 +178,7 @@ final class HostWorker: Sendable {
             appDirectories.withLock { $0[bundle] = wanted }
             return wanted.executable
         } catch {
-            continuation.yield(
+            inbox.put(
                 .workFailed(
                     "\(bundle) runs without a property list, so Bundle.main knows nothing: \(error)", nil))
             return nil
@@ -197,16 +195,16 @@ final class HostWorker: Sendable {
                 watching.watch(paths)
                 watch = watching
             } catch {
-                continuation.yield(.workFailed("no file is watched for schedules: \(error)", nil))
+                inbox.put(.workFailed("no file is watched for schedules: \(error)", nil))
             }
         }
     }
 
     private func report(_ event: PathWatch.Event) {
         switch event {
-        case .changed(let paths): continuation.yield(.filesChanged(paths))
+        case .changed(let paths): inbox.put(.filesChanged(paths))
         case .unwatchable(let path, let error):
-            continuation.yield(.unwatchable(path: path, problem: "\(error)"))
+            inbox.put(.unwatchable(path: path, problem: "\(error)"))
         }
     }
 

@@ -111,14 +111,14 @@ extension TaskHost {
                 code: .invalidRequest, subject: error.key, finding: "\(error)",
                 remedy: "See 'bgtask conditions' for keys and values")
         }
-        hear(.conditions(sensors.snapshot()))
+        hearNow(.conditions(sensors.snapshot()))
         return sensors.rows()
     }
 
     /// Returns to the real conditions.
     public func clearConditions() async throws(SubmissionError) -> [ConditionRow] {
         sensors.clear()
-        hear(.conditions(sensors.snapshot()))
+        hearNow(.conditions(sensors.snapshot()))
         return sensors.rows()
     }
 
@@ -218,7 +218,7 @@ extension TaskHost {
             files.reread()
             return files.latest
         }
-        hear(.settings(latest))
+        hearNow(.settings(latest))
         return core.configuration()
     }
 

@@ -1,4 +1,3 @@
-import DequeModule
 import HandlerRegistry
 import HostCore
 public import HostSettings
@@ -14,11 +13,17 @@ public import TaskModel
 
 /// The host: gives ``HostCore`` the real world.
 ///
-/// Everything that happens is put into one queue; the core takes one input after the other, and this actor
+/// Everything that happens is put into one inbox; the core takes one input after the other, and this actor
 /// performs what the core says. It waits for nothing meanwhile, so no input comes in between. Writes of one
-/// drain of the queue are one commit, and those that come while it is under way are the next one.
+/// pass are one commit, and those that come while it is under way are the next one. It runs on the thread that
+/// also attends to the launches.
 public actor TaskHost: Service {
+    /// Where this actor runs.
+    private nonisolated let loop = HostLoop()
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
     nonisolated let configuration: HostConfiguration
+    private nonisolated let inbox: Inbox
     nonisolated let moments: any MomentSource
     nonisolated let log: HostLog
     nonisolated let happenings = Broadcaster<HostEvent>(
@@ -37,8 +42,6 @@ public actor TaskHost: Service {
 
     /// All decisions.
     private(set) var core = HostCore()
-    private var inputs: Deque<HostInput> = []
-    private var isDraining = false
     private var isFollowed = false
     /// Writes that wait for the commit under way.
     private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
@@ -91,17 +94,21 @@ public actor TaskHost: Service {
             groupKill: configuration.groupKill, moments: moments,
             onWaiting: { log.append(.notice, $0) })
         launching.templateIdleTime = configuration.templateIdleTime
-        launcher = TaskLauncher(configuration: launching)
+        let inbox = Inbox(on: loop)
+        self.inbox = inbox
+        launcher = TaskLauncher(configuration: launching, on: loop) { inbox.put(.launch($0)) }
         timer = try WakeTimer()
         let directories = StateDirectories(root: configuration.stateDirectory)
         self.directories = directories
         worker = HostWorker(
-            configuration: configuration, directories: directories, registry: registry, sensors: sensors)
+            configuration: configuration, directories: directories, registry: registry, sensors: sensors,
+            inbox: inbox)
         recorder = try configuration.recordingSize.map { size in
             try EventRecorder(
                 directory: configuration.recordingDirectory, limit: ByteCount(bytes: size),
                 onProblem: { log.append(.warning, $0) })
         }
+        inbox.serve { [weak self] in self?.assumeIsolated { $0.takeIn() } }
     }
 
     // MARK: Life
@@ -118,23 +125,18 @@ public actor TaskHost: Service {
         recorder?.begin(at: moments.now(), isContinued: false)
         let changes = try registry.changes()
         let settingsChanges = try settingsFiles.changes()
-        hear(.begin(beginning))
+        inbox.open(with: .begin(beginning))
+        takeIn()
         endWaiting()
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await event in self.launcher.events { await self.hear(.launch(event)) } }
-                group.addTask { for await result in self.worker.results { await self.hear(result) } }
+                // Snapshots are asked for when they are taken in, so that an older one can't come last.
+                group.addTask { for await _ in changes { self.hear(.registered(self.registry.latest)) } }
                 group.addTask {
-                    // Asked for rather than handed over, so that an older snapshot can't come last.
-                    for await _ in changes { await self.hear(.registered(self.registry.latest)) }
+                    for await _ in settingsChanges { self.hear(.settings(self.settingsFiles.latest)) }
                 }
                 group.addTask {
-                    for await _ in settingsChanges { await self.hear(.settings(self.settingsFiles.latest)) }
-                }
-                group.addTask {
-                    for await conditions in self.sensors.changes() {
-                        await self.hear(.conditions(conditions))
-                    }
+                    for await conditions in self.sensors.changes() { self.hear(.conditions(conditions)) }
                 }
                 group.addTask { for await notice in self.sensors.sleepNotices() { await self.hear(notice) } }
                 group.addTask { for await _ in self.timer.wakes { await self.timePassed() } }
@@ -166,22 +168,23 @@ public actor TaskHost: Service {
     /// Kills everything that still runs; for a user who does not want to wait for ``stop()``.
     public func killAll() { hear(.killAll) }
 
-    // MARK: The queue
+    // MARK: The inbox
 
-    /// Puts an input into the queue, and has the core take everything that is in it.
-    func hear(_ input: HostInput) {
-        inputs.append(newest(input))
-        drain()
+    /// Has the core take an input in, after those that came before; any thread.
+    nonisolated func hear(_ input: HostInput) { inbox.put(input) }
+
+    /// Has the core take an input in before this returns.
+    func hearNow(_ input: HostInput) {
+        inbox.put(input)
+        takeIn()
     }
 
-    private func drain() {
-        guard !isDraining else { return }
-        isDraining = true
-        defer { isDraining = false }
+    /// Has the core take everything in that was heard.
+    private func takeIn() {
         noticeFollowers()
-        while let next = inputs.popFirst() {
+        while let next = inbox.take() {
             let now = moments.now()
-            for effect in core.handle(next, at: now) { perform(effect, at: now) }
+            for effect in core.handle(newest(next), at: now) { perform(effect, at: now) }
             continueRecording(at: now)
         }
         commit()
@@ -208,7 +211,7 @@ public actor TaskHost: Service {
         guard !hasEnded else { return .refused(Self.endedError) }
         return await withCheckedContinuation { caller in
             callers[id] = caller
-            hear(.call(id, call))
+            hearNow(.call(id, call))
         }
     }
 
@@ -245,7 +248,7 @@ public actor TaskHost: Service {
     private func noticeFollowers() {
         guard happenings.hasListeners != isFollowed else { return }
         isFollowed.toggle()
-        inputs.prepend(.followed(isFollowed))
+        inbox.putFirst(.followed(isFollowed))
     }
 
     /// Commits everything that waits, unless a commit is under way: then that one's end does.
@@ -254,13 +257,18 @@ public actor TaskHost: Service {
         isCommitting = true
         let batch = writes
         writes = []
-        Task {
-            let results = await store.commit(batch.map(\.write))
-            isCommitting = false
-            // In the order of the writes: the core goes on from each answer to the next.
-            for (entry, result) in zip(batch, results) { inputs.append(.stored(entry.ticket, result)) }
-            drain()
+        store.commit(batch.map(\.write)) { [loop] results in
+            loop.execute { self.assumeIsolated { $0.committed(batch.map(\.ticket), results) } }
         }
+    }
+
+    private func committed(
+        _ tickets: [StoreTicket], _ results: [Result<StoreAnswer, StoreRefusal>]
+    ) {
+        isCommitting = false
+        // In the order of the writes: the core goes on from each answer to the next.
+        inbox.put(contentsOf: zip(tickets, results).map { .stored($0, $1) })
+        takeIn()
     }
 
     private func continueRecording(at now: Moment) {
@@ -323,8 +331,7 @@ public actor TaskHost: Service {
 
     private func answer(_ call: CallID, _ answer: HostAnswer) {
         if case .connected(let id) = answer {
-            // Not a child of the task that reads: it ends with it.
-            clients.admit(id, by: call) { [weak self] in Task { await self?.hear(.clientLeft(id)) } }
+            clients.admit(id, by: call) { [weak self] in self?.hear(.clientLeft(id)) }
         }
         callers.removeValue(forKey: call)?.resume(returning: answer)
     }

@@ -20,8 +20,10 @@ public final class MemoryRequestStore: RequestStore {
     /// What the store holds now.
     public var contents: MemoryStore { state.withLock { $0.store } }
 
-    public func commit(_ writes: [StoreWrite]) async -> [Result<StoreAnswer, StoreRefusal>] {
-        state.withLock { $0.store.commit(writes) }
+    public func commit(
+        _ writes: [StoreWrite], answer: @escaping @Sendable ([Result<StoreAnswer, StoreRefusal>]) -> Void
+    ) {
+        answer(state.withLock { $0.store.commit(writes) })
     }
 
     public func note(_ note: StoreNote, of launch: LaunchID, at moment: Moment) {
