@@ -13,8 +13,9 @@ struct RouteTable {
 
     let group: RouterGroup<ControlContext>
 
-    /// Adds a route that only reads. Its answer is made on the common threads: a long listing must not keep
-    /// other connections waiting.
+    /// Adds a route that only reads.
+    ///
+    /// Its answer is made on the common threads: a long listing must not keep other connections waiting.
     func get(_ path: RouterPath, query: [QueryKey] = [], _ handler: @escaping Handler) {
         add(.get, path, query) { request, context in
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
