@@ -154,6 +154,7 @@ let package = Package(
             "Authoring", in: "Sources/Host",
             uses: ["HandlerRegistry", "LinuxSystem", "StrictFiles", "TaskModel"]),
         module("RequestStore", in: "Sources/Host", uses: ["LinuxSystem", "TaskModel", database]),
+        module("MemoryStore", in: "Sources/Host", uses: ["TaskModel"], settings: optimized),
         module("Scheduling", in: "Sources/Host", uses: ["TaskModel", heap], settings: optimized),
         module(
             "HostSettings", in: "Sources/Host",
@@ -162,12 +163,17 @@ let package = Package(
         module("Launching", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"] + nio),
         module(
             "Recording", in: "Sources/Host", uses: ["ControlWire", "LinuxSystem", "Scheduling", "TaskModel"]),
-        module("Simulation", in: "Sources/Host", uses: ["Recording", "Scheduling", "TaskModel", heap]),
         module(
             "HostCore", in: "Sources/Host",
             uses: [
-                "ControlWire", "HandlerRegistry", "HostSettings", "Launching", "RequestStore", "Scheduling",
-                "TaskModel", deque,
+                "ControlWire", "HandlerRegistry", "HostSettings", "Scheduling", "TaskModel", deque,
+            ], settings: optimized),
+        // Must link neither NIO nor GRDB: the command line runs it.
+        module(
+            "Simulation", in: "Sources/Host",
+            uses: [
+                "HandlerRegistry", "HostCore", "HostSettings", "MemoryStore", "Recording", "Scheduling",
+                "TaskModel", deque, heap,
             ], settings: optimized),
         module(
             "TaskHost", in: "Sources/Host",
@@ -207,8 +213,10 @@ let package = Package(
         // MARK: Tests
         module(
             "TaskHostTestSupport", in: "Tests/Support",
-            uses: ["Digests", "HandlerRegistry", "LinuxSystem", "RequestStore", "Scheduling", "TaskModel"],
-            settings: optimized),
+            uses: [
+                "Digests", "HandlerRegistry", "LinuxSystem", "MemoryStore", "RequestStore", "Scheduling",
+                "TaskModel",
+            ], settings: optimized),
         // Uses a store from a process that a test can kill; never shipped.
         program("store-exerciser", in: "Tests/Support", uses: ["RequestStore", "TaskModel"]),
         tests("TaskModelTests", use: ["TaskModel"]),
@@ -233,13 +241,16 @@ let package = Package(
         tests(
             "RequestStoreTests",
             use: [
-                "LinuxSystem", "RequestStore", "TaskHostTestSupport", "TaskModel", "store-exerciser",
-                database,
+                "LinuxSystem", "MemoryStore", "RequestStore", "TaskHostTestSupport", "TaskModel",
+                "store-exerciser", database,
             ]),
         tests("SchedulingTests", use: ["Scheduling", "TaskHostTestSupport", "TaskModel"]),
         tests(
             "SimulationTests",
-            use: ["Recording", "Scheduling", "Simulation", "TaskHostTestSupport", "TaskModel"]),
+            use: [
+                "HostCore", "MemoryStore", "Recording", "Scheduling", "Simulation", "TaskHostTestSupport",
+                "TaskModel",
+            ]),
         tests(
             "HostSettingsTests",
             use: ["HostSettings", "LinuxSystem", "Scheduling", "TaskHostTestSupport", "TaskModel"]),
@@ -261,8 +272,8 @@ let package = Package(
         tests(
             "HostCoreTests",
             use: [
-                "HandlerRegistry", "HostCore", "HostSettings", "Launching", "RequestStore", "Scheduling",
-                "TaskHostTestSupport", "TaskModel",
+                "HandlerRegistry", "HostCore", "HostSettings", "Launching", "MemoryStore", "RequestStore",
+                "Scheduling", "TaskHostTestSupport", "TaskModel",
             ], settings: optimized),
         tests("TaskHostTests", use: ["Scheduling", "TaskHost", "TaskModel"]),
         tests("LinkageTests", use: ["TaskHostTestSupport"]),

@@ -1,4 +1,3 @@
-import RequestStore
 import TaskModel
 
 /// What was told of each plugin's version, so that it is told once.

@@ -1,6 +1,5 @@
 import HandlerRegistry
 import HostSettings
-import RequestStore
 import Scheduling
 import TaskModel
 

@@ -1,4 +1,3 @@
-import RequestStore
 import Scheduling
 import TaskModel
 
@@ -56,7 +55,7 @@ extension HostCore {
             var end =
                 switch (success, launch.record.expiration) {
                 case (true, let reason): LaunchEnd(outcome: .succeeded, reason: reason, message: message)
-                case (false, let reason?): LaunchEnd.stopped(reason, message)
+                case (false, let reason?): LaunchEnd.stopped(reason, message: message)
                 case (false, nil): LaunchEnd(outcome: .failed, reason: .handlerFailed, message: message)
                 }
             end.completion = success
@@ -87,7 +86,8 @@ extension HostCore {
                 id,
                 .stopped(
                     reason,
-                    "it had not completed \(grace) s after it was told to stop; the host kills no client, "
+                    message:
+                        "it had not completed \(grace) s after it was told to stop; the host kills no client, "
                         + "so process \(launch.processIdentifier ?? 0) may still work at it"))
         }
     }

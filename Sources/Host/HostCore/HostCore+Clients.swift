@@ -1,5 +1,4 @@
 import HandlerRegistry
-import RequestStore
 import Scheduling
 import TaskModel
 
@@ -99,7 +98,7 @@ extension HostCore {
             let expiration = launches[launch]?.record.expiration
             let end: LaunchEnd
             if let reason = expiration ?? (phase == .serving ? nil : .hostShutdown) {
-                end = .stopped(reason, "\(subject) \(isDead ? "ended" : "closed its connection")")
+                end = .stopped(reason, message: "\(subject) \(isDead ? "ended" : "closed its connection")")
             } else if isDead {
                 end = LaunchEnd(
                     outcome: .crashed, reason: .exitedWithoutCompleting,

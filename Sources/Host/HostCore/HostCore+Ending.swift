@@ -1,4 +1,3 @@
-import RequestStore
 import Scheduling
 import TaskModel
 
@@ -175,12 +174,6 @@ extension LaunchRecord {
 }
 
 extension LaunchEnd {
-    /// The end of a launch that was told to stop: a cancellation has an outcome of its own.
-    static func stopped(_ reason: Reason, _ message: String?) -> LaunchEnd {
-        let isCancelled = reason == .cancelledByUser || reason == .manifestRemoved
-        return LaunchEnd(outcome: isCancelled ? .cancelled : .expired, reason: reason, message: message)
-    }
-
     /// One line: `expired, leaseEnded; put back as attempt 2`.
     func summary(putBack: TaskRequest?) -> String {
         var text = outcome.rawValue

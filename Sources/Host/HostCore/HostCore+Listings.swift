@@ -1,6 +1,5 @@
 import HandlerRegistry
 import HostSettings
-import RequestStore
 public import Scheduling
 public import TaskModel
 

@@ -1,5 +1,4 @@
 import HandlerRegistry
-import RequestStore
 import Scheduling
 import TaskModel
 

@@ -1,5 +1,3 @@
-import Launching
-import RequestStore
 import Scheduling
 import TaskModel
 
@@ -119,7 +117,7 @@ extension HostCore {
         log(.info, "expiring: \(reason.rawValue)", launch: id)
         feed(.launchExpiring(id))
         store(
-            .markExpiring(id, reason, explanation: ExplanationText.encode(launch.stopExplanation)),
+            .markExpiring(id, reason, explanation: text(of: launch.stopExplanation)),
             .markExpiring(id))
     }
 

@@ -1,6 +1,4 @@
 import HandlerRegistry
-import Launching
-import RequestStore
 import Scheduling
 import TaskModel
 
@@ -71,7 +69,7 @@ extension HostCore {
                 LaunchTerms(
                     id: launch, at: now.wall, isolation: client == nil ? surroundings.isolation : "inProcess",
                     libraryHash: start.handler?.libraryHash,
-                    isSimulated: start.isSimulated, explanation: ExplanationText.encode(explanation))),
+                    isSimulated: start.isSimulated, explanation: text(of: explanation))),
             .begin(id))
         if let handler = start.handler, handler.canLaunch(request.identifier) {
             emit(.work(.prepare(launch, handler, request.identifier, payload: request.submission.payload)))
@@ -168,7 +166,7 @@ extension HostCore {
     private mutating func endUnstarted(_ id: LaunchID, _ cause: Result<Reason, SubmissionError>) {
         let end =
             switch cause {
-            case .success(let reason): LaunchEnd.stopped(reason, "it was stopped before it started")
+            case .success(let reason): LaunchEnd.stopped(reason, message: "it was stopped before it started")
             case .failure(let error):
                 LaunchEnd(outcome: .failed, reason: .loadFailed, message: "\(error)")
             }

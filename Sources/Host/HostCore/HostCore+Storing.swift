@@ -1,4 +1,3 @@
-public import RequestStore
 import Scheduling
 public import TaskModel
 
@@ -30,6 +29,11 @@ extension HostCore {
         case .fact(let name):
             if case .failure(let refusal) = result { log(.warning, "\(name) is not stored: \(refusal)") }
         }
+    }
+
+    /// A record of a decision as the store keeps it; `nil` where it keeps none.
+    func text(of explanation: Explanation?) -> String? {
+        surroundings.keepsExplanations ? ExplanationText.encode(explanation) : nil
     }
 
     // MARK: Bundles

@@ -1,7 +1,6 @@
 import DequeModule
 import HandlerRegistry
 import HostSettings
-import RequestStore
 public import Scheduling
 public import TaskModel
 
@@ -266,7 +265,7 @@ public struct HostCore: Sendable {
         for id in launches.ids {
             guard let launch = launches[id], launch.stage != .ending else { continue }
             if launch.client != nil {
-                endInClient(id, .stopped(.hostShutdown, "the host was stopped twice"))
+                endInClient(id, .stopped(.hostShutdown, message: "the host was stopped twice"))
             } else if launch.stage == .preparing {
                 launches[id]?.stopBeforeStart = .hostShutdown
             } else {

@@ -1,5 +1,3 @@
-public import Launching
-public import RequestStore
 public import Scheduling
 public import TaskModel
 

@@ -1,7 +1,5 @@
 public import HandlerRegistry
 public import HostSettings
-public import Launching
-public import RequestStore
 public import Scheduling
 public import TaskModel
 
@@ -136,6 +134,9 @@ public struct HostSurroundings: Sendable {
     public var isolation: String
     /// `NAME=value` lines that every task gets.
     public var taskEnvironment: [String]
+    /// Whether the store keeps why each launch began and was told to stop, as text that nothing here reads
+    /// but the answer to `bgtask explain`.
+    public var keepsExplanations = true
 
     /// Makes surroundings.
     public init(

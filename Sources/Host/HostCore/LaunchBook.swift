@@ -1,4 +1,3 @@
-import RequestStore
 import TaskModel
 
 /// A launch that the store has recorded as begun, until it has recorded its end.

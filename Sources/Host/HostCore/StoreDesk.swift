@@ -1,4 +1,3 @@
-import RequestStore
 import TaskModel
 
 /// Who asked for a submission.

@@ -1,12 +1,6 @@
 import TaskModel
 
 extension LaunchEnd {
-    /// The end of something that stopped when told to: a cancellation has an outcome of its own.
-    static func stopped(_ reason: Reason, message: String?) -> LaunchEnd {
-        let isCancelled = reason == .cancelledByUser || reason == .manifestRemoved
-        return LaunchEnd(outcome: isCancelled ? .cancelled : .expired, reason: reason, message: message)
-    }
-
     /// Says why the task ended itself.
     ///
     /// It is the message of a crash; what the task completed with, and what the host killed it for, stands.

@@ -1,5 +1,6 @@
 import GRDB
 import Synchronization
+import TaskModel
 
 /// The database's file and its connections, which are opened again after an error of the disk.
 final class StoreConnection: Sendable {

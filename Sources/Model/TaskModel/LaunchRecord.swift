@@ -92,6 +92,12 @@ public struct LaunchEnd: Equatable, Sendable {
         self.reason = reason
         self.message = message
     }
+
+    /// The end of a launch that stopped when told to: a cancellation has an outcome of its own.
+    public static func stopped(_ reason: Reason, message: String? = nil) -> LaunchEnd {
+        let isCancelled = reason == .cancelledByUser || reason == .manifestRemoved
+        return LaunchEnd(outcome: isCancelled ? .cancelled : .expired, reason: reason, message: message)
+    }
 }
 
 /// A launch that is over, with what it used: what the launcher reports, the store keeps and listings show.

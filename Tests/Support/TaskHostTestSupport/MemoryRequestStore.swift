@@ -1,3 +1,5 @@
+// Tests of the host's core copy the value out of the store.
+@_exported public import MemoryStore
 public import RequestStore
 import Synchronization
 public import TaskModel

@@ -1,5 +1,3 @@
-public import TaskModel
-
 /// What happens to launches, in order per launch.
 public enum LaunchEvent: Sendable, Equatable {
     /// Its process exists; the number is for display and debuggers only.
@@ -20,7 +18,7 @@ public enum LaunchEvent: Sendable, Equatable {
     case neverListened(LaunchID)
     /// A line that it printed, made harmless and capped.
     case output(LaunchID, stream: OutputStream, line: String)
-    /// The newest checkpoint; empty forgets. The last one always comes, before ``ended``.
+    /// The newest checkpoint; empty forgets. The last one always comes, before `ended`.
     case checkpoint(LaunchID, [UInt8])
     /// The handler submits; answer with `reply`.
     case submit(LaunchID, call: UInt64, TaskSubmission)
@@ -39,7 +37,7 @@ public enum LaunchEvent: Sendable, Equatable {
     case tracingChanged(LaunchID, isTraced: Bool)
     /// Half of the CPU quota is spent.
     case cpuWarning(LaunchID, message: String)
-    /// Five seconds after the kill its processes are still there; ``ended`` follows when they go.
+    /// Five seconds after the kill its processes are still there; `ended` follows when they go.
     case unkillable(LaunchID)
     /// It is over and its group is empty; exactly once per launch.
     case ended(EndedLaunch)

@@ -1,9 +1,7 @@
-public import TaskModel
-
 /// One change of what the host must remember across restarts.
 ///
 /// Writes are values so that the host's core can ask for them, and a test can make them fail, arrive late or
-/// arrive in another order. The writes of one ``RequestStore/commit(_:)`` share one transaction and one sync,
+/// arrive in another order. The writes of one `RequestStore.commit` share one transaction and one sync,
 /// in their order; each is refused or done on its own.
 public enum StoreWrite: Equatable, Sendable {
     /// Stores a request, in place of one that is pending under the same identifier.

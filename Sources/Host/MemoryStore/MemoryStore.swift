@@ -1,10 +1,10 @@
-public import RequestStore
 public import TaskModel
 
-/// What a ``MemoryRequestStore`` holds, as a value: dictionaries, written apart from the SQL.
+/// A store as a value: dictionaries, written apart from the SQL and held by the same tests.
 ///
-/// A test copies it, kills a host, and begins another one with the copy. Writes are durable at once. Notes
-/// are not, until a write carries them: ``loseNotes()`` is what a kill of the host does.
+/// Virtual hosts have one each. A test copies it, kills a host, and begins another one with the copy. Writes
+/// are durable at once. Notes are not, until a write carries them: ``loseNotes()`` is what a kill of the host
+/// does.
 public struct MemoryStore: Equatable, Sendable {
     private struct Notes: Equatable {
         var readyAt: WallTime?
@@ -67,7 +67,19 @@ public struct MemoryStore: Equatable, Sendable {
         }
     }
 
-    /// Keeps a note; readers see it at once. No effect on a launch that has ended.
+    /// Takes in a request that is pending in another store, with its number.
+    ///
+    /// It takes the place of a pending request of its identifier, which is forgotten.
+    public mutating func restore(_ request: TaskRequest) {
+        if let other = pending[request.identifier] { requests[other] = nil }
+        requests[request.id] = RequestRecord(request: request, state: .pending)
+        pending[request.identifier] = request.id
+        lastRequest = max(lastRequest, request.id.rawValue)
+    }
+
+    /// Keeps a note; readers see it at once.
+    ///
+    /// No effect on a launch that has ended.
     public mutating func note(_ note: StoreNote, of launch: LaunchID) {
         guard open.contains(launch) else { return }
         var notes = unwritten[launch] ?? Notes()
@@ -109,7 +121,7 @@ public struct MemoryStore: Equatable, Sendable {
         return recovery
     }
 
-    /// Forgets history; see ``RequestStore/prune(keepingNewest:olderThan:)``.
+    /// Forgets history; see `RequestStore.prune`.
     @discardableResult
     public mutating func prune(keepingNewest count: Int, olderThan time: WallTime) -> Int {
         let newest = Set(launches.keys.sorted(by: >).prefix(max(0, count)))

@@ -1,5 +1,3 @@
-public import TaskModel
-
 /// Where a request is in its life; the raw values are in the database.
 public enum RequestState: String, Sendable, CaseIterable {
     /// Stored, not launched.
@@ -73,7 +71,7 @@ public struct PutBack: Equatable, Sendable {
     }
 }
 
-/// What ``RequestStore/recover(at:isAtMostOnce:backOff:)`` found and did.
+/// What `RequestStore.recover` found and did.
 public struct Recovery: Equatable, Sendable {
     /// The launches that are lost now, oldest first.
     public var lost: [LaunchRecord]
