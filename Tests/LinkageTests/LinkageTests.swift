@@ -65,4 +65,15 @@ import Testing
         #expect(
             try output("nm", "--dynamic", "--defined-only", "--extern-only", product("bgtaskd")).count != 1)
     }
+
+    @Test func `the command runs the host's core without the host's database and event loop`() throws {
+        // As module names are written in Swift's symbols.
+        let modules = ["4GRDB", "7NIOCore", "8NIOPosix"]
+        func linked(_ name: String) throws -> [String] {
+            let symbols = try output("nm", product(name)).joined(separator: "\n")
+            return modules.filter { symbols.contains("$s" + $0) }
+        }
+        #expect(try linked("bgtask") == [])
+        #expect(try linked("bgtaskd") == modules)
+    }
 }

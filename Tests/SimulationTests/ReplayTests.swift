@@ -94,23 +94,21 @@ import Testing
         var settings = SchedulerSettings()
         settings.backOffBase = .seconds(400)
         var host = VirtualHost(at: start, model: TypicalLaunches(seed: 1), findDate: Self.dates)
-        func begin(_ events: [SchedulerEvent] = []) {
-            for event in [
-                .settingsChanged(settings), .handlersChanged(manifests), .conditionsChanged(.simulatedStart),
-            ] + events { host.tell(event) }
-            host.start()
-        }
+        var world = VirtualBeginning(settings: settings, manifests: manifests)
         // Launched by an earlier run of the host, an hour ago; the other one's first launch is lost with the host.
-        begin([.lastLaunched(cleanup, start.wall + (.zero - .seconds(3600)))])
+        world.lastLaunches = [cleanup: start.wall + (.zero - .seconds(3600))]
+        host.begin(world)
         host.run(until: .seconds(1))
-        #expect(host.running.values.map(\.request.identifier.rawValue) == ["com.example.news.refresh"])
-        host.restart(at: start.advanced(by: .seconds(60)))
-        begin()
-        let dates = host.pending.values.reduce(into: [:]) {
+        #expect(
+            host.launcher.running.values.map(\.order.identifier.rawValue) == ["com.example.news.refresh"])
+        host.die(at: start.advanced(by: .seconds(60)))
+        host.begin(VirtualBeginning(settings: settings, manifests: manifests))
+        let dates = host.store.pendingRequests.reduce(into: [:]) {
             $0[$1.identifier.rawValue] = [$1.effectiveBeginDate, $1.notBefore].compactMap(\.self).max()
         }
         #expect(dates[cleanup.rawValue] == start.wall + .seconds(86_400 - 3600))
         #expect(dates["com.example.news.refresh"] == start.wall + .seconds(460))
+        #expect(host.tally.launches.map(\.outcome) == [.lost])
     }
 
     @Test func `the same seed gives the same days, another one others`() {

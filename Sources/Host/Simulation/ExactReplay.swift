@@ -37,6 +37,7 @@ public struct ExactReplay: Sendable {
                 period?.lowerBound ?? first.at.wall, first.at.wall)...max(
                 period?.upperBound ?? last.at.wall, last.at.wall)
         var scheduler = Scheduler()
+        var newest = first.at
         /// Said and not answered yet.
         var ordered: [RequestID: WallTime] = [:]
         func differ(_ at: Moment, _ finding: String) {
@@ -55,11 +56,19 @@ public struct ExactReplay: Sendable {
                 }
             default: break
             }
-            let actions = scheduler.handle(event, at: entry.at)
-            for case .launch(let id, _, _, _) in actions { ordered[id] = entry.at.wall }
-            tally.note(event, actions, at: entry.at, scheduler)
+            if entry.at != newest { tally.noteWaits(at: newest, scheduler) }
+            newest = entry.at
+            tally.note(event, at: entry.at)
+            for action in scheduler.handle(event, at: entry.at) {
+                switch action {
+                case .launch(let id, _, _, _): ordered[id] = entry.at.wall
+                case .expire(let id, let reason, _): tally.noteExpiration(of: id, reason)
+                default: break
+                }
+            }
         }
-        tally.settle(at: last.at)
+        tally.noteWaits(at: newest, scheduler)
+        tally.settle(at: last.at, scheduler)
         // The host writes its answer a moment later; the last ones may not have come into the log.
         for (id, at) in ordered.sorted(by: { $0.key < $1.key }) where last.at.wall - at > .seconds(60) {
             differences.append(

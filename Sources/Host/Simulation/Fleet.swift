@@ -2,7 +2,7 @@ public import Recording
 public import Scheduling
 public import TaskModel
 
-/// Made-up days of one device or many, under the same scheduler as the host's.
+/// Made-up days of one device or many, each with the core of a real host.
 public struct Fleet: Sendable {
     /// Every device is one of these, in turn.
     public var kinds: [DeviceKind]
@@ -48,11 +48,8 @@ public struct Fleet: Sendable {
         var host = VirtualHost(
             at: now, model: TypicalLaunches(seed: launchSeed), detail: detail, findDate: findDate)
         host.record = record
-        host.tell(.settingsChanged(settings))
-        host.tell(.handlersChanged(manifests))
-        host.tell(.conditionsChanged(.simulatedStart))
         for (at, occurrence) in world.occurrences { host.add(occurrence, at: at) }
-        host.start()
+        host.begin(VirtualBeginning(settings: settings, manifests: manifests, isBooted: true))
         host.run(until: .seconds(86_400) * days)
         return host.tally
     }

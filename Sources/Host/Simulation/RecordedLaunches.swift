@@ -38,7 +38,8 @@ public struct RecordedLaunches: LaunchModel {
             switch entry.event {
             case .submitted(let request):
                 if request.submission.origin == .handler, requests[request.id] == nil {
-                    Self.attribute(request, at: entry.at, running, &jobs)
+                    let own = running.filter { requests[$0.value]?.bundle == request.bundle }
+                    Self.attribute(request, at: entry.at, own, &jobs)
                 }
                 requests[request.id] = request
             case .launchStarted(let id, let request):

@@ -1,3 +1,6 @@
+import HandlerRegistry
+import HostCore
+import HostSettings
 public import Recording
 public import Scheduling
 public import TaskModel
@@ -41,95 +44,188 @@ public struct RecordedWorld: Sendable {
         var host = VirtualHost(at: first.at, model: RecordedLaunches(segments), detail: detail) {
             dates.find($0, $1, $2) ?? findDate($0, $1, $2)
         }
+        var newest = first.at
         for (index, segment) in segments.enumerated() {
-            let isFirst = index == 0
-            if !isFirst, !segment.header.isContinued, let start = segment.entries.first {
-                host.restart(at: start.at)
+            if let start = segment.entries.first, index == 0 || !segment.header.isContinued {
+                if index > 0 { host.die(at: start.at) }
+                // The clock that begins with the machine has run back.
+                let isBooted = start.at.boot < newest.boot
+                begin(&host, with: segment, changes, isBooted: isBooted, isFirst: index == 0)
             }
-            play(
-                segment, into: &host, changes, isFresh: isFirst || !segment.header.isContinued,
-                isFirst: isFirst)
+            play(segment, into: &host, changes, isFirst: index == 0)
+            newest = segment.entries.last?.at ?? newest
         }
         return host.tally
     }
 
-    private func play(
-        _ segment: RecordedSegment, into host: inout VirtualHost, _ changes: Changes, isFresh: Bool,
+    /// Begins a host with what a segment says before its start.
+    private func begin(
+        _ host: inout VirtualHost, with segment: RecordedSegment, _ changes: Changes, isBooted: Bool,
         isFirst: Bool
     ) {
-        var isStarted = false
-        var identifiers: [RequestID: TaskIdentifier] = [:]
-        var launched: [LaunchID: TaskIdentifier] = [:]
-        for (index, entry) in segment.entries.enumerated() {
-            if case .submitted(let request) = entry.event { identifiers[request.id] = request.identifier }
-            if case .launchStarted(let id, let request) = entry.event { launched[id] = identifiers[request] }
-            guard isStarted else {
-                if entry.event == .started {
-                    isStarted = true
-                    if isFresh { host.start() }
-                } else if let event = entry.event, isFresh {
-                    tellBeforeStart(event, to: &host, changes, isFirst: isFirst)
-                }
-                continue
+        var world = VirtualBeginning()
+        world.isBooted = isBooted
+        var foreground: [BundleIdentifier] = []
+        for event in segment.entries.prefix(while: { $0.event != .started }).compactMap(\.event) {
+            switch event {
+            case .settingsChanged(let settings): world.settings = settings
+            case .handlersChanged(let manifests): world.manifests = manifests
+            case .conditionsChanged(let conditions): world.conditions = conditions
+            case .localTimeChanged(let offset): world.localTimeOffset = offset
+            case .foregroundChanged(let bundle, true): foreground.append(bundle)
+            // What the store of the host that is tried holds is its own after a restart.
+            case .bundleRestored(let bundle, let state) where isFirst: world.bundleStates[bundle] = state
+            case .submitted(let request) where isFirst: world.pending.append(request)
+            case .lastLaunched(let identifier, let time) where isFirst: world.lastLaunches[identifier] = time
+            default: break
             }
+        }
+        world.settings = changes.settings ?? world.settings
+        world.manifests = changes.manifests ?? world.manifests
+        // A host that finds that the machine was booted triggers these schedules as it begins.
+        if !segment.startTriggers.isDisjoint(with: world.manifests.identifiers { $0.onBoot }) {
+            world.isBooted = true
+        }
+        host.begin(world)
+        for bundle in foreground { host.add(.call(.change(bundle, .foreground(true))), at: host.now.boot) }
+    }
+
+    /// Plays what happened after a segment's start.
+    private func play(
+        _ segment: RecordedSegment, into host: inout VirtualHost, _ changes: Changes, isFirst: Bool
+    ) {
+        var story = Story(segment, repeats: segment.header.isContinued && !isFirst)
+        guard let start = segment.entries.firstIndex(where: { $0.event == .started }) else { return }
+        for entry in segment.entries[..<start] { story.note(entry) }
+        for (index, entry) in segment.entries.enumerated().dropFirst(start + 1) {
+            story.note(entry)
             // Up to this line the machine's own clocks run; then they read what they read.
             host.add(.clocks(entry.at), at: entry.at.boot)
-            for occurrence in occurrences(entry, index, segment, changes, identifiers, launched) {
+            for occurrence in story.occurrences(of: entry, at: index, changes) {
                 host.add(occurrence, at: entry.at.boot)
             }
             host.run(until: entry.at.boot)
         }
     }
+}
 
-    private func tellBeforeStart(
-        _ event: SchedulerEvent, to host: inout VirtualHost, _ changes: Changes, isFirst: Bool
-    ) {
-        switch event {
-        case .settingsChanged(let settings): host.tell(.settingsChanged(changes.settings ?? settings))
-        case .handlersChanged(let manifests): host.tell(.handlersChanged(changes.manifests ?? manifests))
-        // What the store of the host that is tried holds is its own after a restart.
-        case .submitted, .bundleRestored, .lastLaunched: if isFirst { host.tell(event) }
-        default: host.tell(event)
+extension RecordedSegment {
+    /// The moment of its start, whose other events followed from the start alone; `nil` without one.
+    fileprivate var start: Moment? { entries.first { $0.event == .started }?.at }
+
+    /// The schedules that were triggered as its host began.
+    fileprivate var startTriggers: Set<TaskIdentifier> {
+        let start = start
+        return Set(
+            entries.compactMap { entry in
+                if case .scheduleTriggered(let identifier) = entry.event, entry.at == start {
+                    identifier
+                } else {
+                    nil
+                }
+            })
+    }
+}
+
+extension [Manifest] {
+    /// The identifiers whose schedules please.
+    fileprivate func identifiers(where pleases: (Schedule) -> Bool) -> [TaskIdentifier] {
+        flatMap(\.tasks).filter { $0.schedule.map(pleases) ?? false }.map(\.pattern.base)
+    }
+}
+
+/// What a segment says came from outside, line by line.
+private struct Story {
+    private let segment: RecordedSegment
+    private let start: Moment?
+    /// Whether it begins with a recap of what the host that is tried knows already.
+    private let repeats: Bool
+    /// The manifests that were in force, whose files were watched.
+    private var manifests: [Manifest] = []
+    private var identifiers: [RequestID: TaskIdentifier] = [:]
+    private var launched: [LaunchID: TaskIdentifier] = [:]
+
+    init(_ segment: RecordedSegment, repeats: Bool) {
+        self.segment = segment
+        self.repeats = repeats
+        start = segment.start
+    }
+
+    /// Takes in what later lines refer to.
+    mutating func note(_ entry: RecordedEntry) {
+        switch entry.event {
+        case .handlersChanged(let manifests): self.manifests = manifests
+        case .submitted(let request): identifiers[request.id] = request.identifier
+        case .launchStarted(let id, let request): launched[id] = identifiers[request]
+        default: break
         }
     }
 
-    private func occurrences(
-        _ entry: RecordedEntry, _ index: Int, _ segment: RecordedSegment, _ changes: Changes,
-        _ identifiers: [RequestID: TaskIdentifier], _ launched: [LaunchID: TaskIdentifier]
+    /// What happens in a world where other rules may be in force.
+    func occurrences(
+        of entry: RecordedEntry, at index: Int, _ changes: RecordedWorld.Changes
     ) -> [Occurrence] {
         switch entry.occurrence {
         case .willSleep:
-            let woken = segment.entries[index...].first { $0.occurrence == .hasWoken }
-            return woken.map { [.sleep(until: $0.at.boot)] } ?? []
+            guard let woken = segment.entries[index...].firstIndex(where: { $0.occurrence == .hasWoken })
+            else { return [] }
+            // It was awake for every line before.
+            return [
+                .sleep(
+                    until: segment.entries[woken].at.boot, notBefore: segment.entries[woken - 1].at.boot)
+            ]
         case .hasWoken: return []
-        case .event(let event): return occurrences(event, changes, identifiers, launched)
+        case .event where repeats && entry.at == start: return []
+        case .event(let event): return occurrences(of: event, entry.at, changes)
         }
     }
 
     private func occurrences(
-        _ event: SchedulerEvent, _ changes: Changes, _ identifiers: [RequestID: TaskIdentifier],
-        _ launched: [LaunchID: TaskIdentifier]
+        of event: SchedulerEvent, _ now: Moment, _ changes: RecordedWorld.Changes
     ) -> [Occurrence] {
         switch event {
-        case .settingsChanged: changes.settings == nil ? [.event(event)] : []
-        case .handlersChanged: changes.manifests == nil ? [.event(event)] : []
-        case .conditionsChanged, .localTimeChanged, .used, .dismissed, .refreshSwitched, .budgetChanged,
-            .foregroundChanged, .scheduleTriggered:
-            [.event(event)]
+        case .settingsChanged(let settings):
+            changes.settings == nil ? [.input(.settings(.virtual(settings)))] : []
+        case .handlersChanged(let manifests):
+            changes.manifests == nil ? [.input(.registered(.virtual(manifests)))] : []
+        case .conditionsChanged(let conditions): [.input(.conditions(conditions))]
+        case .localTimeChanged(let offset): [.localTime(offset: offset)]
+        case .used(let bundle): [.call(.change(bundle, .used))]
+        case .dismissed(let bundle): [.call(.change(bundle, .dismissed))]
+        case .foregroundChanged(let bundle, let isForeground):
+            [.call(.change(bundle, .foreground(isForeground)))]
+        case .refreshSwitched(let bundle, let permission): [.call(.change(bundle, .refresh(permission)))]
+        case .budgetChanged(let bundle, let launches, let cpu):
+            [.call(.change(bundle, .budget(launches: launches, cpu: cpu)))]
+        case .scheduleTriggered(let identifier): fileChange(that: identifier, now)
         case .submitted(let request):
             request.submission.origin == .client || request.submission.origin == .simulated
-                ? [.submit(request.submission)] : []
+                ? [.call(.submit(request.submission, from: nil))] : []
         case .withdrawn(let id): identifiers[id].map { [.withdraw($0)] } ?? []
         case .simulate(let id): identifiers[id].map { [.simulate($0)] } ?? []
         // Sleep is told by itself; what a user stopped stays stopped.
         case .expireRequested(let id, let reason):
             reason == .systemSleep ? [] : launched[id].map { [.stop($0, reason)] } ?? []
         case .answered(let id, false): launched[id].map { [.stop($0, .cancelledByUser)] } ?? []
+        case .shutdown: [.input(.stop)]
         case .started, .lastLaunched, .bundleRestored, .scheduleNotStored, .scheduleDated, .launchStarted,
             .launchNotStarted, .launchReady, .progressed, .launchActive, .cpuMeasured, .answered,
-            .tracingChanged, .launchExpiring, .launchEnded, .timePassed, .shutdown:
+            .tracingChanged, .launchExpiring, .launchEnded, .timePassed:
             []
         }
+    }
+
+    /// The change of the file that triggered a schedule; nothing where the start of the host did.
+    ///
+    /// Every schedule that watched the file was triggered, each by a line of its own: the first one's stands
+    /// for all of them.
+    private func fileChange(that identifier: TaskIdentifier, _ now: Moment) -> [Occurrence] {
+        let schedules = manifests.flatMap(\.tasks).filter { $0.schedule?.onFileChange != nil }
+        guard now != start || segment.header.isContinued,
+            let path = schedules.first(where: { $0.pattern.base == identifier })?.schedule?.onFileChange,
+            schedules.first(where: { $0.schedule?.onFileChange == path })?.pattern.base == identifier
+        else { return [] }
+        return [.input(.filesChanged([path]))]
     }
 }
 

@@ -3,7 +3,7 @@ public import TaskModel
 
 /// What a run of a scheduler came to: launches, waits and what keeps requests waiting.
 ///
-/// Fed with what the scheduler was told and what it answered, by a replay and by a virtual host alike.
+/// Made of the events that a host records, by a replay and by a virtual host alike.
 public struct Tally: Equatable, Sendable {
     /// How closely waits are looked at.
     public enum Detail: Sendable {
@@ -20,11 +20,11 @@ public struct Tally: Equatable, Sendable {
         public var identifier: TaskIdentifier
         /// The request's number.
         public var request: RequestID
-        /// The launch's number; `nil` until the store gave it one.
-        public var id: LaunchID?
+        /// The launch's number.
+        public var id: LaunchID
         /// The attempt, from 1.
         public var attempt: Int
-        /// When the scheduler said so.
+        /// When it was recorded as begun.
         public var start: WallTime
         /// How long the request had waited since it could begin at the earliest, or was put back.
         public var waited: Duration
@@ -56,8 +56,9 @@ public struct Tally: Equatable, Sendable {
     private let detail: Detail
     /// When requests were put back; their further attempts wait from there.
     private var waitsSince: [RequestID: WallTime] = [:]
-    private var open: [RequestID: Int] = [:]
-    private var byLaunch: [LaunchID: Int] = [:]
+    private var open: [LaunchID: Int] = [:]
+    /// Whether an event has come since waits were noted.
+    private var hasNews = false
     /// Since when each pending request waits for what.
     private var waiting: [RequestID: (identifier: TaskIdentifier, factor: String, since: WallTime)] = [:]
     private var requests: [RequestID: TaskRequest] = [:]
@@ -78,32 +79,19 @@ public struct Tally: Equatable, Sendable {
         if let last { conditions.append(.init(at: end, conditions: last)) }
     }
 
-    /// Takes in one event and its answer; the scheduler is as it is after it.
-    mutating func note(
-        _ event: SchedulerEvent, _ actions: [SchedulerAction], at now: Moment, _ scheduler: Scheduler
-    ) {
+    /// Takes in one event.
+    mutating func note(_ event: SchedulerEvent, at now: Moment) {
         events += 1
+        hasNews = true
         switch event {
         case .timePassed: wakeUps += 1
         case .submitted(let request): requests[request.id] = request
         case .conditionsChanged(let conditions) where detail == .waits:
             self.conditions.append(.init(at: now.wall, conditions: conditions))
-        case .launchStarted(let id, let request):
-            if let index = open[request] {
-                launches[index].id = id
-                byLaunch[id] = index
-            }
-        case .launchNotStarted(let request, _):
-            // Nothing was launched; it comes again.
-            if let index = open.removeValue(forKey: request), launches[index].id == nil {
-                launches.remove(at: index)
-                open = open.mapValues { $0 > index ? $0 - 1 : $0 }
-                byLaunch = byLaunch.mapValues { $0 > index ? $0 - 1 : $0 }
-            }
+        case .launchStarted(let id, let request): begin(id, request, at: now.wall)
         case .launchExpiring(let id):
-            if let index = byLaunch[id] {
-                launches[index].expiration = launches[index].expiration ?? .cpuLimit
-            }
+            // One that neither the scheduler nor anybody else stopped: its CPU monitor did.
+            if let index = open[id] { launches[index].expiration = launches[index].expiration ?? .cpuLimit }
         case .launchEnded(let id, let putBack, let ending):
             close(id, ending, at: now.wall)
             if let putBack {
@@ -112,37 +100,43 @@ public struct Tally: Equatable, Sendable {
             }
         default: break
         }
-        for action in actions {
-            switch action {
-            case .launch(let id, _, _, _): begin(id, at: now.wall)
-            case .expire(let id, let reason, _):
-                if let index = byLaunch[id] { launches[index].expiration = reason }
-            default: break
-            }
-        }
-        if detail == .waits { noteWaits(at: now, scheduler) }
     }
 
-    private mutating func begin(_ id: RequestID, at time: WallTime) {
-        guard let request = requests[id] else { return }
-        let dates = [request.effectiveBeginDate, request.submittedAt, request.notBefore, waitsSince[id]]
+    /// Takes in why a launch is told to stop; the newest reason counts.
+    mutating func noteExpiration(of id: LaunchID, _ reason: Reason) {
+        if let index = open[id] { launches[index].expiration = reason }
+    }
+
+    private mutating func begin(_ id: LaunchID, _ request: RequestID, at time: WallTime) {
+        guard let request = requests[request] else { return }
+        let dates = [
+            request.effectiveBeginDate, request.submittedAt, request.notBefore, waitsSince[request.id],
+        ]
         let earliest = dates.compactMap(\.self).max() ?? time
         open[id] = launches.count
         launches.append(
             Launch(
-                identifier: request.identifier, request: id, attempt: request.attempt, start: time,
-                waited: max(.zero, time - earliest)))
+                identifier: request.identifier, request: request.id, id: id, attempt: request.attempt,
+                start: time, waited: max(.zero, time - earliest)))
     }
 
     private mutating func close(_ id: LaunchID, _ ending: LaunchEnding, at time: WallTime) {
-        guard let index = byLaunch.removeValue(forKey: id) else { return }
-        open[launches[index].request] = nil
+        guard let index = open.removeValue(forKey: id) else { return }
         launches[index].end = time
         launches[index].outcome = ending.outcome
         launches[index].cpu = ending.cpuTime
     }
 
-    private mutating func noteWaits(at now: Moment, _ scheduler: Scheduler) {
+    /// Asks what keeps each pending request, if anything has happened since it was asked.
+    ///
+    /// Once for all events of a moment, before time goes on: what was true in between took no time.
+    ///
+    /// - Parameters:
+    ///   - now: The moment of the newest event.
+    ///   - scheduler: As it is after that.
+    mutating func noteWaits(at now: Moment, _ scheduler: Scheduler) {
+        guard detail == .waits, hasNews else { return }
+        hasNews = false
         var still: Set<RequestID> = []
         for request in scheduler.pendingRequests {
             still.insert(request.id)
@@ -160,7 +154,8 @@ public struct Tally: Equatable, Sendable {
     }
 
     /// Adds up what still waits, at the end of a run or of a part of it.
-    mutating func settle(at now: Moment) {
+    mutating func settle(at now: Moment, _ scheduler: Scheduler) {
+        noteWaits(at: now, scheduler)
         for (id, known) in waiting {
             add(known, until: now.wall)
             waiting[id]?.since = now.wall
@@ -183,7 +178,6 @@ public struct Tally: Equatable, Sendable {
         for (_, known) in waiting { add(known, until: time) }
         waiting = [:]
         open = [:]
-        byLaunch = [:]
         if detail == .waits { conditions.append(.init(at: time, conditions: nil)) }
     }
 

@@ -1,244 +1,304 @@
-public import Recording
-public import Scheduling
+import DequeModule
+import HandlerRegistry
+import HostCore
+import HostSettings
+import MemoryStore
+import Recording
+import Scheduling
 public import TaskModel
 
-/// A host in memory, on a virtual clock: the same scheduler as the real one, in a world of values.
+/// A host in memory, on a virtual clock: ``HostCore`` in a world of values.
 ///
-/// It does what `TaskHost` does with the scheduler's actions, without processes, files or waiting. The same
-/// occurrences, plans and dates give the same launches.
+/// It is to the core what `TaskHost` is, without processes, files or waiting: its store answers at once, its
+/// launches do what their plans say, and its clock moves from one thing that happens to the next. The core
+/// decides everything. The same occurrences, plans and dates give the same launches.
 public struct VirtualHost {
     /// Finds the first date of a calendar expression after a time, in a zone or the machine's.
     public typealias DateFinder = @Sendable (_ expression: String, _ zone: String?, WallTime) -> WallTime?
 
-    /// The scheduler that decides.
-    public private(set) var scheduler: Scheduler
-    /// The virtual clocks.
-    public private(set) var now: Moment
-    /// What happened so far.
-    public private(set) var tally: Tally
-    var agenda = Agenda()
-    var pending: [RequestID: TaskRequest] = [:]
-    var running: [LaunchID: VirtualLaunch] = [:]
-    /// What each request's first attempt planned, and how much of it is done.
-    var jobs: [RequestID: Job] = [:]
-    var ordinals: [TaskIdentifier: Int] = [:]
-    /// The newest launches that it was told of, from before its own.
-    private var begins: [TaskIdentifier: WallTime] = [:]
-    let model: any LaunchModel
-    /// Called with every line that a real host would record.
-    public var record: ((RecordedEntry) -> Void)?
-    private let findDate: DateFinder
-    private var wake = Wake()
-    private var isStarted = false
-    private var isGoingToSleep = false
-    private var lastRequest: Int64 = 0
-    private var lastLaunch: Int64 = 0
-
-    /// A request's plan across its attempts.
-    struct Job: Sendable {
-        var plan: LaunchPlan
-        var done = Duration.zero
-    }
-
     /// How long a machine that a schedule woke stays awake: 10 min, one lease of a processing task.
     static let awakeTime = Duration.seconds(600)
-    /// How long the machine waits for what may be put off before it sleeps: 5 s, as logind's delay.
+    /// How long the machine waits for the host's word before it sleeps: 5 s, as logind's delay.
     static let sleepDelay = Duration.seconds(5)
+    /// How long the store keeps what is over: 1 day; nothing but memory depends on it.
+    static let keptAge = Duration.seconds(86_400)
 
-    /// Makes a host that knows nothing; tell it settings, manifests and conditions, and ``start()`` it.
+    /// All decisions.
+    private(set) var core = HostCore()
+    /// The virtual clocks.
+    private(set) var now: Moment
+    /// What happened so far.
+    private(set) var tally: Tally
+    private(set) var store = MemoryStore()
+    private(set) var launcher: VirtualLauncher
+    /// Called with every line that a real host would record.
+    var record: ((RecordedEntry) -> Void)?
+
+    private let findDate: DateFinder
+    /// What happens to the host, but for what its launches do.
+    private var agenda = Agenda<Occurrence>()
+    private var inputs: Deque<HostInput> = []
+    /// What the store is asked when all inputs are taken.
+    private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
+    /// The alarms that the core asked for; each comes once.
+    private var wake = Wake()
+    private var registered = RegistrySnapshot(handlers: [], problems: [])
+    private var localTimeOffset = Duration.zero
+    /// The newest launches of hosts before this one.
+    private var begins: [TaskIdentifier: WallTime] = [:]
+    private var sleep: Sleep?
+    private var nextPruning: WallTime
+    private var lastCall = 0
+    /// What was submitted and is not answered.
+    private var submissions: [CallID: TaskIdentifier] = [:]
+    private var handlerSubmissions: [UInt64: TaskIdentifier] = [:]
+
+    /// A sleep that the machine wants and has not begun.
+    private struct Sleep {
+        var end: Duration
+        var notBefore: Duration
+        /// Whether the host has let it sleep.
+        var isReleased = false
+    }
+
+    /// Makes a host that knows nothing until ``begin(_:)``.
     ///
     /// - Parameters:
     ///   - now: Where its clocks begin.
     ///   - model: What its launches do.
     ///   - detail: How closely waits are looked at.
     ///   - findDate: The calendar.
-    public init(
+    init(
         at now: Moment, model: any LaunchModel, detail: Tally.Detail = .waits,
         findDate: @escaping DateFinder = { _, _, _ in nil }
     ) {
         self.now = now
-        self.model = model
         self.findDate = findDate
-        scheduler = Scheduler()
+        launcher = VirtualLauncher(model: model)
         tally = Tally(detail: detail)
+        nextPruning = now.wall + Self.keptAge
     }
 
-    /// Restarts like a host that was gone until now: what ran is lost, and a new scheduler gets what was
-    /// stored.
-    ///
-    /// Tell it settings, manifests and conditions again, and ``start()`` it.
-    public mutating func restart(at moment: Moment) {
+    // MARK: Life
+
+    /// Begins on what the store holds; what ran under a host before is lost.
+    mutating func begin(_ world: VirtualBeginning) {
+        begins.merge(world.lastLaunches, uniquingKeysWith: max)
+        var world = world
+        world.lastLaunches = begins
+        localTimeOffset = world.localTimeOffset
+        let beginning = HostBeginning(world, store: &store, at: now.wall)
+        registered = beginning.registered
+        core = HostCore()
+        hear(.begin(beginning))
+    }
+
+    /// Dies, with everything that it has not stored and that runs; ``begin(_:)`` starts the next host.
+    mutating func die(at moment: Moment) {
+        tally.noteWaits(at: now, core.scheduler)
         tally.noteRestart(at: now.wall)
-        let (states, settings) = (scheduler.bundleStates, scheduler.settings)
         begins.merge(tally.newestStarts, uniquingKeysWith: max)
         now = moment
+        store.loseNotes()
+        launcher.loseAll()
         agenda = Agenda()
-        wake = Wake()
-        (isStarted, isGoingToSleep) = (false, false)
-        scheduler = Scheduler()
-        for (bundle, state) in states.sorted(by: { $0.key < $1.key }) { tell(.bundleRestored(bundle, state)) }
-        for (identifier, start) in begins.sorted(by: { $0.key < $1.key }) {
-            tell(.lastLaunched(identifier, start))
-        }
-        for launch in running.values.sorted(by: { $0.request.id < $1.request.id }) {
-            let isPending = pending.values.contains { $0.identifier == launch.request.identifier }
-            guard !isPending, launch.declaration?.isAtMostOnce != true else { continue }
-            var request = launch.request
-            request.notBefore = moment.wall + settings.backOff(afterAttempt: request.attempt)
-            request.attempt += 1
-            pending[request.id] = request
-        }
-        running = [:]
-        for request in pending.values.sorted(by: { $0.id < $1.id }) { tell(.submitted(request)) }
+        (inputs, writes, submissions, handlerSubmissions) = ([], [], [:], [:])
+        (wake, sleep) = (Wake(), nil)
     }
 
     /// Enters something that is to happen at an instant of CLOCK_BOOTTIME; what is past happens next.
-    public mutating func add(_ occurrence: Occurrence, at boot: Duration) { agenda.add(occurrence, at: boot) }
-
-    /// Tells the scheduler something now; before ``start()`` it only remembers.
-    public mutating func tell(_ event: SchedulerEvent) {
-        if case .submitted(let request) = event {
-            pending = pending.filter { $0.value.identifier != request.identifier }
-            pending[request.id] = request
-            lastRequest = max(lastRequest, request.id.rawValue)
-        }
-        if case .lastLaunched(let identifier, let time) = event { begins[identifier] = time }
-        record?(RecordedEntry(at: now, .event(event)))
-        let actions = scheduler.handle(event, at: now)
-        tally.note(event, actions, at: now, scheduler)
-        for case .wake(let wake) in actions { self.wake = wake }
-        for action in actions { perform(action) }
-    }
-
-    /// Lets decisions begin.
-    public mutating func start() {
-        isStarted = true
-        tell(.started)
-    }
+    mutating func add(_ occurrence: Occurrence, at boot: Duration) { agenda.add(occurrence, at: boot) }
 
     /// Runs until that instant of CLOCK_BOOTTIME, that instant included.
-    public mutating func run(until end: Duration) {
+    mutating func run(until end: Duration) {
         while true {
-            let alarm = isStarted ? alarm : nil
-            guard let next = [agenda.next, alarm].compactMap(\.self).min(), next <= end else { break }
+            let alarm = alarm
+            guard let next = [agenda.next, launcher.next, alarm].compactMap(\.self).min(), next <= end
+            else { break }
             advance(to: next)
             // An alarm that is due at the same time comes first, as the decisions before what is decided
-            // about.
+            // about; what launches do comes last.
             if let alarm, alarm <= now.boot {
-                tell(.timePassed)
-            } else if let occurrence = agenda.removeFirst() {
-                happen(occurrence)
+                wake = Wake()
+                hear(.timePassed(localTimeOffset: localTimeOffset))
+            } else if let time = agenda.next, launcher.next.map({ time <= $0 }) ?? true {
+                if let occurrence = agenda.removeFirst() { happen(occurrence) }
+            } else if let event = launcher.step(at: now) {
+                hear(event)
             }
         }
         advance(to: end)
-        tally.settle(at: now)
+        tally.settle(at: now, core.scheduler)
     }
 
-    /// When the scheduler wants to look again, on CLOCK_BOOTTIME.
+    /// When the core wants to hear that time passed, on CLOCK_BOOTTIME.
     private var alarm: Duration? {
         let wall = wake.wall.map { now.boot + max(.zero, $0 - now.wall) }
         return [wake.boot, wall].compactMap(\.self).min()
     }
 
     private mutating func advance(to boot: Duration) {
-        if boot > now.boot { now = now.advanced(by: boot - now.boot) }
+        if boot > now.boot { setClocks(now.advanced(by: boot - now.boot)) }
     }
+
+    private mutating func setClocks(_ moment: Moment) {
+        tally.noteWaits(at: now, core.scheduler)
+        now = moment
+        guard now.wall >= nextPruning else { return }
+        nextPruning = now.wall + Self.keptAge
+        store.prune(keepingNewest: 0, olderThan: now.wall + (.zero - Self.keptAge))
+    }
+
+    // MARK: What happens
 
     private mutating func happen(_ occurrence: Occurrence) {
         switch occurrence {
-        case .event(let event): tell(event)
-        case .submit(let submission): submit(submission)
+        case .input(let input):
+            if case .registered(let snapshot) = input { registered = snapshot }
+            hear(input)
+        case .call(let asked): call(asked)
         case .withdraw(let identifier):
-            for request in pending.values.filter({ $0.identifier == identifier }) {
-                pending[request.id] = nil
-                tell(.withdrawn(request.id))
+            if let request = core.scheduler.pendingRequest(of: identifier) {
+                call(.cancel(.request(request.id)))
             }
         case .simulate(let identifier):
-            if let request = scheduler.pendingRequest(of: identifier) { tell(.simulate(request.id)) }
-        case .stop(let identifier, let reason):
-            for id in launches(where: { $0.request.identifier == identifier }) {
-                tell(.expireRequested(id, reason))
+            if core.scheduler.pendingRequest(of: identifier) != nil {
+                call(.simulate(identifier, debug: false))
             }
-        case .sleep(let end):
-            isGoingToSleep = true
-            record?(RecordedEntry(at: now, .willSleep))
-            for id in launches(where: { $0.request.isDiscretionary }) {
-                tell(.expireRequested(id, .systemSleep))
-            }
-            agenda.add(.fallAsleep(until: end), at: min(end, now.boot + Self.sleepDelay))
-        case .fallAsleep(let end): sleep(until: end)
+        case .stop(let identifier, .cancelledByUser):
+            for (id, launch) in launcher.running.sorted(by: { $0.key < $1.key })
+            where launch.order.identifier == identifier { call(.cancel(.launch(id))) }
+        case .stop(let identifier, let reason): call(.expire(.identifier(identifier), reason))
+        case .localTime(let offset):
+            localTimeOffset = offset
+            hear(.timePassed(localTimeOffset: offset))
+        case .sleep(let end, let notBefore):
+            sleep = Sleep(end: end, notBefore: notBefore)
+            agenda.add(
+                .fallAsleep(until: end), at: max(notBefore, min(end, now.boot + Self.sleepDelay)))
+            hear(.willSleep)
+        case .fallAsleep(let end): fallAsleep(until: end)
         case .clocks(let moment):
-            now = Moment(boot: max(now.boot, moment.boot), monotonic: moment.monotonic, wall: moment.wall)
-        case .process(let id, let step): take(step, of: id)
+            setClocks(
+                Moment(boot: max(now.boot, moment.boot), monotonic: moment.monotonic, wall: moment.wall))
         }
     }
 
-    private mutating func sleep(until end: Duration) {
+    private mutating func call(_ asked: HostCall) {
+        lastCall += 1
+        let id = CallID(rawValue: lastCall)
+        if case .submit(let submission, _) = asked { submissions[id] = submission.identifier }
+        hear(.call(id, asked))
+    }
+
+    private mutating func hear(_ event: LaunchEvent) {
+        if case .submit(_, let call, let submission) = event {
+            handlerSubmissions[call] = submission.identifier
+        }
+        hear(.launch(event))
+    }
+
+    private mutating func fallAsleep(until end: Duration) {
+        guard sleep?.end == end else { return }
+        sleep = nil
         let machine = wake.machine.map { now.boot + max(.zero, $0 - now.wall) }
         let wakes = min(end, machine ?? end)
         let gap = max(.zero, wakes - now.boot)
-        now = Moment(boot: now.boot + gap, monotonic: now.monotonic, wall: now.wall + gap)
-        agenda.delayProcesses(by: gap)
-        isGoingToSleep = false
-        record?(RecordedEntry(at: now, .hasWoken))
-        tally.noteSleep(from: now.wall + (.zero - gap), until: now.wall)
-        if wakes < end { agenda.add(.sleep(until: end), at: min(end, wakes + Self.awakeTime)) }
-        tell(.timePassed)
-    }
-
-    /// Accepts a submission by the scheduler's own admission; what is refused is counted.
-    mutating func submit(_ submission: TaskSubmission) {
-        do {
-            let admission = try scheduler.admit(submission, at: now)
-            accept(submission, bundle: admission.bundle, kind: admission.kind, deadline: admission.deadline)
-        } catch {
-            tally.noteRefusal(of: submission.identifier)
+        let start = now.wall
+        setClocks(Moment(boot: now.boot + gap, monotonic: now.monotonic, wall: now.wall + gap))
+        launcher.sleep(for: gap)
+        tally.noteSleep(from: start, until: now.wall)
+        if wakes < end {
+            let next = min(end, wakes + Self.awakeTime)
+            agenda.add(.sleep(until: end, notBefore: next), at: next)
         }
+        hear(HostInput.hasWoken)
     }
 
-    private mutating func accept(
-        _ submission: TaskSubmission, bundle: BundleIdentifier, kind: TaskKind, deadline: WallTime
-    ) {
-        lastRequest += 1
-        tell(
-            .submitted(
-                TaskRequest(
-                    id: RequestID(rawValue: lastRequest), submission: submission, bundle: bundle, kind: kind,
-                    submittedAt: now.wall, attempt: 1, notBefore: nil, deadline: deadline)))
-    }
+    // MARK: The core's shell
 
-    private mutating func perform(_ action: SchedulerAction) {
-        switch action {
-        case .launch(let id, _, _, _): launch(id)
-        case .expire(let id, let reason, _): expire(id, reason)
-        case .setCPULimitRelaxed(let id, let isRelaxed): setCPULimit(id, isRelaxed: isRelaxed)
-        case .measureCPU(let id):
-            if let used = running[id]?.cpuTime(at: now) { tell(.cpuMeasured(id, used)) }
-        case .submitScheduled(let identifier, let bundle, let earliest, let deadline):
-            var submission = TaskSubmission(identifier: identifier, origin: .schedule)
-            submission.earliestBeginDate = earliest
-            if let kind = scheduler.kind(of: identifier, in: bundle) {
-                accept(submission, bundle: bundle, kind: kind, deadline: deadline)
+    /// Gives the core an input, and everything that follows from it at the same moment.
+    private mutating func hear(_ input: HostInput) {
+        inputs.append(input)
+        while true {
+            while let input = inputs.popFirst() {
+                for effect in core.handle(input, at: now) { perform(effect) }
             }
+            if writes.isEmpty { return }
+            commit()
+        }
+    }
+
+    private mutating func commit() {
+        let batch = writes
+        writes = []
+        for (ticket, write) in batch {
+            let result = store.apply(write)
+            if case .end(let ended, _, _, _) = write, case .success(.ended(putBack: nil)) = result,
+                let request = store.launch(ended.id)?.request
+            {
+                launcher.forget(request)
+            }
+            inputs.append(.stored(ticket, result))
+        }
+    }
+
+    private mutating func perform(_ effect: HostEffect) {
+        switch effect {
+        case .store(let ticket, let write):
+            writes.append((ticket, write))
+            if case .markExpiring(let id, let reason, _) = write {
+                tally.noteExpiration(of: id, reason)
+            }
+        case .note(let note, let id): store.note(note, of: id)
+        case .launch(let order):
+            guard let request = store.request(order.request)?.request else { return }
+            launcher.launch(order, of: request, at: now)
+        case .expire(let id, let reason): report(launcher.expire(id, reason, at: now))
+        case .kill(let id, let reason, _): report(launcher.kill(id, reason, at: now))
+        case .setCPULimit(let id, let limit): launcher.setCPULimit(id, limit, at: now)
+        case .measure(let id):
+            if let used = launcher.cpuTime(of: id, at: now) { inputs.append(.measured(id, used)) }
+        case .reply(_, let call, let result):
+            let identifier = handlerSubmissions.removeValue(forKey: call)
+            if case .failure = result, let identifier { tally.noteRefusal(of: identifier) }
+        case .answer(let call, let answer):
+            let identifier = submissions.removeValue(forKey: call)
+            if case .refused = answer, let identifier { tally.noteRefusal(of: identifier) }
+        case .record(let event):
+            record?(RecordedEntry(at: now, .event(event)))
+            tally.note(event, at: now)
+        case .recordSleep(let sleeps): record?(RecordedEntry(at: now, sleeps ? .willSleep : .hasWoken))
+        case .work(let work): perform(work)
+        case .arm(let wake): self.wake = wake
+        case .letSleep:
+            guard let wanted = sleep, !wanted.isReleased else { return }
+            sleep?.isReleased = true
+            agenda.add(.fallAsleep(until: wanted.end), at: max(now.boot, wanted.notBefore))
+        // Nobody is there who would hear of these, and there are no clients.
+        case .publish, .log, .retire, .setPriority, .setConditions, .drained, .notifyClient, .closeClient,
+            .measureClient, .awaitClientEnd:
+            return
+        }
+    }
+
+    private mutating func report(_ event: LaunchEvent?) {
+        if let event { inputs.append(.launch(event)) }
+    }
+
+    private mutating func perform(_ work: HostWork) {
+        switch work {
+        case .scan(let ticket): inputs.append(.scanned(ticket, registered))
+        // What was recorded was checked then, and its payload is left out of the record.
+        case .checkPayload(let ticket, _, _, _): inputs.append(.payloadChecked(ticket, nil))
+        case .prepare(let id, _, _, _):
+            inputs.append(.prepared(id, .success(LaunchPlace(dataDirectory: "", temporaryDirectory: ""))))
         case .findDate(let identifier, let expression, let zone, let after):
-            tell(.scheduleDated(identifier, after: after, next: findDate(expression, zone, after)))
-        case .cancelRequest(let id, _): pending[id] = nil
-        case .setPriority, .setShouldDefer, .ask, .saveBundleState, .wake: break
+            let date = findDate(expression, zone, after)
+            inputs.append(
+                .dated(identifier, after: after, date.map { .next($0, text: "") } ?? .never))
+        case .openMachineAlarm: inputs.append(.machineAlarm(.ready))
+        case .removeTemporary, .removeCopies, .removeApps, .defineConditions, .watchFiles: return
         }
-    }
-
-    private mutating func launch(_ id: RequestID) {
-        guard !isGoingToSleep, let request = pending.removeValue(forKey: id) else {
-            return tell(.launchNotStarted(id, retry: now.wall + .seconds(10)))
-        }
-        lastLaunch += 1
-        let launch = LaunchID(rawValue: lastLaunch)
-        begin(request, as: launch)
-        tell(.launchStarted(launch, id))
-    }
-
-    /// The launches that please, oldest first.
-    private func launches(where pleases: (VirtualLaunch) -> Bool) -> [LaunchID] {
-        running.filter { pleases($0.value) }.keys.sorted()
     }
 }

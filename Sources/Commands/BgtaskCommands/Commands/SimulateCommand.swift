@@ -6,9 +6,9 @@ import TaskModel
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Makes up days of devices and runs the scheduler over them; needs no host.",
+        abstract: "Makes up days of devices and runs the host's core over them; needs no host.",
         discussion: """
-            The scheduler is the host's. Days, uses and what launches do are drawn from a seed, which is printed: the \
+            The host's own core decides. Days, uses and what launches do are drawn from a seed, which is printed: the \
             same seed gives the same launches on every machine. Without --manifests four sample bundles are installed. \
             Devices: \(DeviceKind.allCases.map { "\($0.rawValue), \($0.summary)" }.joined(separator: "; ")).
 

@@ -52,7 +52,7 @@ struct RunMessage: Encodable {
 struct TallyLaunchMessage: Encodable {
     var identifier: String
     var request: String
-    var launch: String?
+    var launch: String
     var attempt: Int
     var start: Timestamp
     var end: Timestamp?
@@ -64,7 +64,7 @@ struct TallyLaunchMessage: Encodable {
     init(_ launch: Tally.Launch) {
         identifier = launch.identifier.rawValue
         request = "\(launch.request)"
-        self.launch = launch.id.map { "\($0)" }
+        self.launch = "\(launch.id)"
         attempt = launch.attempt
         start = Timestamp(launch.start)
         end = launch.end.map(Timestamp.init)

@@ -1,4 +1,4 @@
-import Scheduling
+import HostCore
 import TaskModel
 
 /// The days of one device, as occurrences in order.
@@ -43,7 +43,7 @@ struct DeviceDays {
             let before = conditions
             change.apply(&conditions)
             if conditions != before {
-                occurrences.append((change.at, .event(.conditionsChanged(conditions))))
+                occurrences.append((change.at, .input(.conditions(conditions))))
             }
         }
         let ordered = occurrences.enumerated().sorted {
@@ -70,13 +70,13 @@ struct DeviceDays {
         guard end > start else { return }
         change(at: start) { $0.user = .known(.active) }
         for bundle in bundles where numbers.chance(0.4) {
-            occurrences.append((numbers.duration(start...end), .event(.used(bundle))))
+            occurrences.append((numbers.duration(start...end), .call(.change(bundle, .used))))
         }
         if let identifier = continued.randomElement(using: &numbers), numbers.chance(0.1) {
             occurrences.append(
                 (
                     numbers.duration(start...end),
-                    .submit(TaskSubmission(identifier: identifier, origin: .client))
+                    .call(.submit(TaskSubmission(identifier: identifier, origin: .client), from: nil))
                 ))
         }
         change(at: end + .seconds(300)) { $0.user = .known(.idle) }
@@ -99,6 +99,6 @@ struct DeviceDays {
 
     /// The machine sleeps, its processes with it.
     mutating func sleep(from start: Duration, until end: Duration) {
-        if end > start { occurrences.append((start, .sleep(until: end))) }
+        if end > start { occurrences.append((start, .sleep(until: end, notBefore: start))) }
     }
 }
