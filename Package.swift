@@ -275,7 +275,12 @@ let package = Package(
                 "HandlerRegistry", "HostCore", "HostSettings", "Launching", "MemoryStore", "RequestStore",
                 "Scheduling", "TaskHostTestSupport", "TaskModel",
             ], settings: optimized),
-        tests("TaskHostTests", use: ["Scheduling", "TaskHost", "TaskModel"]),
+        tests(
+            "TaskHostTests",
+            use: [
+                "HandlerRegistry", "HostCore", "LinuxSystem", "Scheduling", "SystemConditions", "TaskHost",
+                "TaskModel",
+            ]),
         tests("LinkageTests", use: ["TaskHostTestSupport"]),
         tests(
             "PluginTests",

@@ -28,7 +28,19 @@ public final class HandlerRegistry: Sendable {
     private let pluginsDirectory: String
     private let conditionsDirectory: String?
     private let scanner: Mutex<RegistryScanner>
+    /// Apart from the scanner, so that those who ask for it never wait for a scan.
+    private let newest = Mutex(RegistrySnapshot(handlers: [], problems: []))
     private let watch = Mutex<DirectoryWatch?>(nil)
+    /// What was seen of the directories when the last scan began.
+    private let seen = Mutex<Sight?>(nil)
+    private let scanCount = Mutex(0)
+
+    /// What tells that nothing in the directories has changed, without looking at their files.
+    private struct Sight: Equatable {
+        /// How many changes the watch had noticed.
+        var changes: Int
+        var directories: [FileIdentity]
+    }
 
     /// Makes a registry; nothing is read yet, and the directories need not exist.
     ///
@@ -51,16 +63,57 @@ public final class HandlerRegistry: Sendable {
                 libraryCacheDirectory: libraryCacheDirectory, conditionsDirectory: conditionsDirectory))
     }
 
-    /// Reads all manifests, conditions and libraries again.
+    /// Looks at all manifests, conditions and libraries again, and reads those that have changed.
     ///
     /// A file that is broken now but was right before keeps its old version active, and shows the problem.
     public func scan() -> RegistrySnapshot {
-        scanner.withLock { $0.scan() }
+        scanner.withLock { scan(&$0) }
+    }
+
+    /// Scans, unless it is known that a scan would find what the last one found.
+    ///
+    /// It is known while ``changes()`` watches the directories and has seen no change in them, every manifest
+    /// is a file of its directory, and there are no errors, which files elsewhere could have corrected.
+    public func refresh() -> RegistrySnapshot {
+        scanner.withLock { scanner in
+            if let last = scanner.last, !scanner.manifests.hasLinks,
+                !last.problems.contains(where: { $0.severity == .error }), let sight = sight(),
+                seen.withLock({ $0 == sight })
+            {
+                return last
+            }
+            return scan(&scanner)
+        }
+    }
+
+    private func scan(_ scanner: inout RegistryScanner) -> RegistrySnapshot {
+        let sight = sight()
+        let snapshot = scanner.scan()
+        seen.withLock { $0 = sight }
+        newest.withLock { $0 = snapshot }
+        scanCount.withLock { $0 += 1 }
+        return snapshot
+    }
+
+    /// `nil` without a watch, or if it has something to report.
+    private func sight() -> Sight? {
+        guard let changes = watch.withLock({ $0?.settledChangeCount }) else { return nil }
+        let identities = directories.map { try? FileIdentity(of: $0) }
+        return Sight(changes: changes, directories: identities.compactMap(\.self))
     }
 
     /// The newest scan's snapshot; empty before the first.
-    public var latest: RegistrySnapshot {
-        scanner.withLock { $0.last ?? RegistrySnapshot(handlers: [], problems: []) }
+    ///
+    /// Never waits for a scan.
+    public var latest: RegistrySnapshot { newest.withLock { $0 } }
+
+    /// How often the directories were scanned, and how many manifests were read; for tests.
+    var work: (scans: Int, reads: Int) {
+        (scanCount.withLock { $0 }, scanner.withLock { $0.manifests.readCount })
+    }
+
+    private var directories: [String] {
+        [manifestsDirectory, pluginsDirectory] + [conditionsDirectory].compactMap(\.self)
     }
 
     /// Removes the host's copies of libraries that no manifest names any more.
@@ -81,12 +134,12 @@ public final class HandlerRegistry: Sendable {
     public func changes() throws -> AsyncStream<RegistrySnapshot> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: RegistrySnapshot.self, bufferingPolicy: .bufferingNewest(1))
-        let directories = [manifestsDirectory, pluginsDirectory] + [conditionsDirectory].compactMap(\.self)
         let watch = try DirectoryWatch(directories) { [weak self] in
+            guard let self else { return }
             // Inside the lock, so that the newest snapshot is also the last one yielded.
-            self?.scanner.withLock { scanner in
+            scanner.withLock { scanner in
                 let last = scanner.last
-                let next = scanner.scan()
+                let next = self.scan(&scanner)
                 if next != last { continuation.yield(next) }
             }
         }

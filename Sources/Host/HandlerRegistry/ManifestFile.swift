@@ -14,9 +14,26 @@ enum ManifestFile {
     static func read(
         _ path: String, isInstalled: Bool, calls: inout CallLibraries
     ) -> (ReadManifest?, [ManifestProblem]) {
+        var trust = FileTrust()
+        let (read, found) = parse(path, trust: &trust, isInstalled: isInstalled)
+        guard let read else { return (nil, found) }
+        let problems = check(read, file: path, calls: &calls)
+        return (problems.contains { $0.severity == .error } ? nil : read, found + problems)
+    }
+
+    /// Reads a manifest by itself: what comes out depends on nothing but the file and the way to it.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - trust: What is known of directories.
+    ///   - isInstalled: As for ``read(_:isInstalled:calls:)``.
+    /// - Returns: `nil` if there are errors; and everything that was found, warnings included.
+    static func parse(
+        _ path: String, trust: inout FileTrust, isInstalled: Bool = true
+    ) -> (ReadManifest?, [ManifestProblem]) {
         let bytes: [UInt8]
         do {
-            if isInstalled, let problem = try FileTrust.problem(with: path, called: "the manifest") {
+            if isInstalled, let problem = try trust.problem(with: path, called: "the manifest") {
                 return (
                     nil, [ManifestProblem(file: path, finding: problem.finding, remedy: problem.remedy)]
                 )
@@ -25,12 +42,17 @@ enum ManifestFile {
         } catch {
             return (nil, [ManifestProblem(file: path, finding: "\(error)", remedy: "Give a readable file")])
         }
-        let (read, found) = ManifestReader.read(bytes, file: path)
-        guard let read else { return (nil, found) }
+        return ManifestReader.read(bytes, file: path)
+    }
+
+    /// Checks a manifest's calls against their libraries, which change without the manifest.
+    static func check(
+        _ read: ReadManifest, file path: String, calls: inout CallLibraries
+    ) -> [ManifestProblem] {
         let problems = ProblemList(file: path, kind: .manifest)
         for (task, places) in zip(read.manifest.tasks, read.callPlaces) {
             if let call = task.call, let places { calls.check(call, places, problems) }
         }
-        return (problems.hasErrors ? nil : read, found + problems.sorted)
+        return problems.sorted
     }
 }

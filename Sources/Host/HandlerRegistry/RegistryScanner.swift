@@ -6,16 +6,36 @@ import TaskModel
 struct RegistryScanner {
     private let manifestsDirectory: String
     private var conditionFiles: ConditionFiles
+    private(set) var manifests = KnownManifests()
     private var libraries: PluginLibraries
     private var callLibraries: CallLibraries
-    /// The last valid version of each manifest, by path.
-    private var lastRight: [String: ReadManifest] = [:]
+    /// What the manifests of the last scan claim.
+    private var claims = Claims()
     /// The last copy of each library, by name.
     private var lastStaged: [String: StagedLibrary] = [:]
-    /// The libraries that the current scan has requested.
-    private var staged: Set<String> = []
+    /// The libraries that the current scan has copied or refused, so that each is looked at once.
+    private var staged: [String: Result<StagedLibrary, LibraryError>] = [:]
     /// What the last scan found; `nil` before the first.
     private(set) var last: RegistrySnapshot?
+
+    /// What follows from all manifests together.
+    private struct Claims {
+        /// The problems of manifests that claim the same, by file.
+        var conflicts: [String: [ManifestProblem]] = [:]
+        /// Every identifier that a manifest declares without a wildcard.
+        var identifiers: Set<TaskIdentifier> = []
+
+        init() {}
+
+        init(of entries: [ManifestConflicts.Entry]) {
+            conflicts = ManifestConflicts.find(in: entries)
+            for entry in entries {
+                for task in entry.read.manifest.tasks where !task.pattern.isWildcard {
+                    identifiers.insert(task.pattern.base)
+                }
+            }
+        }
+    }
 
     init(
         manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String,
@@ -27,43 +47,31 @@ struct RegistryScanner {
         callLibraries = CallLibraries(pluginsDirectory: pluginsDirectory)
     }
 
-    /// Reads all manifests, conditions and libraries again.
+    /// Looks at all manifests, conditions and libraries again, and reads those that have changed.
+    ///
+    /// - Returns: The last scan's own snapshot if nothing is different, so that comparing the two costs
+    ///   nothing.
     mutating func scan() -> RegistrySnapshot {
         var problems: [ManifestProblem] = []
-        var entries: [ManifestConflicts.Entry] = []
         let conditions = conditionFiles.scan(&problems)
-        let paths = manifestPaths(&problems)
-        lastRight = lastRight.filter { paths.contains($0.key) }
-        for path in paths {
-            let (manifest, found) = ManifestFile.read(path, isInstalled: true, calls: &callLibraries)
-            problems += found
-            if let manifest {
-                lastRight[path] = manifest
-                entries.append((path, manifest))
-            } else if let old = lastRight[path] {
-                problems.append(
-                    ManifestProblem(
-                        severity: .warning, file: path, finding: "its last valid version stays active",
-                        remedy: nil))
-                entries.append((path, old))
-            }
-        }
-        let conflicts = ManifestConflicts.find(in: entries)
-        problems += conflicts.values.joined()
-        problems += ConditionReferences.problems(in: entries, defined: Set(conditions.map(\.name)))
-        let exact = Set(
-            entries.flatMap(\.read.manifest.tasks).filter { !$0.pattern.isWildcard }.map(\.pattern.base))
-        let handlers = entries.filter { conflicts[$0.file] == nil }
-            .compactMap { handler($0.file, $0.read, declared: exact, &problems) }
+        callLibraries.beginScan()
+        let look = manifests.look(at: manifestPaths(&problems), calls: &callLibraries)
+        problems += look.problems
+        if !look.isUnchanged { claims = Claims(of: look.entries) }
+        problems += claims.conflicts.values.joined()
+        problems += ConditionReferences.problems(in: look.entries, defined: Set(conditions.map(\.name)))
+        let handlers = look.entries.filter { claims.conflicts[$0.file] == nil }
+            .compactMap { handler($0.file, $0.read, &problems) }
         libraries.forgetOthers()
-        lastStaged = lastStaged.filter { staged.contains($0.key) }
-        staged = []
+        lastStaged = lastStaged.filter { staged[$0.key] != nil }
+        staged = [:]
         problems.sort {
             ($0.file, $0.line ?? 0, $0.column ?? 0, $0.finding) < (
                 $1.file, $1.line ?? 0, $1.column ?? 0, $1.finding
             )
         }
         let snapshot = RegistrySnapshot(handlers: handlers, conditions: conditions, problems: problems)
+        if let last, last == snapshot { return last }
         last = snapshot
         return snapshot
     }
@@ -90,8 +98,7 @@ struct RegistryScanner {
 
     /// Copies the libraries that the manifest needs; `nil` if one is missing, after that has been reported.
     private mutating func handler(
-        _ path: String, _ read: ReadManifest, declared: Set<TaskIdentifier>,
-        _ problems: inout [ManifestProblem]
+        _ path: String, _ read: ReadManifest, _ problems: inout [ManifestProblem]
     ) -> PermittedHandler? {
         var manifest = read.manifest
         var staged: StagedLibrary?
@@ -100,7 +107,7 @@ struct RegistryScanner {
             guard staged != nil else { return nil }
         }
         if staged?.isApp == true {
-            manifest.appLaunch = AppLaunchIdentifier.make(for: manifest.bundle, besides: declared)
+            manifest.appLaunch = AppLaunchIdentifier.make(for: manifest.bundle, besides: claims.identifiers)
         }
         for index in manifest.tasks.indices {
             guard let program = manifest.tasks[index].call else { continue }
@@ -131,12 +138,14 @@ struct RegistryScanner {
     private mutating func stage(
         _ name: String, _ path: String, _ place: Place?, _ problems: inout [ManifestProblem]
     ) -> StagedLibrary? {
-        staged.insert(name)
-        do {
-            let copy = try libraries.stage(name)
+        let result =
+            staged[name] ?? Result { () throws(LibraryError) in try libraries.stage(name) }
+        staged[name] = result
+        switch result {
+        case .success(let copy):
             lastStaged[name] = copy
             return copy
-        } catch {
+        case .failure(let error):
             let old = error.isMissing ? nil : lastStaged[name]
             if error.isMissing { lastStaged[name] = nil }
             problems.append(

@@ -5,42 +5,86 @@ public import LinuxSystem
 /// The check covers the file and every directory and link on the way to it. Root must own each of them and be
 /// the only one who can write it. A directory with the sticky bit, such as /tmp, may be writable by others,
 /// because they can't replace root's files there.
-public enum FileTrust {
-    /// Why a file can't be trusted, and the commands that fix it; `nil` if it can be, or if the host is not
-    /// root.
+///
+/// A value remembers the directories that it has found right, so that the check of many files looks at their
+/// directories once. It serves for one pass over the files, because directories change.
+public struct FileTrust {
+    /// The reason why a file can't be trusted, and the commands that fix it.
+    public typealias Problem = (finding: String, remedy: String)
+
+    /// Directories, as they are written in paths, that only root can change.
+    private var trusted: Set<String> = []
+
+    /// Makes a check that remembers nothing yet.
+    public init() {}
+
+    /// Checks one file and everything on the way to it.
     ///
+    /// - Returns: `nil` if the file can be trusted, or if the host is not root.
     /// - Throws: The call that failed on the way to the file.
-    public static func problem(with path: String, called name: String) throws(SystemCallError) -> (
-        finding: String, remedy: String
-    )? {
+    public static func problem(with path: String, called name: String) throws(SystemCallError) -> Problem? {
+        var trust = Self()
+        return try trust.problem(with: path, called: name)
+    }
+
+    /// Checks one file, and everything on the way to it that was not found right before.
+    ///
+    /// - Returns: `nil` if the file can be trusted, or if the host is not root.
+    /// - Throws: The call that failed on the way to the file.
+    public mutating func problem(with path: String, called name: String) throws(SystemCallError) -> Problem? {
         guard FileContents.isRoot else { return nil }
-        for step in try PathWalk(path).steps {
-            let isForeign = step.owner != 0
-            let isOpen: Bool
-            switch step.kind {
-            case .directory: isOpen = step.mode & 0o022 != 0 && step.mode & 0o1000 == 0
-            case .file: isOpen = step.mode & 0o022 != 0
-            // A link's bits mean nothing; the permissions of its directory decide who may replace it.
-            case .link: isOpen = false
-            }
-            guard isForeign || isOpen else { continue }
-            let kind =
-                switch step.kind {
-                case .directory: "the directory \(step.path)"
-                case .link: "the link \(step.path)"
-                case .file: step.path
-                }
-            let digits = String(step.mode, radix: 8)
-            let mode = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-            let chown = step.kind == .link ? "chown -h root:root" : "chown root:root"
-            let commands = [
-                isForeign ? "\(chown) \(step.path)" : nil, isOpen ? "chmod go-w \(step.path)" : nil,
-            ]
-            return (
-                "untrusted: users other than root can change \(name), and the host runs as root: \(kind) has owner \(step.owner) and mode \(mode)",
-                "Run: \(commands.compactMap(\.self).joined(separator: " && "))"
-            )
+        let directory = Self.directory(of: path)
+        // A link leads elsewhere, so that the whole way counts.
+        if trusted.contains(directory), let step = try PathWalk.Step.at(path), step.kind != .link {
+            return Self.problem(with: step, called: name)
         }
+        for step in try PathWalk(path).steps {
+            if let problem = Self.problem(with: step, called: name) { return problem }
+        }
+        trusted.insert(directory)
         return nil
+    }
+
+    /// Whether only root can change the directory of a file; always true if the host is not root.
+    public mutating func trustsDirectory(of path: String) -> Bool {
+        let directory = Self.directory(of: path)
+        if !FileContents.isRoot || trusted.contains(directory) { return true }
+        guard let walk = try? PathWalk(directory),
+            walk.steps.allSatisfy({ Self.problem(with: $0, called: "") == nil })
+        else { return false }
+        trusted.insert(directory)
+        return true
+    }
+
+    private static func directory(of path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
+    }
+
+    private static func problem(with step: PathWalk.Step, called name: String) -> Problem? {
+        let isForeign = step.owner != 0
+        let isOpen: Bool
+        switch step.kind {
+        case .directory: isOpen = step.mode & 0o022 != 0 && step.mode & 0o1000 == 0
+        case .file: isOpen = step.mode & 0o022 != 0
+        // A link's bits mean nothing; the permissions of its directory decide who may replace it.
+        case .link: isOpen = false
+        }
+        guard isForeign || isOpen else { return nil }
+        let kind =
+            switch step.kind {
+            case .directory: "the directory \(step.path)"
+            case .link: "the link \(step.path)"
+            case .file: step.path
+            }
+        let digits = String(step.mode, radix: 8)
+        let mode = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        let chown = step.kind == .link ? "chown -h root:root" : "chown root:root"
+        let commands = [
+            isForeign ? "\(chown) \(step.path)" : nil, isOpen ? "chmod go-w \(step.path)" : nil,
+        ]
+        return (
+            "untrusted: users other than root can change \(name), and the host runs as root: \(kind) has owner \(step.owner) and mode \(mode)",
+            "Run: \(commands.compactMap(\.self).joined(separator: " && "))"
+        )
     }
 }

@@ -4,9 +4,18 @@ public enum Nearest {
     /// 1).
     public static func match(_ word: String, in candidates: some Sequence<String>) -> String? {
         let limit = max(1, max(word.count, 3) / 3)
-        let ranked = candidates.map { (distance(word.lowercased(), $0.lowercased()), $0) }
-        guard let best = ranked.min(by: { $0 < $1 }), best.0 <= limit else { return nil }
-        return best.1
+        let word = Array(word.lowercased().utf8.prefix(64))
+        var best: (distance: Int, candidate: String)?
+        for candidate in candidates {
+            // Each step changes the length by one at most: most of many candidates need no table.
+            let other = Array(candidate.lowercased().utf8.prefix(64))
+            guard abs(other.count - word.count) <= limit else { continue }
+            let distance = distance(word, other)
+            guard distance <= limit else { continue }
+            if let best, best <= (distance, candidate) { continue }
+            best = (distance, candidate)
+        }
+        return best?.candidate
     }
 
     /// `Did you mean 'x'?`, or the list of valid words.
@@ -19,8 +28,7 @@ public enum Nearest {
     }
 
     /// Levenshtein's distance with swaps of neighbours counted as one.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let (a, b) = (Array(left.utf8.prefix(64)), Array(right.utf8.prefix(64)))
+    private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var rows = [Array(0...b.count)]
         for i in a.indices {
             var row = [i + 1]

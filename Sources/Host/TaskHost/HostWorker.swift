@@ -23,6 +23,8 @@ final class HostWorker: Sendable {
     private let machineAlarm = Mutex<MachineAlarm?>(nil)
     /// The app directories as they were last written.
     private let appDirectories = Mutex<[BundleIdentifier: AppDirectory]>([:])
+    /// Those who wait for a look at the directories that has not begun.
+    private let scanTickets = Mutex<[WorkTicket]>([])
     private let launching = DispatchQueue(label: "bgtask.host.launching", qos: .userInitiated)
     private let reading = DispatchQueue(label: "bgtask.host.registry")
     private let removing = DispatchQueue(label: "bgtask.host.removing", qos: .utility)
@@ -42,7 +44,14 @@ final class HostWorker: Sendable {
     /// Begins a piece of work; any thread.
     func start(_ work: HostWork) {
         switch work {
-        case .scan, .removeCopies, .defineConditions: reading.async { self.perform(work) }
+        case .scan(let ticket):
+            // One look answers everybody who waits when it begins.
+            let isFirst = scanTickets.withLock { tickets in
+                tickets.append(ticket)
+                return tickets.count == 1
+            }
+            if isFirst { reading.async { self.scan() } }
+        case .removeCopies, .defineConditions: reading.async { self.perform(work) }
         case .removeTemporary: removing.async { self.perform(work) }
         case .checkPayload, .prepare, .removeApps, .findDate, .watchFiles, .openMachineAlarm:
             launching.async { self.perform(work) }
@@ -87,7 +96,6 @@ final class HostWorker: Sendable {
 
     private func perform(_ work: HostWork) {
         switch work {
-        case .scan(let ticket): inbox.put(.scanned(ticket, registry.scan()))
         case .checkPayload(let ticket, let handler, let identifier, let payload):
             inbox.put(.payloadChecked(ticket, problem(of: payload, handler, identifier)))
         case .prepare(let id, let handler, let identifier, let payload):
@@ -114,7 +122,17 @@ final class HostWorker: Sendable {
             inbox.put(.conditions(sensors.snapshot()))
         case .watchFiles(let paths): watch(paths)
         case .openMachineAlarm: inbox.put(.machineAlarm(openMachineAlarm()))
+        case .scan: return
         }
+    }
+
+    private func scan() {
+        let tickets = scanTickets.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        let snapshot = registry.refresh()
+        for ticket in tickets { inbox.put(.scanned(ticket, snapshot)) }
     }
 
     private func attempt(_ sentence: String, _ launch: LaunchID? = nil, _ body: () throws -> Void) {

@@ -19,6 +19,19 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
     public init(of path: String) throws(SystemCallError) {
         var status = stat()
         try retryingOnInterrupt("stat", path) { stat(path, &status) }
+        self.init(status)
+    }
+
+    /// Reads the status of what a directory contains by this path: of a link itself, not of its target.
+    ///
+    /// - Throws: The `lstat` that failed.
+    public init(ofEntry path: String) throws(SystemCallError) {
+        var status = stat()
+        try retryingOnInterrupt("lstat", path) { lstat(path, &status) }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
         size = Int64(status.st_size)

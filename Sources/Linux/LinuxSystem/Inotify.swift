@@ -17,7 +17,30 @@ public final class DirectoryWatch: Sendable {
     private static let absentInterval = Duration.milliseconds(250)
 
     private let isStopped = Mutex(false)
+    private let events: OwnedDescriptor
     private let stopEvent: OwnedDescriptor
+    private let notice = Mutex(Notice())
+
+    /// What the thread has noticed so far.
+    private struct Notice {
+        /// Raised before the thread takes events out of the kernel's queue.
+        var changes = 0
+        /// Whether every directory is watched; a change in one that is not would go unnoticed.
+        var isComplete = false
+    }
+
+    /// How many changes of the directories were noticed since the watch began; any thread may ask.
+    ///
+    /// While the number stays the same, nothing was changed in the directories: the kernel reports a change
+    /// before the call that makes it returns.
+    ///
+    /// - Returns: `nil` if changes are waiting to be noticed, or if a directory is not watched.
+    public var settledChangeCount: Int? {
+        var entry = pollfd(fd: events.rawValue, events: Int16(POLLIN), revents: 0)
+        // First the queue, then the number: the thread raises the number before it empties the queue.
+        guard poll(&entry, 1, 0) == 0 else { return nil }
+        return notice.withLock { $0.isComplete ? $0.changes : nil }
+    }
 
     /// Starts watching.
     ///
@@ -27,18 +50,19 @@ public final class DirectoryWatch: Sendable {
     ///     changes.
     /// - Throws: `inotify_init1` or `eventfd` (the user's limit of inotify instances).
     public init(_ paths: [String], onChange: @escaping @Sendable () -> Void) throws(SystemCallError) {
-        let events = try retryingOnInterrupt("inotify_init1", "") {
-            inotify_init1(CInt(O_CLOEXEC | O_NONBLOCK))
-        }
-        do {
-            stopEvent = OwnedDescriptor(taking: try retryingOnInterrupt("eventfd", "") { lx_eventfd() })
-        } catch {
-            _ = close(events)
-            throw error
-        }
-        let stop = stopEvent.rawValue
+        events = OwnedDescriptor(
+            taking: try retryingOnInterrupt("inotify_init1", "") {
+                inotify_init1(CInt(O_CLOEXEC | O_NONBLOCK))
+            })
+        stopEvent = OwnedDescriptor(taking: try retryingOnInterrupt("eventfd", "") { lx_eventfd() })
+        let (queue, stop) = (events.rawValue, stopEvent.rawValue)
         BlockingThread.start(named: "watch") {
-            var loop = WatchLoop(events: OwnedDescriptor(taking: events), paths: paths)
+            var loop = WatchLoop(events: queue, paths: paths) { isComplete in
+                self.notice.withLock {
+                    $0.changes += 1
+                    $0.isComplete = isComplete
+                }
+            }
             loop.rewatch()
             onChange()
             // The thread keeps the watch, and so its descriptors, until it is stopped.
@@ -66,14 +90,19 @@ private struct WatchLoop: ~Copyable {
             | IN_DELETE_SELF
             | IN_MOVE_SELF)
 
-    let events: OwnedDescriptor
+    let events: CInt
     let paths: [String]
+    /// Called before events are taken and after watches were changed, with whether all paths are watched.
+    let onNotice: (_ isComplete: Bool) -> Void
     private var watches: [String: CInt] = [:]
 
-    init(events: consuming OwnedDescriptor, paths: [String]) {
+    init(events: CInt, paths: [String], onNotice: @escaping (_ isComplete: Bool) -> Void) {
         self.events = events
         self.paths = paths
+        self.onNotice = onNotice
     }
+
+    private var isComplete: Bool { paths.allSatisfy { watches[$0] != nil } }
 
     /// Puts a watch on what is at the paths now; true if that is something else than before.
     @discardableResult
@@ -81,7 +110,7 @@ private struct WatchLoop: ~Copyable {
         var isChanged = false
         for path in paths {
             // On the same directory the kernel answers with the same watch.
-            let watch = inotify_add_watch(events.rawValue, path, Self.mask)
+            let watch = inotify_add_watch(events, path, Self.mask)
             let old = watches[path]
             if watch < 0 {
                 watches[path] = nil
@@ -90,8 +119,9 @@ private struct WatchLoop: ~Copyable {
             }
             guard old != watches[path] else { continue }
             isChanged = true
-            if let old, !watches.values.contains(old) { _ = inotify_rm_watch(events.rawValue, old) }
+            if let old, !watches.values.contains(old) { _ = inotify_rm_watch(events, old) }
         }
+        if isChanged { onNotice(isComplete) }
         return isChanged
     }
 
@@ -99,7 +129,7 @@ private struct WatchLoop: ~Copyable {
     mutating func wait(orStop stop: CInt, quiet: Duration, longestRun: Int, absent: Duration) -> Bool {
         while true {
             let timeout =
-                Set(watches.keys).isSuperset(of: paths)
+                isComplete
                 ? -1 : CInt(absent.components.attoseconds / 1_000_000_000_000_000)
             guard let isReady = poll(stop, timeout: timeout) else { return false }
             if isReady { drain() }
@@ -118,7 +148,7 @@ private struct WatchLoop: ~Copyable {
     /// Whether there are events; `nil` if the thread must stop.
     private func poll(_ stop: CInt, timeout: CInt) -> Bool? {
         var entries = [
-            pollfd(fd: events.rawValue, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: events, events: Int16(POLLIN), revents: 0),
             pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
         ]
         _ = Glibc.poll(&entries, 2, timeout)
@@ -127,7 +157,8 @@ private struct WatchLoop: ~Copyable {
 
     /// Empties the queue; what happened does not matter, an overflow included.
     private func drain() {
+        onNotice(isComplete)
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        while read(events.rawValue, &buffer, buffer.count) > 0 {}
+        while read(events, &buffer, buffer.count) > 0 {}
     }
 }

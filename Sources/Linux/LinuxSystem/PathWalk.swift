@@ -24,6 +24,14 @@ public struct PathWalk: Equatable, Sendable {
         public let owner: UInt32
         /// The permission bits, set-id and sticky bits included.
         public let mode: UInt32
+
+        /// Looks at what has this path, which is not followed if it is a link.
+        ///
+        /// - Returns: `nil` if nothing has it.
+        /// - Throws: The `lstat` that failed.
+        public static func at(_ path: String) throws(SystemCallError) -> Step? {
+            try PathWalk.look(at: path)
+        }
     }
 
     /// What exists on the way, the root first, in the order in which the kernel looks at it.

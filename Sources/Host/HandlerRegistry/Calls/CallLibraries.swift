@@ -7,9 +7,19 @@ struct CallLibraries {
     let pluginsDirectory: String?
     private let directories = LoaderPaths.directories()
     private var known: [String: (identity: FileIdentity, file: Result<ELFFile, ELFFile.FormatError>)] = [:]
+    /// The files that this scan has looked at already, by path: thousands of calls share a library.
+    private var looked: [String: Result<ELFFile, ELFFile.FormatError>] = [:]
+    /// Where this scan found libraries, by name.
+    private var places: [String: String?] = [:]
 
     init(pluginsDirectory: String?) {
         self.pluginsDirectory = pluginsDirectory
+    }
+
+    /// Forgets where libraries were: they may have changed since.
+    mutating func beginScan() {
+        looked = [:]
+        places = [:]
     }
 
     /// Reports libraries that are not there and functions that they do not have.
@@ -27,15 +37,15 @@ struct CallLibraries {
                 }
                 continue
             }
-            var functions: Set<String> = []
-            if let finding = has(invocation.function, path, &functions, depth: 0) {
+            let has = has(invocation.function, path, depth: 0)
+            if let finding = has.finding {
                 if reported.insert(library).inserted {
                     problems.error(
                         places.library, "library '\(library)': \(finding)",
                         "Name a shared library, not a linker script")
                 }
-            } else if !functions.contains(invocation.function) {
-                let near = Nearest.match(invocation.function, in: functions)
+            } else if !has.function {
+                let near = Nearest.match(invocation.function, in: functions(path, depth: 0))
                 problems.error(
                     place, "\(library) has no function '\(invocation.function.shortened)'",
                     near.map { "Did you mean '\($0)'?" }
@@ -44,35 +54,62 @@ struct CallLibraries {
         }
     }
 
-    /// Gathers the functions of a library and of those that it needs, where the loader looks too.
+    /// Whether a library has a function, or one of those that it needs has it, where the loader looks too.
     ///
-    /// - Returns: What is wrong with the first library; `nil` if nothing is.
-    private mutating func has(_ function: String, _ path: String, _ functions: inout Set<String>, depth: Int)
-        -> String?
-    {
+    /// - Returns: Besides, what is wrong with the library itself; `nil` if nothing is.
+    private mutating func has(
+        _ function: String, _ path: String, depth: Int
+    ) -> (function: Bool, finding: String?) {
         let file: ELFFile
         do {
             file = try elf(path)
         } catch {
-            return error.finding
+            return (false, error.finding)
         }
-        functions.formUnion(file.functions)
-        guard !functions.contains(function), depth < 3 else { return nil }
+        if file.functions.contains(function) { return (true, nil) }
+        guard depth < Self.mostNeeded else { return (false, nil) }
         for needed in file.needed {
             // A needed library that is missing or broken shows when the first one is loaded.
-            if let path = self.path(of: needed), !functions.contains(function) {
-                _ = has(function, path, &functions, depth: depth + 1)
+            if let path = self.path(of: needed), has(function, path, depth: depth + 1).function {
+                return (true, nil)
             }
         }
-        return nil
+        return (false, nil)
     }
 
-    private func path(of library: String) -> String? {
-        if let pluginsDirectory, let path = LoaderPaths.find(library, in: [pluginsDirectory]) { return path }
-        return LoaderPaths.find(library, in: directories)
+    /// The functions of a library and of those that it needs; gathered only to name the nearest one.
+    private mutating func functions(_ path: String, depth: Int) -> Set<String> {
+        guard let file = try? elf(path) else { return [] }
+        var functions = file.functions
+        guard depth < Self.mostNeeded else { return functions }
+        for needed in file.needed {
+            if let path = self.path(of: needed) {
+                functions.formUnion(self.functions(path, depth: depth + 1))
+            }
+        }
+        return functions
+    }
+
+    /// How far down needed libraries are searched.
+    private static let mostNeeded = 3
+
+    private mutating func path(of library: String) -> String? {
+        if let place = places[library] { return place }
+        let place =
+            pluginsDirectory.flatMap { LoaderPaths.find(library, in: [$0]) }
+            ?? LoaderPaths.find(library, in: directories)
+        places[library] = .some(place)
+        return place
     }
 
     private mutating func elf(_ path: String) throws(ELFFile.FormatError) -> ELFFile {
+        if let result = looked[path] { return try result.get() }
+        let result = Result { () throws(ELFFile.FormatError) in try read(path) }
+        looked[path] = result
+        return try result.get()
+    }
+
+    private mutating func read(_ path: String) throws(ELFFile.FormatError) -> ELFFile {
         guard let identity = try? FileIdentity(of: path) else {
             throw ELFFile.FormatError(finding: "it can't be read")
         }

@@ -1,0 +1,54 @@
+import Foundation
+import LinuxSystem
+import SystemConditions
+import TaskModel
+import Testing
+
+@testable import HandlerRegistry
+@testable import HostCore
+@testable import TaskHost
+
+/// What the host's worker does once for many.
+@Suite struct HostWorkerTests {
+    @Test func `submissions that wait for a look at the directories share one`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("worker-\(UUID())").path
+        try FileManager.default.createDirectory(
+            atPath: folder + "/manifests", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let configuration = HostConfiguration(
+            pluginsDirectory: folder, manifestsDirectory: folder + "/manifests", stateDirectory: folder,
+            socketPath: folder + "/socket", runnerPath: "/bin/false", simulatesConditions: true,
+            taskEnvironment: [])
+        let registry = HandlerRegistry(
+            manifestsDirectory: folder + "/manifests", pluginsDirectory: folder,
+            libraryCacheDirectory: folder + "/cache")
+        let worker = HostWorker(
+            configuration: configuration, directories: StateDirectories(root: folder), registry: registry,
+            sensors: ConditionSensors(mode: .simulated, moments: SystemClocks(), onProblem: { _ in }))
+        let isFree = DispatchSemaphore(value: 0)
+        // The queue is busy while the submissions come.
+        await withCheckedContinuation { isBusy in
+            Task {
+                await worker.run {
+                    isBusy.resume()
+                    isFree.wait()
+                }
+            }
+        }
+        let tickets = (1...100).map { WorkTicket(rawValue: $0) }
+        for ticket in tickets { worker.start(.scan(ticket)) }
+        isFree.signal()
+        var answered: [WorkTicket] = []
+        for await result in worker.results {
+            if case .scanned(let ticket, _) = result { answered.append(ticket) }
+            if answered.count == tickets.count { break }
+        }
+        #expect(answered == tickets)
+        #expect(registry.work.scans == 1)
+        worker.start(.scan(WorkTicket(rawValue: 101)))
+        for await case .scanned(let ticket, _) in worker.results {
+            #expect(ticket.rawValue == 101)
+            break
+        }
+    }
+}
