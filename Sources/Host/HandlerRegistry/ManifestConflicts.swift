@@ -6,27 +6,106 @@ enum ManifestConflicts {
     /// A manifest with the file that it is in.
     typealias Entry = (file: String, read: ReadManifest)
 
+    /// One task of an entry.
+    private typealias Claim = (entry: Int, task: Int)
+
+    /// How many other claims are reported at each place: a directory that was copied into itself has a
+    /// conflict for each pair of files, and the first ones say it all.
+    static let mostOthers = 8
+
     /// The problems of both sides of every conflict, by file.
     static func find(in entries: [Entry]) -> [String: [ManifestProblem]] {
-        var problems: [String: [ManifestProblem]] = [:]
-        for (index, left) in entries.enumerated() {
-            for right in entries[(index + 1)...] {
-                if left.read.manifest.bundle == right.read.manifest.bundle {
-                    problems[left.file, default: []].append(sameBundle(left, right))
-                    problems[right.file, default: []].append(sameBundle(right, left))
-                }
-                for (task, place) in zip(left.read.manifest.tasks, left.read.taskPlaces) {
-                    for (other, otherPlace) in zip(right.read.manifest.tasks, right.read.taskPlaces)
-                    where overlap(task.pattern, other.pattern) {
-                        problems[left.file, default: []].append(
-                            problem(left.file, place, task.pattern, other.pattern, right.file, otherPlace))
-                        problems[right.file, default: []].append(
-                            problem(right.file, otherPlace, other.pattern, task.pattern, left.file, place))
-                    }
+        var looks = 0
+        return find(in: entries, looks: &looks)
+    }
+
+    /// The same, and how many bundles and identifiers were looked up for it.
+    ///
+    /// An exact identifier wins over a wildcard inside one manifest, but another bundle's wildcard must not
+    /// reach it. So each identifier is looked up as it is, and by the wildcards over it: once for each of its
+    /// labels, however many manifests there are.
+    static func find(
+        in entries: [Entry], mostOthers: Int = mostOthers, looks: inout Int
+    ) -> [String: [ManifestProblem]] {
+        var report = Report(entries: entries, mostOthers: mostOthers)
+        var bundles: [BundleIdentifier: [Int]] = [:]
+        var exact: [String: [Claim]] = [:]
+        var wildcards: [String: [Claim]] = [:]
+        for (index, entry) in entries.enumerated() {
+            bundles[entry.read.manifest.bundle, default: []].append(index)
+            for (number, task) in entry.read.manifest.tasks.enumerated() {
+                let name = task.pattern.base.rawValue
+                if task.pattern.isWildcard {
+                    wildcards[name, default: []].append((index, number))
+                } else {
+                    exact[name, default: []].append((index, number))
                 }
             }
         }
-        return problems
+        for (index, entry) in entries.enumerated() {
+            looks += 1
+            for other in (bundles[entry.read.manifest.bundle] ?? []).lazy.filter({ $0 != index })
+                .prefix(mostOthers)
+            {
+                report.problems[entry.file, default: []].append(sameBundle(entry, entries[other]))
+            }
+            for (number, task) in entry.read.manifest.tasks.enumerated() {
+                let name = task.pattern.base.rawValue
+                looks += 1
+                let same = (task.pattern.isWildcard ? wildcards[name] : exact[name]) ?? []
+                report.add((index, number), against: same)
+                if wildcards.isEmpty { continue }
+                for prefix in prefixes(of: name) {
+                    looks += 1
+                    guard let broader = wildcards[prefix] else { continue }
+                    report.add((index, number), against: broader)
+                    for claim in broader { report.add(claim, against: [(index, number)]) }
+                }
+            }
+        }
+        return report.problems
+    }
+
+    /// The problems that were found so far.
+    private struct Report {
+        let entries: [Entry]
+        let mostOthers: Int
+        var problems: [String: [ManifestProblem]] = [:]
+        /// How many others were reported at the place of each task, by entry and task.
+        private var counts: [Int: [Int: Int]] = [:]
+
+        init(entries: [Entry], mostOthers: Int) {
+            self.entries = entries
+            self.mostOthers = mostOthers
+        }
+
+        /// Enters a claim's problems with those of other manifests.
+        mutating func add(_ claim: Claim, against others: [Claim]) {
+            let entry = entries[claim.entry]
+            for other in others where other.entry != claim.entry {
+                let count = counts[claim.entry]?[claim.task] ?? 0
+                if count >= mostOthers { return }
+                counts[claim.entry, default: [:]][claim.task] = count + 1
+                let otherEntry = entries[other.entry]
+                problems[entry.file, default: []].append(
+                    problem(
+                        entry.file, entry.read.taskPlaces[claim.task],
+                        entry.read.manifest.tasks[claim.task].pattern,
+                        otherEntry.read.manifest.tasks[other.task].pattern, otherEntry.file,
+                        otherEntry.read.taskPlaces[other.task]))
+            }
+        }
+    }
+
+    /// What a wildcard that matches the name has before its `.*`, for each of its points.
+    private static func prefixes(of name: String) -> [String] {
+        name.utf8.indices.compactMap { index in
+            // A wildcard stands for at least one byte after the point.
+            guard name.utf8[index] == UInt8(ascii: "."), index > name.startIndex,
+                name.utf8.index(after: index) < name.endIndex
+            else { return nil }
+            return String(name[..<index])
+        }
     }
 
     private static func sameBundle(_ one: Entry, _ other: Entry) -> ManifestProblem {
@@ -35,20 +114,6 @@ enum ManifestConflicts {
             finding:
                 "the bundle '\(one.read.manifest.bundle)' also has a manifest in \(other.file); neither is used",
             remedy: "Put all tasks of a bundle in one file")
-    }
-
-    /// Whether both permit the same identifier in the same way.
-    ///
-    /// An exact identifier wins over a wildcard inside one manifest, but another bundle's wildcard must not
-    /// reach it.
-    private static func overlap(_ left: IdentifierPattern, _ right: IdentifierPattern) -> Bool {
-        if left == right { return true }
-        switch (left.isWildcard, right.isWildcard) {
-        case (false, false): return false
-        case (true, false): return left.matches(right.base)
-        case (false, true): return right.matches(left.base)
-        case (true, true): return left.matches(right.base) || right.matches(left.base)
-        }
     }
 
     private static func problem(

@@ -13,11 +13,7 @@ extension HostCore {
     ///   - message: What was found and what to do.
     mutating func advise(_ launch: LaunchRecord, _ code: String, _ message: String) {
         // A launch of a version that was replaced meanwhile says nothing of the one that is installed.
-        guard let hash = launch.libraryHash,
-            registered.handlers.contains(where: {
-                $0.manifest.bundle == launch.bundle && $0.libraryHash == hash
-            })
-        else { return }
+        guard let hash = launch.libraryHash, handlers[launch.bundle]?.libraryHash == hash else { return }
         let piece = PluginAdvice(code: code, message: message, launch: launch.id, at: now.wall)
         guard advice.add(piece, of: launch.bundle, libraryHash: hash) else { return }
         log(

@@ -57,7 +57,7 @@ extension HostCore {
         _ isRescanned: Bool
     ) {
         guard phase == .serving else { return refuse(call, notServing("process \(process)")) }
-        if let refused = patterns.first(where: { !isPermitted($0) }) {
+        if let refused = patterns.first(where: { !scheduler.permits.permits($0) }) {
             return isRescanned ? refuse(call, notPermitted(refused.base)) : rescan(for: call, asked)
         }
         let client = clients.enter(patterns, process: process)
@@ -68,16 +68,6 @@ extension HostCore {
         answer(call, .connected(client.id))
         emit(.notifyClient(client.id, .registered(client.id)))
         emit(.notifyClient(client.id, .conditions(clientConditions)))
-    }
-
-    /// Whether a manifest permits what a client wants to handle.
-    private func isPermitted(_ pattern: IdentifierPattern) -> Bool {
-        registered.handlers.contains { handler in
-            guard pattern.isWildcard else { return handler.manifest.declaration(for: pattern.base) != nil }
-            return handler.manifest.tasks.contains { task in
-                task.pattern == pattern || (task.pattern.isWildcard && task.pattern.matches(pattern.base))
-            }
-        }
     }
 
     /// A client hears nothing any more: its process has ended, or it closed the connection.

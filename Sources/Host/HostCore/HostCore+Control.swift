@@ -35,7 +35,7 @@ extension HostCore {
         to bundle: BundleIdentifier, _ payload: String?, _ priority: PushPriority, _ call: CallID,
         _ asked: HostCall, _ isRescanned: Bool
     ) {
-        let handler = registered.handlers.first { $0.manifest.bundle == bundle }
+        let handler = handlers[bundle]
         let task = handler?.manifest.tasks.first { $0.kind == .push && !$0.pattern.isWildcard }
         guard let task else {
             if !isRescanned { return rescan(for: call, asked) }
@@ -58,7 +58,7 @@ extension HostCore {
     ) {
         guard let identifier = app(of: bundle)?.manifest.appLaunch else {
             if !isRescanned { return rescan(for: call, asked) }
-            guard installedBundles.contains(bundle) else {
+            guard handlers[bundle] != nil else {
                 return refuse(
                     call,
                     SubmissionError(
@@ -80,7 +80,7 @@ extension HostCore {
     }
 
     private mutating func change(_ bundle: BundleIdentifier, _ change: BundleChange, _ call: CallID) {
-        guard scheduler.knownBundles.contains(bundle) else { return refuse(call, unknownBundle(bundle)) }
+        guard scheduler.knows(bundle) else { return refuse(call, unknownBundle(bundle)) }
         switch change {
         case .used: feed(.used(bundle))
         case .foreground(let isForeground): feed(.foregroundChanged(bundle, isForeground))

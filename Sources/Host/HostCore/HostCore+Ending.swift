@@ -62,7 +62,7 @@ extension HostCore {
             let backOff = scheduler.settings.backOff(afterAttempt: record.attempt)
             return PutBack(notBefore: ended.at.wall + backOff)
         }
-        let declaration = handler(for: request)?.manifest.declaration(for: request.identifier)
+        let declaration = declaration(for: request)
         return PutBackRule.retryDelay(
             outcome: end.outcome, expiration: record.expiration, retry: declaration?.retry,
             failures: request.failures

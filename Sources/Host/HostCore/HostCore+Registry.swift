@@ -6,17 +6,18 @@ import TaskModel
 extension HostCore {
     /// Puts a snapshot into force.
     mutating func take(_ snapshot: RegistrySnapshot) {
-        let before = registered
+        let (before, handlersBefore) = (registered, handlers)
         if snapshot == before { return }
         registered = snapshot
-        for problem in snapshot.problems where !before.problems.contains(problem) {
+        let known = Set(before.problems)
+        for problem in snapshot.problems where !known.contains(problem) {
             log(problem.logLevel, "\(problem)")
         }
-        for handler in snapshot.handlers where !before.handlers.contains(handler) {
+        for handler in snapshot.handlers where handlersBefore[handler.manifest.bundle] != handler {
             log(.notice, "installed \(handler.manifest.bundle)")
         }
-        for handler in before.handlers where !snapshot.handlers.contains(handler) {
-            let isGone = !snapshot.handlers.contains { $0.manifest.bundle == handler.manifest.bundle }
+        for handler in before.handlers where handlers[handler.manifest.bundle] != handler {
+            let isGone = handlers[handler.manifest.bundle] == nil
             if isGone { log(.notice, "removed \(handler.manifest.bundle)") }
             emit(.retire(handler.manifest.bundle))
         }
@@ -38,32 +39,28 @@ extension HostCore {
     /// The handler that permits an identifier; an exact permission wins over a wildcard, a longer one over a
     /// shorter.
     func handler(for identifier: TaskIdentifier) -> PermittedHandler? {
-        let permitting = registered.handlers.compactMap { handler in
-            handler.manifest.declaration(for: identifier).map { (handler, $0.pattern) }
-        }
-        return permitting.max { left, right in
-            if left.1.isWildcard != right.1.isWildcard { return left.1.isWildcard }
-            return left.1.base.rawValue.utf8.count < right.1.base.rawValue.utf8.count
-        }?.0
+        scheduler.permits.owner(of: identifier).flatMap { handlers[$0.manifest.bundle] }
     }
 
     /// The handler of a stored request: its bundle's, if that still permits it.
     func handler(for request: TaskRequest) -> PermittedHandler? {
-        registered.handlers.first {
-            $0.manifest.bundle == request.bundle && $0.manifest.declaration(for: request.identifier) != nil
-        }
+        declaration(for: request) == nil ? nil : handlers[request.bundle]
     }
 
     /// The declaration that an identifier falls under.
     func declaration(for identifier: TaskIdentifier) -> TaskDeclaration? {
-        handler(for: identifier)?.manifest.declaration(for: identifier)
+        scheduler.permits.owner(of: identifier)?.declaration
+    }
+
+    /// The declaration that a stored request falls under in its bundle's manifest.
+    func declaration(for request: TaskRequest) -> TaskDeclaration? {
+        scheduler.permits.declaration(for: request.identifier, of: request.bundle)
     }
 
     /// The limits that a request's launches get: its manifest's, or its kind's where no manifest has it any
     /// more.
     func limits(of request: TaskRequest) -> LaunchLimits {
-        handler(for: request)?.manifest.declaration(for: request.identifier)?.limits
-            ?? .standard(for: request.kind)
+        declaration(for: request)?.limits ?? .standard(for: request.kind)
     }
 
     func notPermitted(_ identifier: TaskIdentifier) -> SubmissionError {
@@ -99,15 +96,14 @@ extension HostCore {
     /// it then.
     mutating func removeUnusedCopies() {
         guard requests.starting.isEmpty else { return }
-        var inUse = registered.handlers.reduce(into: Set<String>()) { $0.formUnion($1.libraryCopies) }
+        var inUse = handlers.libraryCopies
         for launch in launches.all { inUse.formUnion(launch.libraryCopies) }
         emit(.work(.removeCopies(keeping: inUse)))
     }
 
     /// The same after a launch, where it used one that no manifest names any more.
     mutating func removeCopies(after launch: OpenLaunch) {
-        let named = registered.handlers.reduce(into: Set<String>()) { $0.formUnion($1.libraryCopies) }
-        if !launch.libraryCopies.isSubset(of: named) { removeUnusedCopies() }
+        if !launch.libraryCopies.isSubset(of: handlers.libraryCopies) { removeUnusedCopies() }
     }
 
     // MARK: Apps
@@ -138,7 +134,7 @@ extension HostCore {
     }
 
     func app(of bundle: BundleIdentifier) -> PermittedHandler? {
-        registered.handlers.first { $0.manifest.bundle == bundle && $0.manifest.appLaunch != nil }
+        handlers[bundle].flatMap { $0.manifest.appLaunch == nil ? nil : $0 }
     }
 }
 

@@ -95,7 +95,7 @@ extension HostCore {
         let waiters = requests.takeLaunchWaiters(of: request.id)
         requests.remove(request.id, keepsClient: true)
         vetoes.forget(request.id)
-        let declaration = self.handler(for: request)?.manifest.declaration(for: request.identifier)
+        let declaration = self.declaration(for: request)
         var launch = OpenLaunch(
             record: record, request: request, begun: begun, handler: handler,
             // A client that lost its launch may still work at it: it submits again by itself.

@@ -46,7 +46,7 @@ extension HostCore {
         }
         let sandbox = handler.manifest.sandbox
         let readsFiles =
-            handler.manifest.declaration(for: identifier)?.call != nil || !sandbox.read.isEmpty
+            declaration(for: identifier)?.call != nil || !sandbox.read.isEmpty
             || !sandbox.write.isEmpty
         if readsFiles {
             let ticket = nextWork()

@@ -38,7 +38,11 @@ public struct HostCore: Sendable {
     var settings: SettingsSnapshot?
     /// The settings that the host began with; some of them stay in force until it starts again.
     var firstSettings: SettingsSnapshot?
-    var registered = RegistrySnapshot(handlers: [], problems: [])
+    var registered = RegistrySnapshot(handlers: [], problems: []) {
+        didSet { handlers = HandlerTable(registered.handlers) }
+    }
+    /// The same handlers, for look-ups.
+    private(set) var handlers = HandlerTable()
     /// Unknown until the beginning says it.
     var conditions = Conditions(
         power: .unknown, lowPowerMode: .unknown, network: .unknown, thermal: .unknown, user: .unknown,

@@ -1,22 +1,28 @@
-import TaskModel
+public import TaskModel
 
-/// Which manifest permits what, arranged for a look-up per decision.
-struct Permits: Equatable, Sendable {
+/// Which manifest permits what, arranged for a look-up per decision, however many manifests there are.
+public struct Permits: Equatable, Sendable {
     /// One manifest, in one piece that is not copied with every look-up.
     private final class Bundle: Equatable, Sendable {
         let manifest: Manifest
         let exact: [TaskIdentifier: TaskDeclaration]
-        /// The narrowest first.
-        let wildcards: [TaskDeclaration]
+        /// By the prefix before `.*`.
+        let wildcards: [String: TaskDeclaration]
 
         init(_ manifest: Manifest) {
             self.manifest = manifest
             var exact: [TaskIdentifier: TaskDeclaration] = [:]
-            for task in manifest.tasks where !task.pattern.isWildcard { exact[task.pattern.base] = task }
+            var wildcards: [String: TaskDeclaration] = [:]
+            for task in manifest.tasks {
+                if task.pattern.isWildcard {
+                    wildcards[task.pattern.base.rawValue] = task
+                } else {
+                    exact[task.pattern.base] = task
+                }
+            }
             if let app = manifest.appLaunch { exact[app] = TaskDeclaration(appLaunch: app) }
             self.exact = exact
-            wildcards = manifest.tasks.filter { $0.pattern.isWildcard }
-                .sorted { $0.pattern.isNarrower(than: $1.pattern) }
+            self.wildcards = wildcards
         }
 
         static func == (left: Bundle, right: Bundle) -> Bool {
@@ -24,18 +30,50 @@ struct Permits: Equatable, Sendable {
         }
 
         func declaration(for identifier: TaskIdentifier) -> TaskDeclaration? {
-            exact[identifier] ?? wildcards.first { $0.pattern.matches(identifier) }
+            if let task = exact[identifier] { return task }
+            if wildcards.isEmpty { return nil }
+            return Permits.wildcards(over: identifier).lazy.compactMap { self.wildcards[$0] }.first
         }
     }
 
     private var bundles: [BundleIdentifier: Bundle] = [:]
+    /// The bundle that names each identifier, and the one that has each wildcard, by its prefix.
+    ///
+    /// The registry refuses two that claim the same; if they were taken, the first by name counts in every
+    /// process.
+    private var owners: [TaskIdentifier: BundleIdentifier] = [:]
+    private var wildcardOwners: [String: BundleIdentifier] = [:]
 
     init(_ manifests: [Manifest]) {
         for manifest in manifests { bundles[manifest.bundle] = Bundle(manifest) }
+        for (name, bundle) in bundles {
+            for identifier in bundle.exact.keys where owners[identifier].map({ name < $0 }) ?? true {
+                owners[identifier] = name
+            }
+            for prefix in bundle.wildcards.keys where wildcardOwners[prefix].map({ name < $0 }) ?? true {
+                wildcardOwners[prefix] = name
+            }
+        }
+    }
+
+    /// What the wildcards that match an identifier have before their `.*`, the longest first: one for each
+    /// label of the identifier but the last.
+    static func wildcards(over identifier: TaskIdentifier) -> [String] {
+        let text = identifier.rawValue
+        return text.utf8.indices.reversed().compactMap { index in
+            // A wildcard stands for at least one byte after the point.
+            guard text.utf8[index] == UInt8(ascii: "."), index > text.startIndex,
+                text.utf8.index(after: index) < text.endIndex
+            else { return nil }
+            return String(text[..<index])
+        }
     }
 
     /// Every bundle that has a manifest.
     var bundleIdentifiers: Set<BundleIdentifier> { Set(bundles.keys) }
+
+    /// Whether the bundle has a manifest.
+    func has(_ bundle: BundleIdentifier) -> Bool { bundles[bundle] != nil }
 
     /// A bundle's manifest.
     func manifest(of bundle: BundleIdentifier) -> Manifest? { bundles[bundle]?.manifest }
@@ -45,26 +83,34 @@ struct Permits: Equatable, Sendable {
         Set(bundles.keys).union(other.bundles.keys).filter { bundles[$0] != other.bundles[$0] }
     }
 
-    /// What this bundle's manifest says of the identifier.
-    func declaration(for identifier: TaskIdentifier, of bundle: BundleIdentifier) -> TaskDeclaration? {
+    /// What this bundle's manifest says of the identifier; an exact declaration wins over a wildcard, a
+    /// longer wildcard over a shorter.
+    public func declaration(
+        for identifier: TaskIdentifier, of bundle: BundleIdentifier
+    ) -> TaskDeclaration? {
         bundles[bundle]?.declaration(for: identifier)
     }
 
     /// The bundle that permits an identifier: one that names it wins over one with a wildcard, a longer
-    /// wildcard over a shorter, and the registry refuses equals.
-    func owner(of identifier: TaskIdentifier) -> (manifest: Manifest, declaration: TaskDeclaration)? {
-        var best: (manifest: Manifest, declaration: TaskDeclaration)?
-        for entry in bundles.values {
-            guard let declaration = declaration(for: identifier, of: entry.manifest.bundle) else { continue }
-            if let other = best {
-                // Equals should not have been taken; if they were, every process answers the same.
-                let isNarrower = declaration.pattern.isNarrower(than: other.declaration.pattern)
-                let isBroader = other.declaration.pattern.isNarrower(than: declaration.pattern)
-                if isBroader || (!isNarrower && other.manifest.bundle < entry.manifest.bundle) { continue }
-            }
-            best = (entry.manifest, declaration)
+    /// wildcard over a shorter.
+    public func owner(
+        of identifier: TaskIdentifier
+    ) -> (manifest: Manifest, declaration: TaskDeclaration)? {
+        var name = owners[identifier]
+        if name == nil, !wildcardOwners.isEmpty {
+            name = Self.wildcards(over: identifier).lazy.compactMap { wildcardOwners[$0] }.first
         }
-        return best
+        guard let name, let bundle = bundles[name], let task = bundle.declaration(for: identifier) else {
+            return nil
+        }
+        return (bundle.manifest, task)
+    }
+
+    /// Whether a manifest permits everything that a pattern matches.
+    public func permits(_ pattern: IdentifierPattern) -> Bool {
+        guard pattern.isWildcard else { return owner(of: pattern.base) != nil }
+        return wildcardOwners[pattern.base.rawValue] != nil
+            || Self.wildcards(over: pattern.base).contains { wildcardOwners[$0] != nil }
     }
 
     /// Why a request of this kind may not run, if it may not.
@@ -107,13 +153,5 @@ struct Permits: Equatable, Sendable {
             }
         }
         return all
-    }
-}
-
-extension IdentifierPattern {
-    /// Whether it says more of an identifier that both match.
-    func isNarrower(than other: Self) -> Bool {
-        if isWildcard != other.isWildcard { return !isWildcard }
-        return base.rawValue.utf8.count > other.base.rawValue.utf8.count
     }
 }

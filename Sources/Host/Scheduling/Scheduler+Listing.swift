@@ -7,13 +7,18 @@ extension Scheduler {
             .sorted { $0.rawValue < $1.rawValue }
     }
 
+    /// Whether a manifest has the bundle, or something is remembered of it.
+    public func knows(_ bundle: BundleIdentifier) -> Bool {
+        situation.permits.has(bundle) || situation.bundles[bundle] != nil
+    }
+
     /// One bundle with what it spent today.
     public func facts(of bundle: BundleIdentifier, at now: Moment) -> BundleFacts {
         var state = bundleState(bundle)
         state.refresh = settings.refreshInForce(of: bundle, state).permission
         let budget = state.budget.current(at: now.wall, in: situation)
         return BundleFacts(
-            bundle: bundle, isInstalled: situation.permits.bundleIdentifiers.contains(bundle), state: state,
+            bundle: bundle, isInstalled: situation.permits.has(bundle), state: state,
             launchesToday: budget.launches, launchLimit: budget.launchLimit(settings),
             cpuToday: budget.cpu, cpuLimit: budget.cpuLimit(settings))
     }

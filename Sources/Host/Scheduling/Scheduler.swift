@@ -68,6 +68,9 @@ public struct Scheduler: Sendable {
     /// The numbers it works with.
     public var settings: SchedulerSettings { situation.settings }
 
+    /// What the manifests of its last ``SchedulerEvent/handlersChanged(_:)`` permit.
+    public var permits: Permits { situation.permits }
+
     /// What it remembers of a bundle, as of its last event.
     public func bundleState(_ bundle: BundleIdentifier) -> BundleState {
         situation.bundles[bundle] ?? BundleState()

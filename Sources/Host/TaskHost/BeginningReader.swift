@@ -43,13 +43,13 @@ struct BeginningReader: Sendable {
             settings: settingsFiles.latest, registered: registered, conditions: sensors.snapshot(),
             localTimeOffset: .seconds(ProcessFacts.localTimeOffset(at: now.wall)))
         beginning.facts = facts
-        let (manifests, settings) = (
-            registered.handlers.map(\.manifest), beginning.settings.effective.scheduler
-        )
+        let settings = beginning.settings.effective.scheduler
+        let manifests = registered.handlers.map(\.manifest)
+        let byBundle = Dictionary(manifests.map { ($0.bundle, $0) }, uniquingKeysWith: { first, _ in first })
         beginning.lost = try await store.recover(
             at: now.wall,
             isAtMostOnce: { bundle, identifier in
-                manifests.first { $0.bundle == bundle }?.declaration(for: identifier)?.isAtMostOnce ?? false
+                byBundle[bundle]?.declaration(for: identifier)?.isAtMostOnce ?? false
             },
             backOff: { now.wall + settings.backOff(afterAttempt: $0.attempt) }
         ).lost
