@@ -1,11 +1,11 @@
-# bgtask: make run, test, test-quick, check, fix, bench, install, clean. Needs a Swift 6.3 toolchain and Debian's packages;
-# each target installs the packages that it misses (as root) or names the command that does.
+# bgtask: make run, test, test-quick, check, fix, bench, bench-parts, install, clean. Needs a Swift 6.3 toolchain
+# and Debian's packages; each target installs the packages that it misses (as root) or names the command that does.
 
 PREFIX ?= /usr/local
 # The same for every debug build here and in .ci/check, so that nothing is built twice.
 FLAGS := --explicit-target-dependency-import-check error
 
-.PHONY: help build run test test-packages test-quick check fix bench install clean
+.PHONY: help build run test test-packages test-quick check fix bench bench-parts install clean
 
 help:
 	@echo 'make run      build, then a foreground host that runs each shipped job once (Ctrl-C ends it)'
@@ -16,7 +16,9 @@ help:
 	@echo '              build and test the plugins that are written as for iOS; part of make test'
 	@echo 'make check    format, fences, layers, warnings: everything but the tests'
 		@echo 'make fix      check, and correct what tools can correct'
-	@echo 'make bench    the benchmarks, as ratios'
+	@echo 'make bench    a whole host beside its peers: ROWS="latency burst", QUICK=1, PAGE=Documentation/Benchmarks'
+	@echo 'make bench-parts'
+	@echo '              the benchmarks of parts: launcher, store, scheduler, frames, simulation'
 	@echo 'make install  release build, man pages and completions into PREFIX ($(PREFIX))'
 	@echo 'make clean    remove what was built, and the demo'
 
@@ -54,6 +56,18 @@ fix:
 	@.ci/check --fix
 
 bench:
+	@.ci/packages build bench
+	swift build -c release --product bgtaskd
+	swift build -c release --product bgtask
+	swift build -c release --product bgtask-runner
+	swift build -c release --package-path Benchmarks --product BenchmarkSwift
+	swift build -c release --package-path Benchmarks/whole-host/App
+	Benchmarks/whole-host/bench --bin "$$(swift build -c release --show-bin-path)" \
+	    --app Benchmarks/whole-host/App/.build/release/libBenchApp.so \
+	    --template-plugin Benchmarks/.build/release/libBenchmarkSwift.so \
+	    $(if $(QUICK),--quick) $(if $(PAGE),--page '$(PAGE)') $(ROWS)
+
+bench-parts:
 	@.ci/packages build
 	swift build -c release --product bgtask-runner
 	swift build -c release --package-path Benchmarks
@@ -75,4 +89,4 @@ install:
 	.ci/install-sdk '$(DESTDIR)$(PREFIX)/share/bgtask/SDK'
 
 clean:
-	rm -rf .build Benchmarks/.build demo
+	rm -rf .build Benchmarks/.build Benchmarks/whole-host/App/.build demo

@@ -1,0 +1,14 @@
+// swift-tools-version: 6.2
+//
+// The Swift app that the whole host runs in the benchmarks: a package as an author of apps has it.
+import PackageDescription
+
+let package = Package(
+    name: "BenchApp",
+    products: [.library(name: "BenchApp", type: .dynamic, targets: ["BenchApp"])],
+    dependencies: [.package(path: "../../../Sources/SDK")],
+    targets: [
+        .target(
+            name: "BenchApp", dependencies: [.product(name: "BackgroundTasks", package: "SDK")], path: "Sources")
+    ]
+)

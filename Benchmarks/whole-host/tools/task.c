@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the peers run: bench-task FILE NUMBER appends one stamp and ends. The same work as the handlers do.
+ */
+#include "stamps.h"
+
+int main(int count, char **arguments) {
+    int64_t time = now();
+    if (count != 3)
+        return 2;
+    return append_stamp(arguments[1], (struct stamp){atoll(arguments[2]), STAMP_RUN, time}) != 0;
+}

@@ -1,0 +1,230 @@
+"""The rows that take seconds."""
+import os
+import subprocess
+import tempfile
+import time
+
+from . import machine, peers
+from .bench import Skipped, Subject, row
+from .host import APP_BUNDLE, C_BUNDLE, Host
+
+FORK = "bare fork, _exit and wait"
+
+
+def _host(bench, closing, *arguments, **options):
+    """A host that is stopped at the end of the row."""
+    host = Host(bench, *arguments, **options)
+    closing.append(host.close)
+    return host
+
+
+def _app(bench):
+    """Whether the Swift app is there."""
+    if not bench.app or not bench.app.exists():
+        raise Skipped("the Swift app was not given with --app")
+
+
+def _bundles(bench, closing, settings=None):
+    """A host for the C handler, one for the Swift app, both warm."""
+    hosts = [(C_BUNDLE, "bgtask, C plugin", _host(bench, closing, settings))]
+    if bench.app:
+        hosts.append((APP_BUNDLE, "bgtask, Swift app", _host(bench, closing, settings, app=True, c=False)))
+    for bundle, _, host in hosts:
+        host.warm(bundle)
+    return hosts
+
+
+@row("latency", "Submission to handler, warm and idle, durable", "us", "at most 1 ms, and a quarter of at's")
+def latency(bench, closing):
+    """One task is submitted over a kept connection, and its handler's first instruction is awaited; then everything
+    rests for 30 ms. The host stores the request, and the launch, before the handler runs."""
+    count = 15 if bench.quick else 60
+    subjects = [
+        Subject(FORK, "floor", lambda: bench.nanoseconds("bench-floor", "fork", 200)),
+        Subject(
+            "one synced SQLite transaction", "floor",
+            lambda: bench.nanoseconds("bench-floor", "sqlite", bench.fresh("floor") / "q", 200)),
+    ]
+    for kind in peers.WITH_LATENCY:
+        peer = peers.LazyPeer(kind, bench, closing)
+        subjects.append(Subject(
+            kind.name, "peer", lambda peer=peer, kind=kind: peer.started().latency(min(count, 3 if kind.most < 50 else 20))))
+    for bundle, name, host in _bundles(bench, closing):
+        subjects.append(Subject(name, "ours", lambda host=host, bundle=bundle: bench.nanoseconds(
+            "bench-load", "one", host.socket, host.stamps(bundle), f"{bundle}.run", bench.numbers(count), count, 30)))
+    return subjects
+
+
+def _burst(bench, host, bundle, count, connections=10):
+    lines = bench.tool(
+        "bench-load", "burst", host.socket, host.stamps(bundle), f"{bundle}.run", bench.numbers(count), count,
+        connections)
+    seconds = {line.split()[0]: float(line.split()[1]) for line in lines}
+    return {"value": count / seconds["ended"], "notes": [
+        f"submitted in {seconds['submitted']:.2f} s, all started in {seconds['started']:.2f} s, all ended in "
+        f"{seconds['ended']:.2f} s"]}
+
+
+@row("burst", "Durable jobs per second, a burst of 1,000", "jobs/s",
+     "C plugin: 0.4, later 0.6 times xargs; Swift app: 0.3 times the clones", better="more")
+def burst(bench, closing):
+    """From the first submission, over 10 connections, until all tasks have run and the host has recorded their ends.
+    Two run at a time, as with the peers; with bursts of fewer tasks where a peer is slow."""
+    count = 200 if bench.quick else 1000
+    subjects = []
+    for kind in peers.ALL:
+        peer = peers.LazyPeer(kind, bench, closing)
+        subjects.append(Subject(kind.name, "peer", lambda peer=peer: peer.started().burst(count)))
+    subjects.insert(1, Subject(
+        "forks, two at a time", "floor",
+        lambda: 1000 / float(bench.tool("bench-floor", "forks", 1000)[0])))
+    if bench.template_plugin:
+        subjects.insert(2, Subject(
+            "clones of a Foundation template, two at a time", "floor",
+            lambda: 1000 / float(bench.tool("bench-floor", "template", bench.template_plugin, 1000)[0])))
+    for bundle, name, host in _bundles(bench, closing):
+        subjects.append(Subject(
+            name, "ours", lambda host=host, bundle=bundle: _burst(bench, host, bundle, count)))
+    wide = _host(bench, closing, {"continuedSlots": 16})
+    wide.warm()
+    subjects.append(Subject(
+        "bgtask, C plugin, 16 at a time", "ours", lambda: _burst(bench, wide, C_BUNDLE, count)))
+    return subjects
+
+
+EVENTS = {
+    "syscalls:sys_enter_fdatasync": "syncs", "syscalls:sys_enter_fsync": "syncs",
+    "syscalls:sys_enter_pwrite64": "page writes", "syscalls:sys_enter_futex": "futex calls",
+    "context-switches": "context switches",
+}
+
+
+@row("calls", "System calls for each job of a burst of 1,000, C plugin", "syncs/job", "less than 0.2 at load")
+def calls(bench, closing):
+    """Counted by perf in the host's process, in a run of its own, apart from the timed ones."""
+    count = 200 if bench.quick else 1000
+
+    def count_calls(host):
+        if not os.access("/usr/bin/perf", os.X_OK):
+            raise Skipped("perf is not installed")
+        with tempfile.NamedTemporaryFile("r", encoding="utf-8") as output:
+            perf = subprocess.Popen(
+                ["perf", "stat", "-x", ";", "-o", output.name, "-e", ",".join(EVENTS), "-p", str(host.process.pid)],
+                stderr=subprocess.PIPE)
+            time.sleep(0.5)
+            if perf.poll() is not None:
+                raise Skipped("perf can't count system calls here: " + perf.stderr.read().decode()[:200])
+            before = machine.usage(host.process.pid)
+            _burst(bench, host, C_BUNDLE, count)
+            used = machine.usage(host.process.pid) - before
+            perf.send_signal(2)
+            perf.wait()
+            totals = {}
+            for line in output.read().split("\n"):
+                fields = line.split(";")
+                if len(fields) > 2 and fields[2] in EVENTS and fields[0].isdigit():
+                    name = EVENTS[fields[2]]
+                    totals[name] = totals.get(name, 0) + int(fields[0])
+        if "syncs" not in totals:
+            raise Skipped("perf can't count system calls here")
+        notes = [f"{totals[name] / count:.1f} {name}" for name in totals if name != "syncs"]
+        return {"value": totals["syncs"] / count, "notes": notes + [f"{used / count * 1000:.2f} ms of host CPU"]}
+
+    host, wide = _host(bench, closing), _host(bench, closing, {"continuedSlots": 16})
+    for one in (host, wide):
+        one.warm()
+    return [
+        Subject("bgtask, 2 at a time", "ours", lambda: count_calls(host)),
+        Subject("bgtask, 16 at a time", "ours", lambda: count_calls(wide)),
+    ]
+
+
+@row("submissions", "Durable submissions per second", "per s", "0.9, 3 and 5 times one synced transaction each",
+     better="more")
+def submissions(bench, closing):
+    """Clients that each wait for the answer to one submission before they send the next; nothing is launched."""
+    count = 300 if bench.quick else 1500
+    host = _host(bench, closing, {"continuedSlots": 0})
+
+    def submit(connections):
+        return count / float(bench.tool(
+            "bench-load", "submit", host.socket, f"{C_BUNDLE}.run", bench.numbers(count), count, connections)[0])
+
+    def floor(kind):
+        samples = bench.nanoseconds("bench-floor", kind, bench.fresh("floor") / "file", count)
+        return count / (sum(samples) / 1e9)
+
+    submit(10)
+    return [
+        Subject("one synced SQLite transaction each", "floor", lambda: floor("sqlite")),
+        Subject("256 bytes appended and synced", "floor", lambda: floor("append")),
+        Subject("bgtask, 1 connection", "ours", lambda: submit(1)),
+        Subject("bgtask, 10 connections", "ours", lambda: submit(10)),
+        Subject("bgtask, 100 connections", "ours", lambda: submit(100)),
+    ]
+
+
+@row("expire", "Call to expire, to the handler's callback", "us", "at most 300 us")
+def expire(bench, closing):
+    """A task waits; a client asks over a kept connection that it expires; the handler's callback reads the clock."""
+    count = 10 if bench.quick else 30
+    host = _host(bench, closing)
+    host.warm()
+    return [
+        Subject("a sleeping read of a pipe", "floor", lambda: bench.nanoseconds("bench-floor", "pipe", 20)),
+        Subject("bgtask, C plugin", "ours", lambda: bench.nanoseconds(
+            "bench-load", "expire", host.socket, host.stamps(), f"{C_BUNDLE}.hold", bench.numbers(count), count)),
+    ]
+
+
+@row("progress", "A task's report of progress, to a follower of the event stream", "us", "at most 200 us")
+def progress(bench, closing):
+    """The handler reports the time ten times a second; a client that follows the events compares it with its own."""
+    count = 20 if bench.quick else 45
+    host = _host(bench, closing)
+    host.warm()
+    return [
+        Subject("a sleeping read of a pipe", "floor", lambda: bench.nanoseconds("bench-floor", "pipe", 20)),
+        Subject("bgtask, C plugin", "ours", lambda: bench.nanoseconds(
+            "bench-load", "follow", host.socket, f"{C_BUNDLE}.progress", bench.numbers(1), count)),
+    ]
+
+
+@row("idle", "Wake-ups of an idle host", "per s", "at most 1")
+def idle(bench, closing):
+    """One manifest, no client, nothing pending: how often any thread of bgtaskd, and of its launcher, is woken."""
+    host = _host(bench, closing)
+    time.sleep(2 if bench.quick else 6)
+    seconds = 5 if bench.quick else 15
+
+    def watch():
+        processes = [host.process.pid, *machine.children(host.process.pid)]
+        before = [machine.wake_ups(process) for process in processes]
+        time.sleep(seconds)
+        after = [machine.wake_ups(process) for process in processes]
+        rates = [(end - start) / seconds for start, end in zip(before, after)]
+        return {"value": rates[0], "notes": [f"the launcher: {sum(rates[1:]):.1f}"]}
+
+    return [Subject("bgtask", "ours", watch)]
+
+
+@row("resident", "Memory of an idle host, PSS", "MB", "at most 20 MB")
+def resident(bench, _closing):
+    """The host after its start, and after 200 tasks have run. Hosts of other users share pages with it: there must be
+    none."""
+
+    def memory(tasks):
+        host = Host(bench)
+        try:
+            for _ in range(tasks // 20):
+                host.warm()
+            time.sleep(1)
+            return {"value": machine.proportional_set(host.process.pid) / 1000, "notes": [
+                f"its launcher: {machine.proportional_set(machine.children(host.process.pid)[0])} kB"]}
+        finally:
+            host.close()
+
+    return [
+        Subject("bgtask, started", "ours", lambda: memory(0)),
+        Subject("bgtask, after 200 tasks", "ours", lambda: memory(200)),
+    ]
