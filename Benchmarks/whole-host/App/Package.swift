@@ -5,10 +5,15 @@ import PackageDescription
 
 let package = Package(
     name: "BenchApp",
-    products: [.library(name: "BenchApp", type: .dynamic, targets: ["BenchApp"])],
+    products: [
+        .library(name: "BenchApp", type: .dynamic, targets: ["BenchApp"]),
+        .library(name: "BenchAppAfresh", type: .dynamic, targets: ["BenchApp", "Afresh"]),
+    ],
     dependencies: [.package(path: "../../../Sources/SDK")],
     targets: [
         .target(
-            name: "BenchApp", dependencies: [.product(name: "BackgroundTasks", package: "SDK")], path: "Sources")
+            name: "BenchApp", dependencies: [.product(name: "BackgroundTasks", package: "SDK")],
+            path: "Sources"),
+        .target(name: "Afresh", path: "Afresh"),
     ]
 )

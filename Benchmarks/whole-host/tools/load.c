@@ -14,6 +14,8 @@
  *       launches one at a time and expires it; prints the time to the handler's callback of each
  *   bench-load follow SOCKET PREFIX FIRST COUNT
  *       submits one task that reports the time as its progress, and follows the event stream; prints the age of each
+ *   bench-load together SOCKET STAMPS PREFIX FIRST COUNT
+ *       submits COUNT tasks at once, each over a connection of its own; prints the time to the handler of each
  *   bench-load hold SOCKET STAMPS PREFIX FIRST COUNT CONNECTIONS
  *       launches COUNT tasks beside each other, as simulated launches, and waits until all run
  */
@@ -246,6 +248,21 @@ static int follow(char **arguments) {
     return 0;
 }
 
+static int together(char **arguments) {
+    int64_t first = atoll(arguments[3]);
+    long count = atol(arguments[4]);
+    int64_t start = now();
+    submit_all(arguments[0], "/v1/requests", arguments[2], first, count, count, NULL);
+    last_stamp(arguments[1], first, count);
+    struct stamp stamp;
+    int file = open(arguments[1], O_RDONLY | O_CLOEXEC);
+    for (off_t at = 0; pread(file, &stamp, sizeof stamp, at) == sizeof stamp; at += (off_t)sizeof stamp)
+        if (stamp.number >= first && stamp.number < first + count)
+            printf("%lld\n", (long long)(stamp.time - start));
+    close(file);
+    return 0;
+}
+
 static int hold(char **arguments) {
     int64_t first = atoll(arguments[3]);
     long count = atol(arguments[4]);
@@ -261,8 +278,9 @@ int main(int count, char **arguments) {
         const char *name;
         int arguments;
         int (*run)(char **);
-    } commands[] = {{"submit", 5, submit}, {"one", 6, one_by_one}, {"burst", 6, burst},
-                    {"expire", 5, expire}, {"follow", 4, follow},  {"hold", 6, hold}};
+    } commands[] = {{"submit", 5, submit},    {"one", 6, one_by_one}, {"burst", 6, burst},
+                    {"expire", 5, expire},    {"follow", 4, follow},  {"hold", 6, hold},
+                    {"together", 5, together}};
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     for (size_t i = 0; count > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(arguments[1], commands[i].name) == 0 && count == commands[i].arguments + 2)

@@ -125,12 +125,16 @@ class Subject:
         return answer
 
 
-def row(name, title, unit, goal, better="less", scale=False):
-    """Declares a row. Its function gets the bench and returns (subjects, close)."""
+def row(name, title, unit, goal, better="less", scale=False, named=False):
+    """Declares a row. Its function gets the bench and a list for what is to be called at the end; it returns the
+    subjects.
+
+    A row of scale is measured in three rounds at most; a named one only when its name was given.
+    """
 
     def declare(function):
         ROWS[name] = {
-            "name": name, "title": title, "unit": unit, "goal": goal, "better": better, "scale": scale,
+            "name": name, "title": title, "unit": unit, "goal": goal, "better": better, "scale": scale, "named": named,
             "subjects": function, "about": (function.__doc__ or "").strip(),
         }
         return function
@@ -148,7 +152,7 @@ def measure(bench, entry):
         subjects = [
             subject for subject in entry["subjects"](bench, closing)
             if not bench.only or re.search(bench.only, subject.name)]
-        rounds = 1 if entry["scale"] else bench.rounds
+        rounds = min(bench.rounds, 3) if entry["scale"] else bench.rounds
         for number in range(rounds):
             for subject in subjects:
                 if not subject.problem:

@@ -49,7 +49,7 @@ class Host:
     """A running bgtaskd. `settings` are keys of the section `scheduling` of its configuration."""
 
     def __init__(self, bench, settings=None, app=False, c=True, subprocesses=False, state=None, manifests=None,
-                 extra=None, wait=60):
+                 extra=None, library=None, wait=60):
         self.bench = bench
         self.folder = bench.fresh("host")
         self.state = state or self.folder / "state"
@@ -62,7 +62,7 @@ class Host:
             (self.manifests / "bench.yaml").write_text(
                 C_MANIFEST.replace("SUBPROCESSES", "true" if subprocesses else "false"), encoding="utf-8")
         if app:
-            shutil.copy(bench.app, self.plugins)
+            shutil.copy(library or bench.app, self.plugins / "libBenchApp.so")
             (self.manifests / "benchapp.yaml").write_text(APP_MANIFEST, encoding="utf-8")
         # As many at a time as the peers have workers, and no spacing: a burst is what is measured.
         values = {"continuedSlots": 2, "launchSpacing": "0s", "launchesPerHour": 100000} | (settings or {})

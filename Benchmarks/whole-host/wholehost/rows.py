@@ -11,24 +11,19 @@ from .host import APP_BUNDLE, C_BUNDLE, Host
 FORK = "bare fork, _exit and wait"
 
 
-def _host(bench, closing, *arguments, **options):
+def host_for(bench, closing, *arguments, **options):
     """A host that is stopped at the end of the row."""
     host = Host(bench, *arguments, **options)
     closing.append(host.close)
     return host
 
 
-def _app(bench):
-    """Whether the Swift app is there."""
-    if not bench.app or not bench.app.exists():
-        raise Skipped("the Swift app was not given with --app")
-
 
 def _bundles(bench, closing, settings=None):
     """A host for the C handler, one for the Swift app, both warm."""
-    hosts = [(C_BUNDLE, "bgtask, C plugin", _host(bench, closing, settings))]
+    hosts = [(C_BUNDLE, "bgtask, C plugin", host_for(bench, closing, settings))]
     if bench.app:
-        hosts.append((APP_BUNDLE, "bgtask, Swift app", _host(bench, closing, settings, app=True, c=False)))
+        hosts.append((APP_BUNDLE, "bgtask, Swift app", host_for(bench, closing, settings, app=True, c=False)))
     for bundle, _, host in hosts:
         host.warm(bundle)
     return hosts
@@ -85,7 +80,7 @@ def burst(bench, closing):
     for bundle, name, host in _bundles(bench, closing):
         subjects.append(Subject(
             name, "ours", lambda host=host, bundle=bundle: _burst(bench, host, bundle, count)))
-    wide = _host(bench, closing, {"continuedSlots": 16})
+    wide = host_for(bench, closing, {"continuedSlots": 16})
     wide.warm()
     subjects.append(Subject(
         "bgtask, C plugin, 16 at a time", "ours", lambda: _burst(bench, wide, C_BUNDLE, count)))
@@ -130,7 +125,7 @@ def calls(bench, closing):
         notes = [f"{totals[name] / count:.1f} {name}" for name in totals if name != "syncs"]
         return {"value": totals["syncs"] / count, "notes": notes + [f"{used / count * 1000:.2f} ms of host CPU"]}
 
-    host, wide = _host(bench, closing), _host(bench, closing, {"continuedSlots": 16})
+    host, wide = host_for(bench, closing), host_for(bench, closing, {"continuedSlots": 16})
     for one in (host, wide):
         one.warm()
     return [
@@ -144,7 +139,7 @@ def calls(bench, closing):
 def submissions(bench, closing):
     """Clients that each wait for the answer to one submission before they send the next; nothing is launched."""
     count = 300 if bench.quick else 1500
-    host = _host(bench, closing, {"continuedSlots": 0})
+    host = host_for(bench, closing, {"continuedSlots": 0})
 
     def submit(connections):
         return count / float(bench.tool(
@@ -168,7 +163,7 @@ def submissions(bench, closing):
 def expire(bench, closing):
     """A task waits; a client asks over a kept connection that it expires; the handler's callback reads the clock."""
     count = 10 if bench.quick else 30
-    host = _host(bench, closing)
+    host = host_for(bench, closing)
     host.warm()
     return [
         Subject("a sleeping read of a pipe", "floor", lambda: bench.nanoseconds("bench-floor", "pipe", 20)),
@@ -181,7 +176,7 @@ def expire(bench, closing):
 def progress(bench, closing):
     """The handler reports the time ten times a second; a client that follows the events compares it with its own."""
     count = 20 if bench.quick else 45
-    host = _host(bench, closing)
+    host = host_for(bench, closing)
     host.warm()
     return [
         Subject("a sleeping read of a pipe", "floor", lambda: bench.nanoseconds("bench-floor", "pipe", 20)),
@@ -193,7 +188,7 @@ def progress(bench, closing):
 @row("idle", "Wake-ups of an idle host", "per s", "at most 1")
 def idle(bench, closing):
     """One manifest, no client, nothing pending: how often any thread of bgtaskd, and of its launcher, is woken."""
-    host = _host(bench, closing)
+    host = host_for(bench, closing)
     time.sleep(2 if bench.quick else 6)
     seconds = 5 if bench.quick else 15
 

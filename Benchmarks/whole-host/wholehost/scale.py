@@ -1,0 +1,349 @@
+"""The rows of scale, and those of what is built: minutes, not seconds."""
+import pathlib
+import shutil
+import statistics
+import subprocess
+import time
+
+from . import machine
+from .bench import ROOT, Skipped, Subject, row
+from .host import APP_BUNDLE, C_BUNDLE, Host
+from .rows import FORK, host_for
+
+
+def _submissions(bench, host, count, connections=10):
+    return count / float(bench.tool(
+        "bench-load", "submit", host.socket, f"{C_BUNDLE}.run", bench.numbers(count), count, connections)[0])
+
+
+@row("pending", "Durable submissions per second while 100,000 wait", "per s", "as many as with none", better="more",
+     scale=True)
+def pending(bench, closing):
+    """10 connections; nothing is launched. First with an empty store, then with so many requests that wait."""
+    many, count = (5000, 300) if bench.quick else (100_000, 1500)
+    full = host_for(bench, closing, {"continuedSlots": 0})
+    start = time.monotonic()
+    _submissions(bench, full, many, 100)
+    bench.say(f"  pending: {many} submitted in {time.monotonic() - start:.0f} s")
+
+    def with_none():
+        host = Host(bench, {"continuedSlots": 0})
+        try:
+            return _submissions(bench, host, count)
+        finally:
+            host.close()
+
+    return [
+        Subject("bgtask, none pending", "ours", with_none),
+        Subject(f"bgtask, {many:,} pending", "ours", lambda: _submissions(bench, full, count)),
+    ]
+
+
+def _manifests(folder, count):
+    """Manifests of so many bundles, each with one task of the C handler."""
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"m{number}.yaml").write_text(
+            f"apiVersion: bgtask/v1\nbundle: org.example.m{number}\nlibrary: libBenchHandler.so\n"
+            f"modes: [processing]\ntasks:\n  - {{identifier: org.example.m{number}.run, kind: processing}}\n",
+            encoding="utf-8")
+    return folder
+
+
+def _restart(host):
+    host.stop()
+    return host.start(600)
+
+
+@row("manifests", "Start with 10,000 manifests", "s", "at most 2 s", scale=True)
+def manifests(bench, closing):
+    """From the start of bgtaskd to its first answer."""
+    many = 1000 if bench.quick else 10_000
+    subjects = []
+    for count in (100, many):
+        folder = _manifests(bench.fresh("manifests") / "m", count)
+        host = host_for(bench, closing, manifests=folder, wait=600)
+        subjects.append(Subject(f"bgtask, {count:,} manifests", "ours", lambda host=host: _restart(host)))
+    return subjects
+
+
+@row("manifests-submit", "One submission where there are 10,000 manifests", "us", "at most 1.2 times that with 100",
+     scale=True)
+def manifests_submit(bench, closing):
+    """A client waits for the answer to each; nothing is launched."""
+    many, count = (1000, 50) if bench.quick else (10_000, 300)
+    subjects = []
+    for size in (100, many):
+        folder = _manifests(bench.fresh("manifests") / "m", size)
+        host = host_for(bench, closing, {"continuedSlots": 0}, manifests=folder, wait=600)
+        subjects.append(Subject(
+            f"bgtask, {size:,} manifests", "ours", lambda host=host: [int(line) for line in bench.tool(
+                "bench-load", "submit", host.socket, f"{C_BUNDLE}.run", bench.numbers(count), count, 1)[1:]]))
+    return subjects
+
+
+@row("unknown", "A submission that no manifest permits, at 1,000 manifests", "us", "at most 5 ms, off the actor",
+     scale=True)
+def unknown(bench, closing):
+    """From the request to the refusal, over a new connection each; the host reads its directories again for it."""
+    many, count = (200, 5) if bench.quick else (1000, 20)
+    subjects = []
+
+    def refused(host):
+        samples = []
+        for number in range(count):
+            start = time.monotonic_ns()
+            host.ask("POST", "/v1/requests", {"identifier": f"org.example.absent.n{number}"}, expected=403)
+            samples.append(time.monotonic_ns() - start)
+        return samples
+
+    for size in (5, many):
+        host = host_for(bench, closing, manifests=_manifests(bench.fresh("manifests") / "m", size), wait=600)
+        subjects.append(Subject(f"bgtask, {size:,} manifests", "ours", lambda host=host: refused(host)))
+    return subjects
+
+
+@row("recording", "Start with a full recording", "s", "0.1 s until it serves", scale=True)
+def recording(bench, closing):
+    """From the start of bgtaskd to its first answer; the recording is filled by bursts of jobs to 60 MiB, of the
+    64 MiB that it may have, or, with --quick, to 6. The same store is started with and without it."""
+    host = host_for(bench, closing, {"continuedSlots": 16})
+    folder, limit = host.state / "recording", (6 if bench.quick else 60) * 2**20
+
+    def size():
+        return sum(file.stat().st_size for file in folder.iterdir())
+
+    while size() < limit:
+        before = size()
+        bench.tool("bench-load", "burst", host.socket, host.stamps(), f"{C_BUNDLE}.run", bench.numbers(1000), 1000, 10)
+        if size() <= before:
+            break
+    filled = size()
+
+    def without():
+        host.stop()
+        aside = host.folder / "recording"
+        shutil.move(folder, aside)
+        try:
+            return host.start(600)
+        finally:
+            host.stop()
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.move(aside, folder)
+
+    empty = host_for(bench, closing)
+    return [
+        Subject("bgtask, empty store", "ours", lambda: _restart(empty)),
+        Subject("bgtask, the store without the recording", "ours", without),
+        Subject(f"bgtask, {filled / 2**20:.0f} MiB of recording", "ours", lambda: _restart(host)),
+    ]
+
+
+def _hold(bench, host, bundle, count):
+    """So many tasks that stay, as simulated launches, of which any number may run."""
+    bench.tool("bench-load", "hold", host.socket, host.stamps(bundle), f"{bundle}.hold", bench.numbers(count), count, 8)
+    time.sleep(2)
+
+
+@row("watch", "1,000 live tasks, watched once a second", "% of a core", "at most 0.8 %", scale=True)
+def watch(bench, closing):
+    """CPU time of bgtaskd while nothing happens but that 1,000 tasks wait. The floor reads a kernel file that stays open
+    as often."""
+    count, seconds = (100, 5) if bench.quick else (1000, 20)
+    host = host_for(bench, closing)
+    _hold(bench, host, C_BUNDLE, count)
+
+    def used():
+        before, start = machine.precise_usage(host.process.pid), time.monotonic()
+        time.sleep(seconds)
+        return (machine.precise_usage(host.process.pid) - before) / 1e7 / (time.monotonic() - start)
+
+    return [
+        Subject(
+            f"{count:,} kept descriptors, read once a second", "floor",
+            lambda: int(bench.tool("bench-floor", "watch", 50_000)[0]) * count / 1e7),
+        Subject(f"bgtask, {count:,} live tasks", "ours", used),
+    ]
+
+
+@row("live", "Memory of a live task, PSS", "kB", "a Swift app: at most a sixth of one that is loaded afresh", scale=True)
+def live(bench, closing):
+    """The mean over 200 tasks that wait, without the template that they were cloned from. An app that starts a thread
+    while it is loaded can't be cloned: it shows what an app costs that is loaded afresh."""
+    count = 30 if bench.quick else 200
+
+    def memory(bundle, number, **options):
+        host = Host(bench, **options)
+        try:
+            before = set(machine.children(host.process.pid))
+            _hold(bench, host, bundle, number)
+            sizes = []
+            for process in set(machine.children(host.process.pid)) - before:
+                try:
+                    sizes.append(machine.proportional_set(process))
+                except OSError:
+                    continue
+            # Templates and standbys are few, so the median is a task's.
+            return {"value": statistics.median(sizes), "notes": [
+                f"{sum(sizes) / 1000:.1f} MB for {number} tasks, templates and standbys"]}
+        finally:
+            host.stop(120)
+            host.close()
+
+    subjects = []
+    if bench.app:
+        afresh = bench.app.with_name("libBenchAppAfresh.so")
+        if afresh.exists():
+            subjects.append(Subject(
+                "bgtask, Swift app, loaded afresh", "floor",
+                lambda: memory(APP_BUNDLE, min(count, 50), app=True, c=False, library=afresh)))
+        subjects.append(Subject(
+            "bgtask, Swift app, cloned", "ours", lambda: memory(APP_BUNDLE, count, app=True, c=False)))
+    return subjects + [Subject("bgtask, C plugin, cloned", "ours", lambda: memory(C_BUNDLE, count))]
+
+
+@row("history", "What a launch leaves on the disk", "bytes", "at most 1 KB")
+def history(bench, _closing):
+    """How much larger the store is after 1,000 more launches, after a regular stop; and the recording."""
+    count = 300 if bench.quick else 1000
+
+    def grown():
+        host = Host(bench)
+        try:
+            sizes = []
+            for _ in range(2):
+                bench.tool(
+                    "bench-load", "burst", host.socket, host.stamps(), f"{C_BUNDLE}.run", bench.numbers(count), count, 10)
+                host.stop()
+                sizes.append([
+                    (host.state / "store.sqlite").stat().st_size,
+                    sum(file.stat().st_size for file in (host.state / "recording").iterdir())])
+                host.start()
+            store, recorded = ((after - before) / count for before, after in zip(*sizes))
+            return {"value": store, "notes": [f"{recorded:.0f} bytes of recording for each launch"]}
+        finally:
+            host.close()
+
+    return [Subject("bgtask", "ours", grown)]
+
+
+@row("eight", "Eight submissions at once: to the handler of each", "us", "by template alone: 8 forks (C), 15 (app)")
+def eight(bench, closing):
+    """Eight connections submit at the same time, with room for eight launches; the median over all handlers' first
+    instructions, from the first submission on. `make bench-parts` has the figure of the launcher alone."""
+    rounds = 4 if bench.quick else 15
+    subjects = [Subject(FORK, "floor", lambda: bench.nanoseconds("bench-floor", "fork", 200))]
+    kinds = [(C_BUNDLE, "bgtask, C plugin", {})]
+    if bench.app:
+        kinds.append((APP_BUNDLE, "bgtask, Swift app", {"app": True, "c": False}))
+    for bundle, name, options in kinds:
+        host = host_for(bench, closing, {"continuedSlots": 8}, **options)
+        host.warm(bundle)
+
+        def started(host=host, bundle=bundle):
+            samples = []
+            for _ in range(rounds):
+                samples += bench.nanoseconds(
+                    "bench-load", "together", host.socket, host.stamps(bundle), f"{bundle}.run", bench.numbers(8), 8)
+                time.sleep(0.2)
+            return samples
+
+        subjects.append(Subject(name, "ours", started))
+    return subjects
+
+
+@row("accounting", "CPU time of a task that forks twice, as the host reports it", "ms", "within 2 % of 800 ms")
+def accounting(bench, closing):
+    """The task uses 100 ms itself, 200 in a child, 300 in an orphan and 200 in 20 children of another orphan; each
+    process measures its own share."""
+    host = host_for(bench, closing, subprocesses=True)
+    host.warm()
+
+    def reported():
+        number = bench.numbers(1)
+        host.ask("POST", "/v1/requests", {"identifier": f"{C_BUNDLE}.forks.{number}"})
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            launch = host.ask("GET", f"/v1/launches?identifier={C_BUNDLE}.forks.{number}&limit=1")
+            if launch and launch[0]["endedAt"]:
+                if launch[0]["outcome"] != "succeeded":
+                    raise RuntimeError(f"the task ended {launch[0]['outcome']}: {launch[0]['message']}")
+                return launch[0]["cpuSeconds"] * 1000
+            time.sleep(0.05)
+        raise RuntimeError("the task did not end within a minute")
+
+    return [Subject("used", "floor", lambda: 800.0), Subject("bgtask", "ours", reported)]
+
+
+@row("size", "Programs on the disk, stripped", "MB", "host at most 30 MB, command line at most 15 MB")
+def size(bench, _closing):
+    """As `make install` would strip them; what it links statically besides is not counted where --bin was not built
+    so."""
+
+    def stripped(name):
+        copy = bench.fresh("size") / name
+        shutil.copy(bench.programs / name, copy)
+        subprocess.run(["strip", copy], check=True)
+        return copy.stat().st_size / 1e6
+
+    return [
+        Subject(name, "ours", lambda name=name: stripped(name)) for name in ("bgtaskd", "bgtask", "bgtask-runner")]
+
+
+@row("start", "Start of the command line: bgtask --version", "us", "at most 5 ms")
+def start(bench, _closing):
+    """From the order to its end, beside a small C program that ends at once."""
+    count = 10 if bench.quick else 40
+
+    def run(*command):
+        samples = []
+        for _ in range(count):
+            begun = time.monotonic_ns()
+            subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            samples.append(time.monotonic_ns() - begun)
+        return samples
+
+    return [
+        Subject("a C program", "floor", lambda: run(bench.tools / "bench-task")),
+        Subject("bgtask --version", "ours", lambda: run(bench.programs / "bgtask", "--version")),
+        Subject("bgtaskd --version", "ours", lambda: run(bench.programs / "bgtaskd", "--version")),
+    ]
+
+
+@row("build", "Building", "s", "release within 1.3 times a package of its dependencies alone", scale=True, named=True)
+def build(bench, _closing):
+    """A release build of bgtaskd from nothing, and a debug build after one file of the host's core was changed. Takes
+    a quarter of an hour, and only when it is named."""
+
+    def swift(*arguments):
+        begun = time.monotonic()
+        subprocess.run(["swift", "build", *arguments], cwd=ROOT, check=True, capture_output=True)
+        return time.monotonic() - begun
+
+    def release():
+        if len(release.times) == 1:
+            return release.times[0]
+        release.times.append(swift(
+            "-c", "release", "--product", "bgtaskd", "--scratch-path", str(bench.fresh("build") / "b")))
+        return release.times[0]
+
+    release.times = []
+
+    def changed():
+        # The same flags as the Makefile's, or everything would be built again.
+        flags = ["--explicit-target-dependency-import-check", "error", "--product", "bgtaskd"]
+        file = pathlib.Path(ROOT / "Sources/Host/HostCore/HostCore.swift")
+        if not file.exists():
+            raise Skipped("Sources/Host/HostCore/HostCore.swift is not there")
+        swift(*flags)
+        original = file.read_bytes()
+        try:
+            file.write_bytes(original + b"\n/// Changed by a benchmark.\nprivate let benchmarkChange = 0\n")
+            return swift(*flags)
+        finally:
+            file.write_bytes(original)
+
+    return [
+        Subject("release build of bgtaskd", "ours", release),
+        Subject("debug build after one change in the host's core", "ours", changed),
+    ]
