@@ -57,12 +57,12 @@ fix:
 
 bench:
 	@.ci/packages build bench
-	swift build -c release --product bgtaskd
-	swift build -c release --product bgtask
-	swift build -c release --product bgtask-runner
+	swift build -c release --static-swift-stdlib --product bgtaskd
+	swift build -c release --static-swift-stdlib --product bgtask
+	swift build -c release --static-swift-stdlib --product bgtask-runner
 	swift build -c release --package-path Benchmarks --product BenchmarkSwift
 	swift build -c release --package-path Benchmarks/whole-host/App
-	Benchmarks/whole-host/bench --bin "$$(swift build -c release --show-bin-path)" \
+	Benchmarks/whole-host/bench --bin "$$(swift build -c release --static-swift-stdlib --show-bin-path)" \
 	    --app Benchmarks/whole-host/App/.build/release/libBenchApp.so \
 	    --template-plugin Benchmarks/.build/release/libBenchmarkSwift.so \
 	    $(if $(QUICK),--quick) $(if $(PAGE),--page '$(PAGE)') $(ROWS)

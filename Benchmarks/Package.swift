@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
 //
-// A package of its own, so that neither a build nor a test of the project pays for it. `make bench` runs it.
+// A package of its own, so that neither a build nor a test of the project pays for it. `make bench-parts` runs it.
 import PackageDescription
 
 let withoutSwiftRuntime: LinkerSetting = .unsafeFlags(["-enable-experimental-feature", "Embedded"])

@@ -1,1 +1,2 @@
-"""The benchmarks of a whole host: client, socket, core, store, launcher and tasks, beside peers and floors."""
+"""The benchmarks of a whole host: client, socket, core, store, launcher and tasks, beside peers and
+floors."""

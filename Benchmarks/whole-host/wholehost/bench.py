@@ -1,4 +1,5 @@
 """What the rows share: the work folder, the small C programs, the results of a row."""
+
 import pathlib
 import re
 import shutil
@@ -39,11 +40,15 @@ class Bench:
             ("bench-load", ["load.c", "http.c"], []),
             ("bench-task", ["task.c"], []),
             ("bench-floor", ["floors.c"], ["-lsqlite3", "-ldl", "-rdynamic"]),
-            ("libBenchHandler.so", ["handler.c"],
-             ["-fPIC", "-shared", f"-Wl,--version-script={ROOT}/Plugins/exports.map"]),
+            (
+                "libBenchHandler.so",
+                ["handler.c"],
+                ["-fPIC", "-shared", f"-Wl,--version-script={ROOT}/Plugins/exports.map"],
+            ),
         ]:
             subprocess.run(
-                flags + ["-o", self.tools / name] + [source / file for file in files] + rest, check=True)
+                flags + ["-o", self.tools / name] + [source / file for file in files] + rest, check=True
+            )
 
     def fresh(self, name):
         """A new, empty folder."""
@@ -61,7 +66,12 @@ class Bench:
     def tool(self, name, *arguments, timeout=900):
         """Runs one of the C programs; its lines."""
         done = subprocess.run(
-            [self.tools / name, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, check=False)
+            [self.tools / name, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
         if done.returncode != 0:
             raise RuntimeError(f"{name} {' '.join(map(str, arguments))}: {done.stderr.strip()[:2000]}")
         return done.stdout.split("\n")[:-1]
@@ -82,10 +92,13 @@ def percentile(samples, share):
 
 
 class Subject:
-    """One thing that a row measures: a floor, a peer, or the host. A round gives it one value."""
+    """One thing that a row measures: a floor, a peer, or the host. A round gives it one value.
 
-    def __init__(self, name, role, measure):
-        self.name, self.role, self.measure = name, role, measure
+    `against` names other subjects of the row whose ratio to this one the page says as well.
+    """
+
+    def __init__(self, name, role, measure, against=()):
+        self.name, self.role, self.measure, self.against = name, role, measure, against
         self.values, self.tails, self.notes, self.problem = [], [], [], None
 
     def take(self, rounds):
@@ -107,35 +120,54 @@ class Subject:
         else:
             self.values.append(result)
 
-    def json(self, base):
-        """As the page and results.json have it."""
+    def ratio(self, base):
+        """The median over the rounds of this one's value divided by the other one's; `None` if one was not
+        measured."""
+        if not self.values or not base.values or not all(base.values):
+            return None
+        return statistics.median(value / other for value, other in zip(self.values, base.values))
+
+    def json(self, subjects):
+        """As the page and figures.json have it."""
         if not self.values:
             return {"name": self.name, "role": self.role, "problem": self.problem or "not measured"}
         answer = {
-            "name": self.name, "role": self.role, "median": statistics.median(self.values),
-            "least": min(self.values), "most": max(self.values), "rounds": self.values, "notes": self.notes,
+            "name": self.name,
+            "role": self.role,
+            "median": statistics.median(self.values),
+            "least": min(self.values),
+            "most": max(self.values),
+            "rounds": self.values,
+            "notes": self.notes,
         }
         if self.tails:
             answer["p99"] = statistics.median(self.tails)
-        if base and base.values and all(base.values):
-            answer["ratio"] = statistics.median(
-                value / other for value, other in zip(self.values, base.values))
+        base = next(subject for subject in subjects if subject.values)
+        answer["ratio"] = self.ratio(base)
+        others = {other.name: self.ratio(other) for other in subjects if other.name in self.against}
+        answer["against"] = {name: ratio for name, ratio in others.items() if ratio is not None}
         if self.problem:
             answer["problem"] = self.problem
         return answer
 
 
 def row(name, title, unit, goal, better="less", scale=False, named=False):
-    """Declares a row. Its function gets the bench and a list for what is to be called at the end; it returns the
-    subjects.
+    """Declares a row. Its function gets the bench and a list for what is to be called at the end; it
+    returns the subjects.
 
-    A row of scale is measured in three rounds at most; a named one only when its name was given.
-    """
+    A row of scale is measured in three rounds at most; a named one only when its name was given."""
 
     def declare(function):
         ROWS[name] = {
-            "name": name, "title": title, "unit": unit, "goal": goal, "better": better, "scale": scale, "named": named,
-            "subjects": function, "about": (function.__doc__ or "").strip(),
+            "name": name,
+            "title": title,
+            "unit": unit,
+            "goal": goal,
+            "better": better,
+            "scale": scale,
+            "named": named,
+            "subjects": function,
+            "about": (function.__doc__ or "").strip(),
         }
         return function
 
@@ -150,8 +182,10 @@ def measure(bench, entry):
     closing = []
     try:
         subjects = [
-            subject for subject in entry["subjects"](bench, closing)
-            if not bench.only or re.search(bench.only, subject.name)]
+            subject
+            for subject in entry["subjects"](bench, closing)
+            if not bench.only or re.search(bench.only, subject.name)
+        ]
         rounds = min(bench.rounds, 3) if entry["scale"] else bench.rounds
         for number in range(rounds):
             for subject in subjects:
@@ -161,11 +195,15 @@ def measure(bench, entry):
     finally:
         for close in reversed(closing):
             close()
-    base = next((subject for subject in subjects if subject.values), None)
     return {
-        "row": entry["name"], "title": entry["title"], "unit": entry["unit"], "goal": entry["goal"],
-        "better": entry["better"], "about": " ".join(entry["about"].split()),
-        "subjects": [subject.json(base) for subject in subjects], "noise": noise.end(),
+        "row": entry["name"],
+        "title": entry["title"],
+        "unit": entry["unit"],
+        "goal": entry["goal"],
+        "better": entry["better"],
+        "about": " ".join(entry["about"].split()),
+        "subjects": [subject.json(subjects) for subject in subjects],
+        "noise": noise.end(),
     }
 
 

@@ -1,4 +1,5 @@
 """A host of its own, in a folder of its own, as a user would start one."""
+
 import http.client
 import json
 import os
@@ -35,7 +36,7 @@ tasks:
 class UnixConnection(http.client.HTTPConnection):
     """HTTP over a Unix socket."""
 
-    def __init__(self, path, timeout=120):
+    def __init__(self, path, timeout=600):
         super().__init__("bgtask", timeout=timeout)
         self.path = path
 
@@ -48,8 +49,19 @@ class UnixConnection(http.client.HTTPConnection):
 class Host:
     """A running bgtaskd. `settings` are keys of the section `scheduling` of its configuration."""
 
-    def __init__(self, bench, settings=None, app=False, c=True, subprocesses=False, state=None, manifests=None,
-                 extra=None, library=None, wait=60):
+    def __init__(
+        self,
+        bench,
+        settings=None,
+        app=False,
+        c=True,
+        subprocesses=False,
+        state=None,
+        manifests=None,
+        extra=None,
+        library=None,
+        wait=60,
+    ):
         self.bench = bench
         self.folder = bench.fresh("host")
         self.state = state or self.folder / "state"
@@ -60,7 +72,8 @@ class Host:
         if c:
             shutil.copy(bench.tools / "libBenchHandler.so", self.plugins)
             (self.manifests / "bench.yaml").write_text(
-                C_MANIFEST.replace("SUBPROCESSES", "true" if subprocesses else "false"), encoding="utf-8")
+                C_MANIFEST.replace("SUBPROCESSES", "true" if subprocesses else "false"), encoding="utf-8"
+            )
         if app:
             shutil.copy(library or bench.app, self.plugins / "libBenchApp.so")
             (self.manifests / "benchapp.yaml").write_text(APP_MANIFEST, encoding="utf-8")
@@ -80,10 +93,26 @@ class Host:
         """Starts it; the seconds until it answers."""
         start = time.monotonic()
         self.process = subprocess.Popen(
-            [self.bench.programs / "bgtaskd", "--plugins", self.plugins, "--manifests", self.manifests,
-             "--state", self.state, "--socket", self.socket, "--conditions", "simulated",
-             "--config", self.folder / "bench.yaml", "--config-root", self.folder],
-            stdout=self.log, stderr=self.log)
+            [
+                self.bench.programs / "bgtaskd",
+                "--plugins",
+                self.plugins,
+                "--manifests",
+                self.manifests,
+                "--state",
+                self.state,
+                "--socket",
+                self.socket,
+                "--conditions",
+                "simulated",
+                "--config",
+                self.folder / "bench.yaml",
+                "--config-root",
+                self.folder,
+            ],
+            stdout=self.log,
+            stderr=self.log,
+        )
         deadline = start + wait
         while True:
             try:
@@ -120,7 +149,9 @@ class Host:
     def warm(self, bundle=C_BUNDLE, count=20):
         """Runs some tasks, so that templates and code are loaded."""
         first = self.bench.numbers(count)
-        self.bench.tool("bench-load", "burst", self.socket, self.stamps(bundle), f"{bundle}.run", first, count, 2)
+        self.bench.tool(
+            "bench-load", "burst", self.socket, self.stamps(bundle), f"{bundle}.run", first, count, 2
+        )
         time.sleep(0.3)
 
     def expire_all(self):

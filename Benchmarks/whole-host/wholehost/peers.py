@@ -1,4 +1,6 @@
-"""The peers: what Debian and PyPI have for running jobs. Each runs `bench-task`, or appends a stamp itself."""
+"""The peers: what Debian and PyPI have for running jobs. Each runs `bench-task`, or appends a stamp
+itself."""
+
 import os
 import pathlib
 import shutil
@@ -24,7 +26,7 @@ class Stamps:
     def records(self):
         """All (number, what, time)."""
         data = self.path.read_bytes()
-        return list(STAMP.iter_unpack(data[:len(data) // STAMP.size * STAMP.size]))
+        return list(STAMP.iter_unpack(data[: len(data) // STAMP.size * STAMP.size]))
 
     def wait(self, numbers, limit=300):
         """Waits until each of these tasks left its stamp; the last one's time."""
@@ -35,7 +37,9 @@ class Stamps:
             if len(last) >= len(missing):
                 return max(last)
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{len(missing) - len(last)} of {len(missing)} tasks did not run in {limit} s")
+                raise RuntimeError(
+                    f"{len(missing) - len(last)} of {len(missing)} tasks did not run in {limit} s"
+                )
             time.sleep(0.002)
 
 
@@ -70,8 +74,16 @@ class Peer:
     def spawn(self, *command, **options):
         """Starts a process that is ended with the peer."""
         log = open(self.folder / "log", "ab")
-        self.processes.append(subprocess.Popen(
-            list(map(str, command)), stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder, **options))
+        self.processes.append(
+            subprocess.Popen(
+                list(map(str, command)),
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                cwd=self.folder,
+                **options,
+            )
+        )
         log.close()
         return self.processes[-1]
 
@@ -119,7 +131,9 @@ class Xargs(Peer):
     def submit_all(self, numbers):
         subprocess.run(
             ["xargs", "-P2", "-n1", str(self.task), str(self.stamps.path)],
-            input="\n".join(map(str, numbers)).encode(), check=True)
+            input="\n".join(map(str, numbers)).encode(),
+            check=True,
+        )
 
 
 class Parallel(Xargs):
@@ -134,7 +148,10 @@ class Parallel(Xargs):
     def submit_all(self, numbers):
         subprocess.run(
             ["parallel", "-j2", "--will-cite", str(self.task), str(self.stamps.path)],
-            input="\n".join(map(str, numbers)).encode(), check=True, stderr=subprocess.DEVNULL)
+            input="\n".join(map(str, numbers)).encode(),
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
 
 
 class TaskSpooler(Peer):
@@ -145,19 +162,29 @@ class TaskSpooler(Peer):
     def start(self):
         available("tsp")
         self.environment = os.environ | {
-            "TS_SOCKET": str(self.folder / "socket"), "TS_SLOTS": "2", "TS_MAXFINISHED": "1000000",
-            "TMPDIR": str(self.folder)}
+            "TS_SOCKET": str(self.folder / "socket"),
+            "TS_SLOTS": "2",
+            "TS_MAXFINISHED": "1000000",
+            "TMPDIR": str(self.folder),
+        }
         subprocess.run(["tsp", "-S", "2"], env=self.environment, check=True, stdout=subprocess.DEVNULL)
 
     def submit(self, number):
         subprocess.run(
-            ["tsp", "-n", str(self.task), str(self.stamps.path), str(number)], env=self.environment, check=True,
-            stdout=subprocess.DEVNULL)
+            ["tsp", "-n", str(self.task), str(self.stamps.path), str(number)],
+            env=self.environment,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
 
     def submit_all(self, numbers):
         subprocess.run(
-            ["xargs", "-n1", "tsp", "-n", str(self.task), str(self.stamps.path)], env=self.environment, check=True,
-            input="\n".join(map(str, numbers)).encode(), stdout=subprocess.DEVNULL)
+            ["xargs", "-n1", "tsp", "-n", str(self.task), str(self.stamps.path)],
+            env=self.environment,
+            check=True,
+            input="\n".join(map(str, numbers)).encode(),
+            stdout=subprocess.DEVNULL,
+        )
 
     def close(self):
         subprocess.run(["tsp", "-K"], env=self.environment, check=False)
@@ -181,8 +208,11 @@ class At(Peer):
 
     def submit(self, number):
         subprocess.run(
-            ["at", "-M", "now"], input=f"{self.task} {self.stamps.path} {number}\n".encode(), check=True,
-            stderr=subprocess.DEVNULL)
+            ["at", "-M", "now"],
+            input=f"{self.task} {self.stamps.path} {number}\n".encode(),
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
 
 
 class SystemdRun(Peer):
@@ -198,7 +228,9 @@ class SystemdRun(Peer):
 
     def submit(self, number):
         subprocess.run(
-            ["systemd-run", "--quiet", "--collect", str(self.task), str(self.stamps.path), str(number)], check=True)
+            ["systemd-run", "--quiet", "--collect", str(self.task), str(self.stamps.path), str(number)],
+            check=True,
+        )
 
 
 def python_peers(bench):
@@ -212,21 +244,22 @@ def python_peers(bench):
         try:
             subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True)
             subprocess.run(
-                [folder / "bin/pip", "install", "--quiet", *PYTHON_PEERS], check=True, capture_output=True)
+                [folder / "bin/pip", "install", "--quiet", *PYTHON_PEERS], check=True, capture_output=True
+            )
         except subprocess.CalledProcessError as error:
             bench.venv_problem = f"PyPI's packages could not be installed: {error.stderr.decode()[-200:]}"
             raise Skipped(bench.venv_problem) from None
     return python
 
 
-TASKS = '''
+TASKS = """
 import os, struct, sys, time
 def stamp(path, number):
     record = struct.pack("=qqq", number, 1, time.monotonic_ns())
     file = os.open(path, os.O_WRONLY | os.O_APPEND)
     os.write(file, record)
     os.close(file)
-'''
+"""
 
 
 class PythonPeer(Peer):
@@ -245,11 +278,18 @@ class PythonPeer(Peer):
             "for line in sys.stdin:\n"
             "    for number in map(int, line.split()):\n"
             f"        {self.call}\n"
-            "    print('done', flush=True)\n")
+            "    print('done', flush=True)\n"
+        )
         (self.folder / "client.py").write_text(client, encoding="utf-8")
         self.client = subprocess.Popen(
-            [self.python, "client.py"], cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            stderr=open(self.folder / "log", "ab"), env=self.environment())
+            [self.python, "client.py"],
+            cwd=self.folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            stderr=open(self.folder / "log", "ab"),
+            env=self.environment(),
+        )
         self.client.stdout.readline()
         self.work()
         number = self.bench.numbers(1)
@@ -263,8 +303,18 @@ class PythonPeer(Peer):
     def prepare(self):
         """Starts what is below the queue."""
         self.spawn(
-            available("redis-server"), "--port", "0", "--unixsocket", self.redis, "--save", "", "--appendonly", "no",
-            "--dir", self.folder)
+            available("redis-server"),
+            "--port",
+            "0",
+            "--unixsocket",
+            self.redis,
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+            "--dir",
+            self.folder,
+        )
         deadline = time.monotonic() + 10
         while not self.redis.exists() and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -279,7 +329,9 @@ class PythonPeer(Peer):
         self.client.stdin.write(" ".join(map(str, numbers)) + "\n")
         self.client.stdin.flush()
         if self.client.stdout.readline() != "done\n":
-            raise RuntimeError("the client ended: " + (self.folder / "log").read_text(encoding="utf-8")[-300:])
+            raise RuntimeError(
+                "the client ended: " + (self.folder / "log").read_text(encoding="utf-8")[-300:]
+            )
 
     def close(self):
         if hasattr(self, "client"):
@@ -293,8 +345,7 @@ class RQ(PythonPeer):
 
     name = "RQ, 2 workers, Redis"
     most = 150
-    setup = ("import redis, rq, tasks\n"
-             "queue = rq.Queue(connection=redis.Redis(unix_socket_path=REDIS))")
+    setup = "import redis, rq, tasks\n" "queue = rq.Queue(connection=redis.Redis(unix_socket_path=REDIS))"
 
     @property
     def call(self):
@@ -304,8 +355,13 @@ class RQ(PythonPeer):
     def work(self):
         for _ in range(2):
             self.spawn(
-                self.python.parent / "rq", "worker", "--url", f"unix://{self.redis}", "--quiet",
-                env=self.environment())
+                self.python.parent / "rq",
+                "worker",
+                "--url",
+                f"unix://{self.redis}",
+                "--quiet",
+                env=self.environment(),
+            )
 
 
 class Celery(PythonPeer):
@@ -313,12 +369,12 @@ class Celery(PythonPeer):
 
     name = "Celery, 2 children, one task each, Redis"
     most = 20
-    files = {"tasks.py": '''
+    files = {"tasks.py": """
 import celery
 app = celery.Celery("tasks", broker="redis+socket://" + os.environ["BENCH_REDIS"])
 app.conf.broker_connection_retry_on_startup = True
 run = app.task(stamp, name="tasks.run")
-'''}
+"""}
     setup = "import tasks"
 
     @property
@@ -328,19 +384,31 @@ run = app.task(stamp, name="tasks.run")
 
     def work(self):
         self.spawn(
-            self.python.parent / "celery", "-A", "tasks", "worker", "--concurrency", "2", "--max-tasks-per-child", "1",
-            "--loglevel", "ERROR", "--without-gossip", "--without-mingle", env=self.environment() | {"C_FORCE_ROOT": "1"})
+            self.python.parent / "celery",
+            "-A",
+            "tasks",
+            "worker",
+            "--concurrency",
+            "2",
+            "--max-tasks-per-child",
+            "1",
+            "--loglevel",
+            "ERROR",
+            "--without-gossip",
+            "--without-mingle",
+            env=self.environment() | {"C_FORCE_ROOT": "1"},
+        )
 
 
 class Huey(PythonPeer):
     """Huey: workers that stay, so tasks are not isolated."""
 
     name = "Huey, 2 processes that stay, Redis"
-    files = {"tasks.py": '''
+    files = {"tasks.py": """
 import huey as huey_module
 huey = huey_module.RedisHuey("bench", url="unix://" + os.environ["BENCH_REDIS"])
 run = huey.task()(stamp)
-'''}
+"""}
     setup = "import tasks"
 
     @property
@@ -350,8 +418,16 @@ run = huey.task()(stamp)
 
     def work(self):
         self.spawn(
-            self.python.parent / "huey_consumer", "tasks.huey", "-k", "process", "-w", "2", "-d", "0.01",
-            env=self.environment())
+            self.python.parent / "huey_consumer",
+            "tasks.huey",
+            "-k",
+            "process",
+            "-w",
+            "2",
+            "-d",
+            "0.01",
+            env=self.environment(),
+        )
 
 
 ALL = [Xargs, Parallel, TaskSpooler, At, SystemdRun, RQ, Celery, Huey]

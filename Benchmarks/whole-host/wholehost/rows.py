@@ -1,4 +1,5 @@
 """The rows that take seconds."""
+
 import os
 import subprocess
 import tempfile
@@ -8,6 +9,7 @@ from . import machine, peers
 from .bench import Skipped, Subject, row
 from .host import APP_BUNDLE, C_BUNDLE, Host
 
+CLONES = "clones of a Foundation template, two at a time"
 FORK = "bare fork, _exit and wait"
 
 
@@ -16,7 +18,6 @@ def host_for(bench, closing, *arguments, **options):
     host = Host(bench, *arguments, **options)
     closing.append(host.close)
     return host
-
 
 
 def _bundles(bench, closing, settings=None):
@@ -31,65 +32,120 @@ def _bundles(bench, closing, settings=None):
 
 @row("latency", "Submission to handler, warm and idle, durable", "us", "at most 1 ms, and a quarter of at's")
 def latency(bench, closing):
-    """One task is submitted over a kept connection, and its handler's first instruction is awaited; then everything
-    rests for 30 ms. The host stores the request, and the launch, before the handler runs."""
+    """One task is submitted over a kept connection, and its handler's first instruction is awaited; then
+    everything rests for 30 ms. The host stores the request, and the launch, before the handler runs."""
     count = 15 if bench.quick else 60
     subjects = [
         Subject(FORK, "floor", lambda: bench.nanoseconds("bench-floor", "fork", 200)),
         Subject(
-            "one synced SQLite transaction", "floor",
-            lambda: bench.nanoseconds("bench-floor", "sqlite", bench.fresh("floor") / "q", 200)),
+            "one synced SQLite transaction",
+            "floor",
+            lambda: bench.nanoseconds("bench-floor", "sqlite", bench.fresh("floor") / "q", 200),
+        ),
     ]
     for kind in peers.WITH_LATENCY:
         peer = peers.LazyPeer(kind, bench, closing)
-        subjects.append(Subject(
-            kind.name, "peer", lambda peer=peer, kind=kind: peer.started().latency(min(count, 3 if kind.most < 50 else 20))))
+        subjects.append(
+            Subject(
+                kind.name,
+                "peer",
+                lambda peer=peer, kind=kind: peer.started().latency(min(count, 3 if kind.most < 50 else 20)),
+            )
+        )
     for bundle, name, host in _bundles(bench, closing):
-        subjects.append(Subject(name, "ours", lambda host=host, bundle=bundle: bench.nanoseconds(
-            "bench-load", "one", host.socket, host.stamps(bundle), f"{bundle}.run", bench.numbers(count), count, 30)))
+        subjects.append(
+            Subject(
+                name,
+                "ours",
+                lambda host=host, bundle=bundle: bench.nanoseconds(
+                    "bench-load",
+                    "one",
+                    host.socket,
+                    host.stamps(bundle),
+                    f"{bundle}.run",
+                    bench.numbers(count),
+                    count,
+                    30,
+                ),
+                against=["one synced SQLite transaction", peers.At.name],
+            )
+        )
     return subjects
 
 
 def _burst(bench, host, bundle, count, connections=10):
     lines = bench.tool(
-        "bench-load", "burst", host.socket, host.stamps(bundle), f"{bundle}.run", bench.numbers(count), count,
-        connections)
+        "bench-load",
+        "burst",
+        host.socket,
+        host.stamps(bundle),
+        f"{bundle}.run",
+        bench.numbers(count),
+        count,
+        connections,
+    )
     seconds = {line.split()[0]: float(line.split()[1]) for line in lines}
-    return {"value": count / seconds["ended"], "notes": [
-        f"submitted in {seconds['submitted']:.2f} s, all started in {seconds['started']:.2f} s, all ended in "
-        f"{seconds['ended']:.2f} s"]}
+    return {
+        "value": count / seconds["ended"],
+        "notes": [
+            f"submitted in {seconds['submitted']:.2f} s, all started in {seconds['started']:.2f} s, "
+            f"all ended in {seconds['ended']:.2f} s"
+        ],
+    }
 
 
-@row("burst", "Durable jobs per second, a burst of 1,000", "jobs/s",
-     "C plugin: 0.4, later 0.6 times xargs; Swift app: 0.3 times the clones", better="more")
+@row(
+    "burst",
+    "Durable jobs per second, a burst of 1,000",
+    "jobs/s",
+    "C plugin: 0.4, later 0.6 times xargs; Swift app: 0.3 times the clones",
+    better="more",
+)
 def burst(bench, closing):
-    """From the first submission, over 10 connections, until all tasks have run and the host has recorded their ends.
-    Two run at a time, as with the peers; with bursts of fewer tasks where a peer is slow."""
+    """From the first submission, over 10 connections, until all tasks have run and the host has recorded
+    their ends. Two run at a time, as with the peers; with bursts of fewer tasks where a peer is slow."""
     count = 200 if bench.quick else 1000
     subjects = []
     for kind in peers.ALL:
         peer = peers.LazyPeer(kind, bench, closing)
         subjects.append(Subject(kind.name, "peer", lambda peer=peer: peer.started().burst(count)))
-    subjects.insert(1, Subject(
-        "forks, two at a time", "floor",
-        lambda: 1000 / float(bench.tool("bench-floor", "forks", 1000)[0])))
+    subjects.insert(
+        1,
+        Subject(
+            "forks, two at a time", "floor", lambda: 1000 / float(bench.tool("bench-floor", "forks", 1000)[0])
+        ),
+    )
     if bench.template_plugin:
-        subjects.insert(2, Subject(
-            "clones of a Foundation template, two at a time", "floor",
-            lambda: 1000 / float(bench.tool("bench-floor", "template", bench.template_plugin, 1000)[0])))
+        subjects.insert(
+            2,
+            Subject(
+                CLONES,
+                "floor",
+                lambda: 1000 / float(bench.tool("bench-floor", "template", bench.template_plugin, 1000)[0]),
+            ),
+        )
     for bundle, name, host in _bundles(bench, closing):
-        subjects.append(Subject(
-            name, "ours", lambda host=host, bundle=bundle: _burst(bench, host, bundle, count)))
+        subjects.append(
+            Subject(
+                name,
+                "ours",
+                lambda host=host, bundle=bundle: _burst(bench, host, bundle, count),
+                against=[peers.At.name, peers.RQ.name] + ([CLONES] if bundle == APP_BUNDLE else []),
+            )
+        )
     wide = host_for(bench, closing, {"continuedSlots": 16})
     wide.warm()
-    subjects.append(Subject(
-        "bgtask, C plugin, 16 at a time", "ours", lambda: _burst(bench, wide, C_BUNDLE, count)))
+    subjects.append(
+        Subject("bgtask, C plugin, 16 at a time", "ours", lambda: _burst(bench, wide, C_BUNDLE, count))
+    )
     return subjects
 
 
 EVENTS = {
-    "syscalls:sys_enter_fdatasync": "syncs", "syscalls:sys_enter_fsync": "syncs",
-    "syscalls:sys_enter_pwrite64": "page writes", "syscalls:sys_enter_futex": "futex calls",
+    "syscalls:sys_enter_fdatasync": "syncs",
+    "syscalls:sys_enter_fsync": "syncs",
+    "syscalls:sys_enter_pwrite64": "page writes",
+    "syscalls:sys_enter_futex": "futex calls",
     "context-switches": "context switches",
 }
 
@@ -104,8 +160,20 @@ def calls(bench, closing):
             raise Skipped("perf is not installed")
         with tempfile.NamedTemporaryFile("r", encoding="utf-8") as output:
             perf = subprocess.Popen(
-                ["perf", "stat", "-x", ";", "-o", output.name, "-e", ",".join(EVENTS), "-p", str(host.process.pid)],
-                stderr=subprocess.PIPE)
+                [
+                    "perf",
+                    "stat",
+                    "-x",
+                    ";",
+                    "-o",
+                    output.name,
+                    "-e",
+                    ",".join(EVENTS),
+                    "-p",
+                    str(host.process.pid),
+                ],
+                stderr=subprocess.PIPE,
+            )
             time.sleep(0.5)
             if perf.poll() is not None:
                 raise Skipped("perf can't count system calls here: " + perf.stderr.read().decode()[:200])
@@ -123,7 +191,10 @@ def calls(bench, closing):
         if "syncs" not in totals:
             raise Skipped("perf can't count system calls here")
         notes = [f"{totals[name] / count:.1f} {name}" for name in totals if name != "syncs"]
-        return {"value": totals["syncs"] / count, "notes": notes + [f"{used / count * 1000:.2f} ms of host CPU"]}
+        return {
+            "value": totals["syncs"] / count,
+            "notes": notes + [f"{used / count * 1000:.2f} ms of host CPU"],
+        }
 
     host, wide = host_for(bench, closing), host_for(bench, closing, {"continuedSlots": 16})
     for one in (host, wide):
@@ -134,16 +205,31 @@ def calls(bench, closing):
     ]
 
 
-@row("submissions", "Durable submissions per second", "per s", "0.9, 3 and 5 times one synced transaction each",
-     better="more")
+@row(
+    "submissions",
+    "Durable submissions per second",
+    "per s",
+    "0.9, 3 and 5 times one synced transaction each",
+    better="more",
+)
 def submissions(bench, closing):
-    """Clients that each wait for the answer to one submission before they send the next; nothing is launched."""
+    """Clients that each wait for the answer to one submission before they send the next; nothing is
+    launched."""
     count = 300 if bench.quick else 1500
     host = host_for(bench, closing, {"continuedSlots": 0})
 
     def submit(connections):
-        return count / float(bench.tool(
-            "bench-load", "submit", host.socket, f"{C_BUNDLE}.run", bench.numbers(count), count, connections)[0])
+        return count / float(
+            bench.tool(
+                "bench-load",
+                "submit",
+                host.socket,
+                f"{C_BUNDLE}.run",
+                bench.numbers(count),
+                count,
+                connections,
+            )[0]
+        )
 
     def floor(kind):
         samples = bench.nanoseconds("bench-floor", kind, bench.fresh("floor") / "file", count)
@@ -161,33 +247,52 @@ def submissions(bench, closing):
 
 @row("expire", "Call to expire, to the handler's callback", "us", "at most 300 us")
 def expire(bench, closing):
-    """A task waits; a client asks over a kept connection that it expires; the handler's callback reads the clock."""
+    """A task waits; a client asks over a kept connection that it expires; the handler's callback reads the
+    clock."""
     count = 10 if bench.quick else 30
     host = host_for(bench, closing)
     host.warm()
     return [
         Subject("a sleeping read of a pipe", "floor", lambda: bench.nanoseconds("bench-floor", "pipe", 20)),
-        Subject("bgtask, C plugin", "ours", lambda: bench.nanoseconds(
-            "bench-load", "expire", host.socket, host.stamps(), f"{C_BUNDLE}.hold", bench.numbers(count), count)),
+        Subject(
+            "bgtask, C plugin",
+            "ours",
+            lambda: bench.nanoseconds(
+                "bench-load",
+                "expire",
+                host.socket,
+                host.stamps(),
+                f"{C_BUNDLE}.hold",
+                bench.numbers(count),
+                count,
+            ),
+        ),
     ]
 
 
 @row("progress", "A task's report of progress, to a follower of the event stream", "us", "at most 200 us")
 def progress(bench, closing):
-    """The handler reports the time ten times a second; a client that follows the events compares it with its own."""
+    """The handler reports the time ten times a second; a client that follows the events compares it with
+    its own."""
     count = 20 if bench.quick else 45
     host = host_for(bench, closing)
     host.warm()
     return [
         Subject("a sleeping read of a pipe", "floor", lambda: bench.nanoseconds("bench-floor", "pipe", 20)),
-        Subject("bgtask, C plugin", "ours", lambda: bench.nanoseconds(
-            "bench-load", "follow", host.socket, f"{C_BUNDLE}.progress", bench.numbers(1), count)),
+        Subject(
+            "bgtask, C plugin",
+            "ours",
+            lambda: bench.nanoseconds(
+                "bench-load", "follow", host.socket, f"{C_BUNDLE}.progress", bench.numbers(1), count
+            ),
+        ),
     ]
 
 
 @row("idle", "Wake-ups of an idle host", "per s", "at most 1")
 def idle(bench, closing):
-    """One manifest, no client, nothing pending: how often any thread of bgtaskd, and of its launcher, is woken."""
+    """One manifest, no client, nothing pending: how often any thread of bgtaskd, and of its launcher, is
+    woken."""
     host = host_for(bench, closing)
     time.sleep(2 if bench.quick else 6)
     seconds = 5 if bench.quick else 15
@@ -205,8 +310,8 @@ def idle(bench, closing):
 
 @row("resident", "Memory of an idle host, PSS", "MB", "at most 20 MB")
 def resident(bench, _closing):
-    """The host after its start, and after 200 tasks have run. Hosts of other users share pages with it: there must be
-    none."""
+    """The host after its start, and after 200 tasks have run. Hosts of other users share pages with it:
+    there must be none."""
 
     def memory(tasks):
         host = Host(bench)
@@ -214,8 +319,12 @@ def resident(bench, _closing):
             for _ in range(tasks // 20):
                 host.warm()
             time.sleep(1)
-            return {"value": machine.proportional_set(host.process.pid) / 1000, "notes": [
-                f"its launcher: {machine.proportional_set(machine.children(host.process.pid)[0])} kB"]}
+            return {
+                "value": machine.proportional_set(host.process.pid) / 1000,
+                "notes": [
+                    f"its launcher: {machine.proportional_set(machine.children(host.process.pid)[0])} kB"
+                ],
+            }
         finally:
             host.close()
 

@@ -1,4 +1,5 @@
 """The rows of scale, and those of what is built: minutes, not seconds."""
+
 import pathlib
 import shutil
 import statistics
@@ -12,14 +13,24 @@ from .rows import FORK, host_for
 
 
 def _submissions(bench, host, count, connections=10):
-    return count / float(bench.tool(
-        "bench-load", "submit", host.socket, f"{C_BUNDLE}.run", bench.numbers(count), count, connections)[0])
+    return count / float(
+        bench.tool(
+            "bench-load", "submit", host.socket, f"{C_BUNDLE}.run", bench.numbers(count), count, connections
+        )[0]
+    )
 
 
-@row("pending", "Durable submissions per second while 100,000 wait", "per s", "as many as with none", better="more",
-     scale=True)
+@row(
+    "pending",
+    "Durable submissions per second while 100,000 wait",
+    "per s",
+    "as many as with none",
+    better="more",
+    scale=True,
+)
 def pending(bench, closing):
-    """10 connections; nothing is launched. First with an empty store, then with so many requests that wait."""
+    """10 connections; nothing is launched. First with an empty store, then with so many requests that
+    wait."""
     many, count = (5000, 300) if bench.quick else (100_000, 1500)
     full = host_for(bench, closing, {"continuedSlots": 0})
     start = time.monotonic()
@@ -46,29 +57,50 @@ def _manifests(folder, count):
         (folder / f"m{number}.yaml").write_text(
             f"apiVersion: bgtask/v1\nbundle: org.example.m{number}\nlibrary: libBenchHandler.so\n"
             f"modes: [processing]\ntasks:\n  - {{identifier: org.example.m{number}.run, kind: processing}}\n",
-            encoding="utf-8")
+            encoding="utf-8",
+        )
     return folder
 
 
-def _restart(host):
-    host.stop()
-    return host.start(600)
+def _restart(host, identifier):
+    """Stops a host; the seconds from its start until it has accepted a submission."""
+    host.stop(600)
+    begun = time.monotonic()
+    answered = host.start(600)
+    while time.monotonic() < begun + 600:
+        try:
+            host.ask("POST", "/v1/requests", {"identifier": identifier}, expected=201)
+            return {"value": time.monotonic() - begun, "notes": [f"it answered after {answered:.3f} s"]}
+        except RuntimeError:
+            time.sleep(0.002)
+    raise RuntimeError("no submission was accepted within ten minutes")
 
 
 @row("manifests", "Start with 10,000 manifests", "s", "at most 2 s", scale=True)
 def manifests(bench, closing):
-    """From the start of bgtaskd to its first answer."""
+    """From the start of bgtaskd until it has accepted a submission for the last one."""
     many = 1000 if bench.quick else 10_000
     subjects = []
     for count in (100, many):
         folder = _manifests(bench.fresh("manifests") / "m", count)
         host = host_for(bench, closing, manifests=folder, wait=600)
-        subjects.append(Subject(f"bgtask, {count:,} manifests", "ours", lambda host=host: _restart(host)))
+        subjects.append(
+            Subject(
+                f"bgtask, {count:,} manifests",
+                "ours",
+                lambda host=host, count=count: _restart(host, f"org.example.m{count - 1}.run"),
+            )
+        )
     return subjects
 
 
-@row("manifests-submit", "One submission where there are 10,000 manifests", "us", "at most 1.2 times that with 100",
-     scale=True)
+@row(
+    "manifests-submit",
+    "One submission where there are 10,000 manifests",
+    "us",
+    "at most 1.2 times that with 100",
+    scale=True,
+)
 def manifests_submit(bench, closing):
     """A client waits for the answer to each; nothing is launched."""
     many, count = (1000, 50) if bench.quick else (10_000, 300)
@@ -76,16 +108,31 @@ def manifests_submit(bench, closing):
     for size in (100, many):
         folder = _manifests(bench.fresh("manifests") / "m", size)
         host = host_for(bench, closing, {"continuedSlots": 0}, manifests=folder, wait=600)
-        subjects.append(Subject(
-            f"bgtask, {size:,} manifests", "ours", lambda host=host: [int(line) for line in bench.tool(
-                "bench-load", "submit", host.socket, f"{C_BUNDLE}.run", bench.numbers(count), count, 1)[1:]]))
+        subjects.append(
+            Subject(
+                f"bgtask, {size:,} manifests",
+                "ours",
+                lambda host=host: [
+                    int(line)
+                    for line in bench.tool(
+                        "bench-load", "submit", host.socket, f"{C_BUNDLE}.run", bench.numbers(count), count, 1
+                    )[1:]
+                ],
+            )
+        )
     return subjects
 
 
-@row("unknown", "A submission that no manifest permits, at 1,000 manifests", "us", "at most 5 ms, off the actor",
-     scale=True)
+@row(
+    "unknown",
+    "A submission that no manifest permits, at 1,000 manifests",
+    "us",
+    "at most 5 ms, off the actor",
+    scale=True,
+)
 def unknown(bench, closing):
-    """From the request to the refusal, over a new connection each; the host reads its directories again for it."""
+    """From the request to the refusal, over a new connection each; the host reads its directories again for
+    it."""
     many, count = (200, 5) if bench.quick else (1000, 20)
     subjects = []
 
@@ -105,71 +152,90 @@ def unknown(bench, closing):
 
 @row("recording", "Start with a full recording", "s", "0.1 s until it serves", scale=True)
 def recording(bench, closing):
-    """From the start of bgtaskd to its first answer; the recording is filled by bursts of jobs to 60 MiB, of the
-    64 MiB that it may have, or, with --quick, to 6. The same store is started with and without it."""
-    host = host_for(bench, closing, {"continuedSlots": 16})
+    """From the start of bgtaskd until it has accepted a submission. 1,000 requests that replace each other fill
+    the recording to 60 MiB, of the 64 MiB that it may have, or, with --quick, to 6. The same store is started
+    with and without it."""
+    host = host_for(bench, closing, {"continuedSlots": 0})
     folder, limit = host.state / "recording", (6 if bench.quick else 60) * 2**20
 
-    def size():
+    def size_of_all():
         return sum(file.stat().st_size for file in folder.iterdir())
 
-    while size() < limit:
-        before = size()
-        bench.tool("bench-load", "burst", host.socket, host.stamps(), f"{C_BUNDLE}.run", bench.numbers(1000), 1000, 10)
-        if size() <= before:
-            break
-    filled = size()
+    first, filled = bench.numbers(1000), 0
+    while filled < limit:
+        bench.tool("bench-load", "submit", host.socket, f"{C_BUNDLE}.run", first, 1000, 100)
+        before, filled = filled, size_of_all()
+        if filled <= before:
+            raise RuntimeError(f"the recording does not grow beyond {filled} bytes")
 
     def without():
         host.stop()
         aside = host.folder / "recording"
         shutil.move(folder, aside)
         try:
-            return host.start(600)
+            return _restart(host, once)
         finally:
             host.stop()
             shutil.rmtree(folder, ignore_errors=True)
             shutil.move(aside, folder)
 
+    once = f"{C_BUNDLE}.run.{bench.numbers(1)}"
     empty = host_for(bench, closing)
     return [
-        Subject("bgtask, empty store", "ours", lambda: _restart(empty)),
+        Subject("bgtask, empty store", "ours", lambda: _restart(empty, once)),
         Subject("bgtask, the store without the recording", "ours", without),
-        Subject(f"bgtask, {filled / 2**20:.0f} MiB of recording", "ours", lambda: _restart(host)),
+        Subject(f"bgtask, {filled / 2**20:.0f} MiB of recording", "ours", lambda: _restart(host, once)),
     ]
 
 
 def _hold(bench, host, bundle, count):
     """So many tasks that stay, as simulated launches, of which any number may run."""
-    bench.tool("bench-load", "hold", host.socket, host.stamps(bundle), f"{bundle}.hold", bench.numbers(count), count, 8)
+    bench.tool(
+        "bench-load",
+        "hold",
+        host.socket,
+        host.stamps(bundle),
+        f"{bundle}.hold",
+        bench.numbers(count),
+        count,
+        8,
+    )
     time.sleep(2)
 
 
 @row("watch", "1,000 live tasks, watched once a second", "% of a core", "at most 0.8 %", scale=True)
 def watch(bench, closing):
-    """CPU time of bgtaskd while nothing happens but that 1,000 tasks wait. The floor reads a kernel file that stays open
-    as often."""
+    """CPU time of bgtaskd while nothing happens but that 1,000 tasks wait. The floor reads a kernel file
+    that stays open as often."""
     count, seconds = (100, 5) if bench.quick else (1000, 20)
     host = host_for(bench, closing)
     _hold(bench, host, C_BUNDLE, count)
 
     def used():
-        before, start = machine.precise_usage(host.process.pid), time.monotonic()
+        before, begun = machine.usage(host.process.pid), time.monotonic()
         time.sleep(seconds)
-        return (machine.precise_usage(host.process.pid) - before) / 1e7 / (time.monotonic() - start)
+        return (machine.usage(host.process.pid) - before) / (time.monotonic() - begun) * 100
 
     return [
         Subject(
-            f"{count:,} kept descriptors, read once a second", "floor",
-            lambda: int(bench.tool("bench-floor", "watch", 50_000)[0]) * count / 1e7),
+            f"{count:,} kept descriptors, read once a second",
+            "floor",
+            lambda: int(bench.tool("bench-floor", "watch", 50_000)[0]) * count / 1e7,
+        ),
         Subject(f"bgtask, {count:,} live tasks", "ours", used),
     ]
 
 
-@row("live", "Memory of a live task, PSS", "kB", "a Swift app: at most a sixth of one that is loaded afresh", scale=True)
+@row(
+    "live",
+    "Memory of a live task, PSS",
+    "kB",
+    "a Swift app: at most a sixth of one that is loaded afresh",
+    scale=True,
+)
 def live(bench, closing):
-    """The mean over 200 tasks that wait, without the template that they were cloned from. An app that starts a thread
-    while it is loaded can't be cloned: it shows what an app costs that is loaded afresh."""
+    """The mean over 200 tasks that wait, without the template that they were cloned from. An app that
+    starts a thread while it is loaded can't be cloned: it shows what an app costs that is loaded afresh."""
     count = 30 if bench.quick else 200
 
     def memory(bundle, number, **options):
@@ -184,8 +250,10 @@ def live(bench, closing):
                 except OSError:
                     continue
             # Templates and standbys are few, so the median is a task's.
-            return {"value": statistics.median(sizes), "notes": [
-                f"{sum(sizes) / 1000:.1f} MB for {number} tasks, templates and standbys"]}
+            return {
+                "value": statistics.median(sizes),
+                "notes": [f"{sum(sizes) / 1000:.1f} MB for {number} tasks, templates and standbys"],
+            }
         finally:
             host.stop(120)
             host.close()
@@ -194,11 +262,16 @@ def live(bench, closing):
     if bench.app:
         afresh = bench.app.with_name("libBenchAppAfresh.so")
         if afresh.exists():
-            subjects.append(Subject(
-                "bgtask, Swift app, loaded afresh", "floor",
-                lambda: memory(APP_BUNDLE, min(count, 50), app=True, c=False, library=afresh)))
-        subjects.append(Subject(
-            "bgtask, Swift app, cloned", "ours", lambda: memory(APP_BUNDLE, count, app=True, c=False)))
+            subjects.append(
+                Subject(
+                    "bgtask, Swift app, loaded afresh",
+                    "floor",
+                    lambda: memory(APP_BUNDLE, min(count, 50), app=True, c=False, library=afresh),
+                )
+            )
+        subjects.append(
+            Subject("bgtask, Swift app, cloned", "ours", lambda: memory(APP_BUNDLE, count, app=True, c=False))
+        )
     return subjects + [Subject("bgtask, C plugin, cloned", "ours", lambda: memory(C_BUNDLE, count))]
 
 
@@ -213,11 +286,22 @@ def history(bench, _closing):
             sizes = []
             for _ in range(2):
                 bench.tool(
-                    "bench-load", "burst", host.socket, host.stamps(), f"{C_BUNDLE}.run", bench.numbers(count), count, 10)
+                    "bench-load",
+                    "burst",
+                    host.socket,
+                    host.stamps(),
+                    f"{C_BUNDLE}.run",
+                    bench.numbers(count),
+                    count,
+                    10,
+                )
                 host.stop()
-                sizes.append([
-                    (host.state / "store.sqlite").stat().st_size,
-                    sum(file.stat().st_size for file in (host.state / "recording").iterdir())])
+                sizes.append(
+                    [
+                        (host.state / "store.sqlite").stat().st_size,
+                        sum(file.stat().st_size for file in (host.state / "recording").iterdir()),
+                    ]
+                )
                 host.start()
             store, recorded = ((after - before) / count for before, after in zip(*sizes))
             return {"value": store, "notes": [f"{recorded:.0f} bytes of recording for each launch"]}
@@ -227,10 +311,16 @@ def history(bench, _closing):
     return [Subject("bgtask", "ours", grown)]
 
 
-@row("eight", "Eight submissions at once: to the handler of each", "us", "by template alone: 8 forks (C), 15 (app)")
+@row(
+    "eight",
+    "Eight submissions at once: to the handler of each",
+    "us",
+    "by template alone: 8 forks (C), 15 (app)",
+)
 def eight(bench, closing):
-    """Eight connections submit at the same time, with room for eight launches; the median over all handlers' first
-    instructions, from the first submission on. `make bench-parts` has the figure of the launcher alone."""
+    """Eight connections submit at the same time, with room for eight launches; the median over all
+    handlers' first instructions, from the first submission on. `make bench-parts` has the figure of the
+    launcher alone."""
     rounds = 4 if bench.quick else 15
     subjects = [Subject(FORK, "floor", lambda: bench.nanoseconds("bench-floor", "fork", 200))]
     kinds = [(C_BUNDLE, "bgtask, C plugin", {})]
@@ -244,7 +334,14 @@ def eight(bench, closing):
             samples = []
             for _ in range(rounds):
                 samples += bench.nanoseconds(
-                    "bench-load", "together", host.socket, host.stamps(bundle), f"{bundle}.run", bench.numbers(8), 8)
+                    "bench-load",
+                    "together",
+                    host.socket,
+                    host.stamps(bundle),
+                    f"{bundle}.run",
+                    bench.numbers(8),
+                    8,
+                )
                 time.sleep(0.2)
             return samples
 
@@ -252,10 +349,12 @@ def eight(bench, closing):
     return subjects
 
 
-@row("accounting", "CPU time of a task that forks twice, as the host reports it", "ms", "within 2 % of 800 ms")
+@row(
+    "accounting", "CPU time of a task that forks twice, as the host reports it", "ms", "within 2 % of 800 ms"
+)
 def accounting(bench, closing):
-    """The task uses 100 ms itself, 200 in a child, 300 in an orphan and 200 in 20 children of another orphan; each
-    process measures its own share."""
+    """The task uses 100 ms itself, 200 in a child, 300 in an orphan and 200 in 20 children of another
+    orphan; each process measures its own share."""
     host = host_for(bench, closing, subprocesses=True)
     host.warm()
 
@@ -277,8 +376,7 @@ def accounting(bench, closing):
 
 @row("size", "Programs on the disk, stripped", "MB", "host at most 30 MB, command line at most 15 MB")
 def size(bench, _closing):
-    """As `make install` would strip them; what it links statically besides is not counted where --bin was not built
-    so."""
+    """As `make install` strips them; with Swift's runtime and Foundation, which it links statically."""
 
     def stripped(name):
         copy = bench.fresh("size") / name
@@ -287,7 +385,9 @@ def size(bench, _closing):
         return copy.stat().st_size / 1e6
 
     return [
-        Subject(name, "ours", lambda name=name: stripped(name)) for name in ("bgtaskd", "bgtask", "bgtask-runner")]
+        Subject(name, "ours", lambda name=name: stripped(name))
+        for name in ("bgtaskd", "bgtask", "bgtask-runner")
+    ]
 
 
 @row("start", "Start of the command line: bgtask --version", "us", "at most 5 ms")
@@ -310,10 +410,17 @@ def start(bench, _closing):
     ]
 
 
-@row("build", "Building", "s", "release within 1.3 times a package of its dependencies alone", scale=True, named=True)
+@row(
+    "build",
+    "Building",
+    "s",
+    "release within 1.3 times a package of its dependencies alone",
+    scale=True,
+    named=True,
+)
 def build(bench, _closing):
-    """A release build of bgtaskd from nothing, and a debug build after one file of the host's core was changed. Takes
-    a quarter of an hour, and only when it is named."""
+    """A release build of bgtaskd from nothing, and a debug build after one file of the host's core was
+    changed. Takes a quarter of an hour, and only when it is named."""
 
     def swift(*arguments):
         begun = time.monotonic()
@@ -323,8 +430,9 @@ def build(bench, _closing):
     def release():
         if len(release.times) == 1:
             return release.times[0]
-        release.times.append(swift(
-            "-c", "release", "--product", "bgtaskd", "--scratch-path", str(bench.fresh("build") / "b")))
+        release.times.append(
+            swift("-c", "release", "--product", "bgtaskd", "--scratch-path", str(bench.fresh("build") / "b"))
+        )
         return release.times[0]
 
     release.times = []
