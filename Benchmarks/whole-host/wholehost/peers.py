@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from .bench import Skipped, available
+from .bench import ROOT, Skipped, available
 
 STAMP = struct.Struct("=qqq")
 PYTHON_PEERS = ["redis", "rq", "celery", "huey", "packaging"]
@@ -237,7 +237,7 @@ def python_peers(bench):
     """An environment with the peers of PyPI, made on first use."""
     if getattr(bench, "venv_problem", None):
         raise Skipped(bench.venv_problem)
-    folder = pathlib.Path(bench.venv_folder) if bench.venv_folder else bench.work / "venv"
+    folder = pathlib.Path(bench.venv_folder or ROOT / "Benchmarks/.build/peers")
     python = folder / "bin/python"
     if not python.exists():
         bench.say(f"  installing {', '.join(PYTHON_PEERS)} from PyPI")
