@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * As much of HTTP/1.1 over a Unix socket as the load generator needs: one request at a time for each connection.
+ * As much of HTTP/1.1 over a Unix socket as the load generator needs: one request at a time for each
+ * connection.
  */
 #ifndef BENCH_HTTP_H
 #define BENCH_HTTP_H

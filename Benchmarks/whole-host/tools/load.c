@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The load generator: what a client does, timed from outside the host. FIRST numbers the tasks, so that stamps of
- * different runs are told apart; PREFIX.NUMBER is a task's identifier. All times are CLOCK_MONOTONIC nanoseconds.
+ * The load generator: what a client does, timed from outside the host. FIRST numbers the tasks, so that
+ * stamps of different runs are told apart; PREFIX.NUMBER is a task's identifier. All times are
+ * CLOCK_MONOTONIC nanoseconds.
  *
  *   bench-load submit SOCKET PREFIX FIRST COUNT CONNECTIONS
  *       submits as fast as the host answers; prints the seconds, then the time of each answer

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What handlers and peers' tasks leave behind: a record of 24 bytes in a file that all of them append to. A benchmark
- * reads it to learn when code of a task ran, so that nothing between the task and the reader counts.
+ * What handlers and peers' tasks leave behind: a record of 24 bytes in a file that all of them append to. A
+ * benchmark reads it to learn when code of a task ran, so that nothing between the task and the reader
+ * counts.
  */
 #ifndef BENCH_STAMPS_H
 #define BENCH_STAMPS_H

@@ -109,7 +109,7 @@ class Subject:
             self.problem = str(reason)
             return
         except Exception as error:  # One peer that fails must not take the others' figures along.
-            self.problem = f"failed: {str(error)[:300]}"
+            self.problem = "failed: " + " ".join(str(error).replace("|", "/").split())[:300]
             return
         if isinstance(result, dict):
             self.notes = result["notes"]

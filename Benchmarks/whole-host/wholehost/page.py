@@ -7,6 +7,7 @@ import pathlib
 import textwrap
 
 COLOURS = {"floor": "#8a8f98", "peer": "#c98a2b", "ours": "#2f6fb0"}
+# A file ROW.md in it is what people add below a row's figures: causes, what was tried, what it would take.
 REMARKS = pathlib.Path(__file__).resolve().parent.parent / "remarks"
 
 HEAD = """# Benchmarks of the whole host
@@ -159,7 +160,7 @@ def _section(result):
     out.append("")
     if any(subject.get("median", 0) > 0 for subject in result["subjects"]):
         out += [f"![{result['title']}](whole-host/{result['row']}.svg)", ""]
-    out += [f"- {note}" for note in _notes(result)]
+    out += [textwrap.fill(f"- {note}", 110, subsequent_indent="  ") for note in _notes(result)]
     out += [f"- {result['date']}: {_noise(result)}", ""]
     remark = REMARKS / f"{result['row']}.md"
     if remark.exists():

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Linked into a second product of the app: a library that starts a thread while it is loaded can't be cloned, so the
- * launcher loads it afresh for each launch. The benchmarks compare the memory of both.
+ * Linked into a second product of the app: a library that starts a thread while it is loaded can't be cloned,
+ * so the launcher loads it afresh for each launch. The benchmarks compare the memory of both.
  */
 #include <pthread.h>
 #include <unistd.h>

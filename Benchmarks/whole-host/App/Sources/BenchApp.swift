@@ -1,8 +1,8 @@
 import BackgroundTasks
 import Foundation
 
-/// The Swift handlers of the benchmarks: `run` leaves a stamp and completes in a task of its own, as handlers do;
-/// `hold` leaves a stamp and waits until it expires.
+/// The Swift handlers of the benchmarks: `run` leaves a stamp and completes in a task of its own, as handlers
+/// do; `hold` leaves a stamp and waits until it expires.
 @main
 struct BenchApp: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {
