@@ -71,6 +71,7 @@ def _noise(result):
     return (
         f"load before {noise['load']}, {noise['busy']:.0%} of the machine busy, {noise['stolen']:.1%} stolen"
         + ("" if result.get("quiet", True) else "; the machine was not quiet")
+        + ("; few samples and smaller scales (--quick)" if result.get("quick") else "")
     )
 
 
