@@ -145,6 +145,22 @@ import Testing
             "Send the request without one"
         ),
         (
+            "POST", "/v1/clients?identifiers=org.example.a", #"{"identifiers": []}"#,
+            "this route takes no body", "Name the identifiers in the query"
+        ),
+        (
+            "GET", "/v1/launches?limit=1&limit=2", "", "the query parameter 'limit' is given more than once",
+            "Give it once"
+        ),
+        (
+            "POST", "/v1/cancel", #"{"target": "R17", "t\u0061rget": "R18"}"#,
+            "the key 'target' is given more than once", "Give it once"
+        ),
+        (
+            "PATCH", "/v1/bundles/org.example", #"{"budget": {"launches": 3, "launches": 4}}"#,
+            "the key 'launches' is given more than once", "Give it once"
+        ),
+        (
             "GET", "/v1/log?follow=maybe", "", "it is not a valid value of 'follow'", "Give true or false"
         ),
     ])

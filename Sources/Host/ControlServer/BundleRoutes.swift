@@ -44,7 +44,9 @@ struct BundleRoutes {
         routes.post("launches/:launch/answer") { request, context in
             let id = try ClientText.launch(context.parameters.require("launch"))
             let message = try await request.message(AnswerMessage.self, context: context, limits: limits)
-            try await host.answer(id, keepGoing: message.keepGoing)
+            try await host.naming(theEndOf: .launch(id)) { host in
+                try await host.answer(id, keepGoing: message.keepGoing)
+            }
             return try Response.json(message)
         }
     }

@@ -11,6 +11,11 @@ struct ClientRoutes {
     func add(to routes: RouteTable) {
         // The identifiers are in the query, because the end of a body would look like the end of the client.
         routes.post("clients", query: [.identifiers]) { request, context in
+            if let length = request.headers[.contentLength], length != "0" {
+                throw ClientText.invalid(
+                    request.subject, "this route takes no body",
+                    remedy: "Name the identifiers in the query: POST /v1/clients?identifiers=com.example.a")
+            }
             let calls = try await host.connect(
                 Self.identifiers(request.query(.identifiers)), from: context.peer)
             return StreamRoutes(host: host, limits: limits).respond(

@@ -27,7 +27,13 @@ struct ErrorMiddleware: RouterMiddleware {
         } catch let error as CancellationError {
             throw error
         } catch {
-            logger.error("A request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+            let cause = "\(request.method.rawValue) \(Printable.text(request.uri.path)): \(error)"
+            guard context.channel.isActive else {
+                // The answer has no reader. A client that is killed is not a fault of the host.
+                logger.debug("a client left before it had its answer: \(cause)")
+                throw error
+            }
+            logger.error("a request failed: \(cause)")
             let message = ErrorMessage(
                 .internalError, subject: Printable.text(request.uri.path),
                 finding: "the host failed to answer",
@@ -61,7 +67,7 @@ struct ErrorMiddleware: RouterMiddleware {
         case .malformedBody: .badRequest
         case .bodyTooLarge: .contentTooLarge
         case .requestTimedOut: .requestTimeout
-        case .internalError, nil: .internalServerError
+        case .internalError, .usage, nil: .internalServerError
         }
     }
 }

@@ -45,8 +45,8 @@ public protocol HostControl: Sendable {
     /// Launches, newest first.
     ///
     /// - Parameters:
-    ///   - identifier: Only this task's; `nil` is everyone's.
-    ///   - limit: At most so many; 1 through 1000.
+    ///   - identifier: Only launches of this task; `nil` for all.
+    ///   - limit: The greatest number of launches, 1 through 1000.
     /// - Returns: Records, running ones included.
     /// - Throws: `unavailable` if the store can't be read.
     func launches(identifier: TaskIdentifier?, limit: Int) async throws(SubmissionError) -> [LaunchRecord]
@@ -64,7 +64,7 @@ public protocol HostControl: Sendable {
     /// Starts a task at once, past the policies but not past the permissions.
     ///
     /// Takes the pending request, or makes one from the manifest. With `debug` the task stops before its
-    /// handler, and the call returns when it has; lease, stall and grace stand still while it is traced.
+    /// handler, and the call returns when it has; lease, stall and grace are paused while it is traced.
     ///
     /// - Throws: `notPermitted` if no manifest has it, `unavailable` if it runs already.
     func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)

@@ -2,7 +2,7 @@ import ControlWire
 import Hummingbird
 import TaskModel
 
-/// Listing and showing launches, starting one at once, telling one to stop.
+/// Listing and showing launches, starting one now, and stopping one.
 struct LaunchRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
@@ -32,7 +32,10 @@ struct LaunchRoutes {
                     remedy: "Give one of "
                         + Reason.allCases.filter(\.isExpiration).map(\.rawValue).joined(separator: ", "))
             }
-            let launches = try await host.expire(ClientText.target(message.target), reason: reason)
+            let target = try ClientText.target(message.target)
+            let launches = try await host.naming(theEndOf: target) { host in
+                try await host.expire(target, reason: reason)
+            }
             return try Response.json(ExpirationMessage(launches: launches, reason: reason))
         }
     }

@@ -18,7 +18,10 @@ struct RequestRoutes {
         }
         routes.post("cancel") { request, context in
             let message = try await request.message(CancelMessage.self, context: context, limits: limits)
-            let cancellation = try await host.cancel(ClientText.target(message.target))
+            let target = try ClientText.target(message.target)
+            let cancellation = try await host.naming(theEndOf: target) { host in
+                try await host.cancel(target)
+            }
             return try Response.json(CancellationMessage(cancellation))
         }
     }

@@ -21,7 +21,16 @@ extension Request {
     ) async throws -> Message {
         let buffer = try await collectBody(context: context, limits: limits)
         do {
-            return try ControlJSON.decodeStrictly(type, from: Data(buffer.readableBytesView))
+            let data = Data(buffer.readableBytesView)
+            let message = try ControlJSON.decodeStrictly(type, from: data)
+            if let twice = RepeatedKey.first(in: data) {
+                throw ClientText.invalid(
+                    subject, "the key '\(Printable.text(twice, maximumLength: 64))' is given more than once",
+                    remedy: "Give it once")
+            }
+            return message
+        } catch let error as SubmissionError {
+            throw error
         } catch let error as UnknownKeyError {
             throw UnknownName.refusal(
                 error.path.joined(separator: "."), of: .key, valid: error.validKeys, subject: subject)
@@ -119,7 +128,7 @@ enum ClientText {
         guard let limit = Int(text), (1...ControlProtocol.maximumLaunchLimit).contains(limit) else {
             throw invalid(
                 text, "it is not a valid limit",
-                remedy: "Give 1 through \(ControlProtocol.maximumLaunchLimit)")
+                remedy: "Give 1 to \(ControlProtocol.maximumLaunchLimit)")
         }
         return limit
     }

@@ -41,6 +41,11 @@ struct RouteTable {
                 throw UnknownName.refusal(
                     unknown, of: .queryParameter, valid: valid, subject: request.subject)
             }
+            if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+                throw ClientText.invalid(
+                    request.subject, "the query parameter '\(twice)' is given more than once",
+                    remedy: "Give it once")
+            }
             return try await handler(request, context)
         }
     }

@@ -25,6 +25,8 @@ public struct ErrorMessage: Error, Codable, Equatable, Sendable, CustomStringCon
         case requestTimedOut
         /// The host has a fault; its log has the cause.
         case internalError
+        /// The command line of `bgtask` is wrong; hosts never send this.
+        case usage
     }
 
     /// An error that the channel itself found, before the host was asked.

@@ -1,0 +1,61 @@
+import FoundationEssentials
+
+/// Keys that an object of a JSON text has more than once.
+///
+/// `JSONDecoder` takes one of the values without a word, so that the host might do what the client did not
+/// mean.
+enum RepeatedKey {
+    /// The first repeated key; `nil` if there is none.
+    ///
+    /// - Parameter text: Valid JSON; for anything else the answer means nothing.
+    static func first(in text: Data) -> String? {
+        var objects: [Set<String>] = []
+        var isObject: [Bool] = []
+        var expectsKey = false
+        var index = text.startIndex
+        while index < text.endIndex {
+            switch text[index] {
+            case UInt8(ascii: "{"):
+                objects.append([])
+                isObject.append(true)
+                expectsKey = true
+            case UInt8(ascii: "["):
+                isObject.append(false)
+                expectsKey = false
+            case UInt8(ascii: "}"):
+                _ = objects.popLast()
+                _ = isObject.popLast()
+            case UInt8(ascii: "]"): _ = isObject.popLast()
+            case UInt8(ascii: ","): expectsKey = isObject.last == true
+            case UInt8(ascii: ":"): expectsKey = false
+            case UInt8(ascii: "\""):
+                let end = endOfString(in: text, from: index)
+                if expectsKey, !objects.isEmpty {
+                    let key = string(text[index..<end])
+                    if !objects[objects.count - 1].insert(key).inserted { return key }
+                }
+                index = end
+                continue
+            default: break
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    /// The index after the closing quotation mark.
+    private static func endOfString(in text: Data, from start: Data.Index) -> Data.Index {
+        var index = start + 1
+        while index < text.endIndex, text[index] != UInt8(ascii: "\"") {
+            index += text[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return min(index + 1, text.endIndex)
+    }
+
+    /// The string of a literal, so that `"a"` and `"\u0061"` are one key.
+    private static func string(_ literal: Data) -> String {
+        let list = Data("[".utf8) + literal + Data("]".utf8)
+        return (try? JSONDecoder().decode([String].self, from: list))?.first
+            ?? String(decoding: literal, as: UTF8.self)
+    }
+}
