@@ -139,7 +139,10 @@ import Testing
         for name in ["a", "b", "c"] { _ = rig.run("export.\(name)") }
         let error = Self.refusal(rig, "export.d") { $0.strategy = .fail }
         #expect(error?.code == .immediateRunIneligible)
-        #expect(error?.finding == "Concurrency requires continuedLaunches fewer than 3, and it is 3")
+        #expect(
+            error?.finding
+                == "it can't start now. The number of running continued launches is 3; it must be less than 3"
+        )
         #expect(Self.refusal(rig, "export.d") == nil)
     }
 

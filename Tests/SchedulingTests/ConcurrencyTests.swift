@@ -99,7 +99,7 @@ import Testing
         for veto in vetoes {
             #expect(
                 veto.rationale.first?.remedy
-                    == "Set scheduling.discretionarySlots to 1 or more in the host's configuration: it is 0, so none ever starts",
+                    == "Set scheduling.discretionarySlots to 1 or more in the host's configuration; with 0, no such launch ever starts",
                 "\(veto.policy)")
         }
     }

@@ -144,12 +144,12 @@ import Testing
         #expect(
             vetoes[0].rationale == [
                 Rationale(
-                    quantity: "earliestBeginDate", required: "not before 2027-01-15T09:00:00Z",
-                    observed: "2027-01-15T08:00:00Z, 60 min early", earliestChange: date,
-                    remedy: "Wait, or skip the policies: bgtask launch com.example.a.powered")
+                    quantity: "earliestBeginDate", required: "2027-01-15T09:00:00Z or later",
+                    observed: "60 min too early", earliestChange: date,
+                    remedy: "Wait, or start it now without the policies: bgtask launch com.example.a.powered")
             ])
-        #expect(vetoes[1].rationale.first?.observed == "on battery, 80 %")
+        #expect(vetoes[1].rationale.first?.observed == "not connected (battery at 80 %)")
         #expect(vetoes[1].rationale.first?.remedy == "Plug in external power")
-        #expect(vetoes[2].rationale.first?.observed == "unknown: its source does not answer")
+        #expect(vetoes[2].rationale.first?.observed == "unknown (its source does not answer)")
     }
 }

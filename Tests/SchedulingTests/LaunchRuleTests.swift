@@ -114,7 +114,7 @@ import Testing
         let verdict = try #require(record.verdicts.first)
         #expect(verdict.policy == "ExternalPower")
         #expect(verdict.since == since)
-        #expect(verdict.rationale.first?.observed == "on battery, 50 %")
+        #expect(verdict.rationale.first?.observed == "not connected (battery at 50 %)")
     }
 
     @Test func `retries double their wait and end with the attempts`() {

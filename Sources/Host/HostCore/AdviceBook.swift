@@ -1,8 +1,8 @@
 import TaskModel
 
-/// What was told of each plugin's version, so that it is told once.
+/// The advice that was given about each version of a plugin, so that each is given once.
 struct AdviceBook: Sendable {
-    /// The most pieces that are kept, and told, of one version.
+    /// The greatest number of pieces of advice about one version.
     static let limit = 100
 
     private(set) var entries: [BundleIdentifier: VersionAdvice] = [:]
@@ -24,8 +24,8 @@ struct AdviceBook: Sendable {
         return true
     }
 
-    /// Forgets what was told of versions that are installed no more; a bundle that is not installed may come
-    /// back.
+    /// Forgets the advice about versions that are no longer installed; a bundle that is not installed may
+    /// come back.
     ///
     /// - Returns: The bundles that were forgotten.
     mutating func forget(besides installed: [BundleIdentifier: String?]) -> [BundleIdentifier] {

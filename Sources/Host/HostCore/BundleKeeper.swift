@@ -2,7 +2,7 @@ import TaskModel
 
 /// What the scheduler remembers of bundles, on its way into the store.
 ///
-/// A launch changes it twice, and nobody was promised that it is durable: it waits for the next write of
+/// A launch changes it twice, and it need not be durable: it waits for the next write of
 /// anything else, or for ``patience``. What a user set is written at once, and the user is answered when it
 /// is durable.
 struct BundleKeeper: Sendable {

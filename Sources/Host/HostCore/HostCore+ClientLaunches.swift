@@ -65,7 +65,7 @@ extension HostCore {
         answer(call, .done)
     }
 
-    /// Tells a client to stop a launch, which is over after the grace period in any case.
+    /// Asks a client to stop a launch, which is over after the grace period in any case.
     mutating func expireInClient(_ id: LaunchID, _ reason: Reason) {
         guard let launch = launches[id], let name = launch.client, clients[name] != nil else { return }
         let grace = limits(of: launch.request).lease.gracePeriod
@@ -87,7 +87,7 @@ extension HostCore {
                 .stopped(
                     reason,
                     message:
-                        "it had not completed \(grace) s after it was told to stop; the host kills no client, "
+                        "it had not completed \(grace) s after it was asked to stop; the host kills no client, "
                         + "so process \(launch.processIdentifier ?? 0) may still work at it"))
         }
     }

@@ -70,7 +70,7 @@ extension HostCore {
         emit(.notifyClient(client.id, .conditions(clientConditions)))
     }
 
-    /// A client hears nothing any more: its process has ended, or it closed the connection.
+    /// A client gets no more events: its process has ended, or it closed the connection.
     mutating func clientLeft(_ id: ClientID) {
         let open = launches.all.filter { $0.client == id && $0.stage != .ending }.map(\.record.id).sorted()
         guard let client = clients.remove(id, leaving: open) else { return }

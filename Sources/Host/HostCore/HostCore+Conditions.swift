@@ -2,7 +2,7 @@ import HostSettings
 import Scheduling
 import TaskModel
 
-/// What handlers and clients are told of the machine, and what happens around its sleep.
+/// What handlers and clients learn about the machine, and what happens around its sleep.
 extension HostCore {
     mutating func take(_ conditions: Conditions) {
         if conditions == self.conditions { return }
@@ -45,7 +45,7 @@ extension HostCore {
         emit(.setConditions(id, conditions))
     }
 
-    /// Activities hear of a veto before they are told to stop.
+    /// Activities learn of a veto before they are asked to stop.
     mutating func askToDefer(_ id: LaunchID, _ isDeferred: Bool) {
         guard launches[id] != nil else { return }
         launches[id]?.shouldDefer = isDeferred
@@ -58,7 +58,7 @@ extension HostCore {
 
     // MARK: Sleep
 
-    /// Before the machine sleeps, what may be put off stops and saves its place.
+    /// Before the machine sleeps, deferrable work stops and saves its place.
     mutating func willSleep() {
         log(.notice, "the machine is about to sleep")
         isGoingToSleep = true
@@ -74,7 +74,7 @@ extension HostCore {
         feed(.timePassed)
     }
 
-    /// Lets the machine sleep once nothing runs that may be put off; the sensors do after 5 s in any case.
+    /// Lets the machine sleep once nothing deferrable runs; the sensors do after 5 s in any case.
     mutating func letSleepIfDrained() {
         guard isGoingToSleep, requests.starting.isEmpty, discretionaryLaunches.isEmpty else { return }
         emit(.letSleep)
@@ -88,7 +88,7 @@ extension HostCore {
 
     /// Puts a reading of the configuration's files into force.
     ///
-    /// What needs a restart is said, and shown by ``configuration()``, until that comes.
+    /// What needs a restart is logged, and shown by ``configuration()``, until that comes.
     mutating func take(_ snapshot: SettingsSnapshot) {
         guard let before = settings, snapshot != before else { return }
         settings = snapshot

@@ -94,7 +94,7 @@ extension HostCore {
             feed(.refreshSwitched(bundle, permission))
         case .budget(let launches, let cpu): feed(.budgetChanged(bundle, launches: launches, cpu: cpu))
         }
-        // What a user set is durable before the user hears of it.
+        // What a user set is durable before the user gets the answer.
         bundles.wait(for: bundle, call)
     }
 
@@ -170,7 +170,7 @@ extension HostCore {
 
     /// Stops a launch that a user cancelled; where it is over already, its request does not come back.
     ///
-    /// The asker hears of it when that is durable: a host that dies now must not put the request back.
+    /// The caller gets its answer when that is durable: a host that dies now must not put the request back.
     private mutating func stopForGood(_ id: LaunchID, _ number: Int) {
         launches[id]?.isCancelled = true
         if let launch = launches[id], launch.stage == .ending {
@@ -278,7 +278,7 @@ extension HostCore {
             SubmissionError(
                 code: .unavailable, subject: "\(request.identifier)",
                 finding: "\(id) was cancelled before it started", remedy: "Launch it again"))
-        // The scheduler has the slot of a start taken: it gets the request back before it hears that it is
+        // The scheduler has the slot of a start taken: it gets the request back before it learns that it is
         // gone.
         if wasStarting { feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay)) }
         feed(.withdrawn(id))
@@ -332,7 +332,7 @@ extension HostCore {
         if requests.starting[request.id] == nil { feed(.simulate(request.id)) }
     }
 
-    /// Refuses those who wait for a launch that the scheduler does not start now.
+    /// Refuses callers that wait for a launch that the scheduler does not start now.
     mutating func afterSimulation(of id: RequestID) {
         guard requests.hasLaunchWaiters(of: id), requests.starting[id] == nil,
             let request = requests.pending[id]
@@ -341,17 +341,17 @@ extension HostCore {
         let rationale = veto?.rationale.first
         let finding =
             phase != .serving
-            ? "the host is stopping"
+            ? "The host is stopping"
             : isGoingToSleep
-                ? "the machine is about to sleep"
+                ? "The machine is about to sleep"
                 : veto.map {
-                    "\($0.policy) keeps it: \(rationale?.quantity ?? "") is \(rationale?.observed ?? "")"
+                    rationale?.sentence ?? "The policy \($0.policy) forbids it"
                 }
-                    ?? "the store could not record its launch; it is tried again in \(Int(Self.startRetryDelay.inSeconds)) s"
+                    ?? "The store could not record its launch. The host tries again in \(Int(Self.startRetryDelay.inSeconds)) s"
         failLaunchWaiters(
             of: id,
             SubmissionError(
-                code: .unavailable, subject: "\(request.identifier)", finding: "it did not start: \(finding)",
+                code: .unavailable, subject: "\(request.identifier)", finding: "it did not start. \(finding)",
                 remedy: rationale?.remedy ?? "Try again"))
     }
 

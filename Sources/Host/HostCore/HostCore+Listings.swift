@@ -93,7 +93,7 @@ extension HostCore {
             stop: ExplanationText.decode(record.stopExplanation))
     }
 
-    /// Every value of the configuration in force with its origin, what users told of bundles included.
+    /// Every value of the configuration in force with its origin, including what users set for bundles.
     public func configuration() -> ConfigurationListing {
         var values = (settings?.values ?? []).map { row in
             guard SettingTable.key(named: row.key)?.needsRestart == true,

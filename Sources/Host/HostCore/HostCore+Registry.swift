@@ -64,22 +64,18 @@ extension HostCore {
     }
 
     func notPermitted(_ identifier: TaskIdentifier) -> SubmissionError {
-        let errors = registered.problems.filter { $0.severity == .error }
-        // The mistake is most likely one of the first; 'bgtask plugins' has them all.
-        var shown = errors.prefix(2).map { error in
-            ([error.file] + [error.line].compactMap { $0.map(String.init) }).joined(separator: ":")
-                + ": " + error.finding
+        // The host can't know which identifiers a broken manifest would permit, so it names only the files.
+        let broken = Set(registered.problems.filter { $0.severity == .error }.map(\.file)).sorted()
+        var finding = "no manifest in \(surroundings.manifestsDirectory) permits it"
+        if !broken.isEmpty {
+            let more = broken.count > 2 ? " and \(broken.count - 2) more" : ""
+            finding += "; these files have errors: \(broken.prefix(2).joined(separator: ", "))\(more)"
         }
-        if errors.count > shown.count { shown.append("and \(errors.count - shown.count) more") }
-        let finding =
-            errors.isEmpty
-            ? "no manifest in \(surroundings.manifestsDirectory) permits it"
-            : "no manifest permits it, and there are errors in manifests: \(shown.joined(separator: "; "))"
         return SubmissionError(
             code: .notPermitted, subject: "\(identifier)", finding: finding,
-            remedy: errors.isEmpty
-                ? "Add the identifier to a manifest's tasks, or see 'bgtask plugins' for those that are permitted"
-                : "Correct the manifest; 'bgtask plugins' shows every error with its line")
+            remedy: broken.isEmpty
+                ? "Check its spelling (bgtask plugins lists the permitted ones), or add it to a manifest"
+                : "Check its spelling, and the errors: bgtask plugins lists both")
     }
 
     func unknownBundle(_ bundle: BundleIdentifier) -> SubmissionError {

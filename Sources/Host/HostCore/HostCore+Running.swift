@@ -68,7 +68,7 @@ extension HostCore {
         answerReadyWaiters(of: id)
     }
 
-    /// Answers those who wait until a debugged launch has stopped before its handler.
+    /// Answers callers that wait until a debugged launch has stopped before its handler.
     mutating func answerReadyWaiters(of id: LaunchID) {
         for call in launches.takeReadyWaiters(of: id) {
             if let launch = launches[id], launch.stage != .ending {

@@ -30,7 +30,7 @@ extension HostCore {
             guard let launch = launches[id] else { return }
             log(
                 .notice,
-                "\(rationale.quantity) is \(rationale.observed); keep going? (bgtask answer \(id) yes|no)",
+                "\(rationale.statement). Should it keep going? Answer: bgtask answer \(id) yes|no",
                 launch: id)
             emit(.publish(.launchAsked(id, launch.record.request, rationale)))
         case .saveBundleState(let bundle, let state): bundles.keep(state, of: bundle, at: now.boot)
@@ -177,7 +177,7 @@ extension HostCore {
         guard let launch = launches[id], launch.stage != .ending else { return }
         launches[id]?.stopExplanation = explanation
         if launch.client != nil { return expireInClient(id, reason) }
-        // Activities hear first that they should defer: their handlers ask for that, and for nothing else.
+        // Activities first get the request to defer: their handlers read only that.
         if launch.record.kind == .activity {
             launches[id]?.shouldDefer = true
             notifyConditions(to: id)

@@ -18,7 +18,7 @@ extension HostCore {
     ///
     /// - Parameters:
     ///   - submission: What is asked.
-    ///   - submitter: Who hears how it went.
+    ///   - submitter: Who gets the result.
     ///   - process: Where it came from; a process that registered for the identifier runs it itself.
     ///   - isRescanned: Whether the directories were read for it already.
     mutating func submit(
@@ -197,7 +197,7 @@ extension HostCore {
         failLaunchWaiters(of: id, error)
     }
 
-    /// Makes an accepted request known to the scheduler, which may have foreseen it, and to those who follow.
+    /// Makes an accepted request known to the scheduler, which may have foreseen it, and to the followers.
     private mutating func take(_ acceptance: Acceptance, wasForeseen: Bool) {
         let request = acceptance.request
         var replaces = ""

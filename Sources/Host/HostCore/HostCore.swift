@@ -189,7 +189,7 @@ public struct HostCore: Sendable {
                 self.wake = wake
                 mustArm = true
             }
-            // Before the launcher hears of expirations that the change causes: a handler knows why.
+            // Before the launcher gets the expirations that the change causes: a handler knows why.
             notifyConditions(after: event)
             for action in actions { perform(action) }
             if case .simulate(let id) = event { afterSimulation(of: id) }

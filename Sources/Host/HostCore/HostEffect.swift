@@ -16,7 +16,7 @@ public enum HostEffect: Sendable {
     // MARK: Launches in processes of their own
     /// Start a launch.
     case launch(LaunchOrder)
-    /// Tell a launch to stop.
+    /// Ask a launch to stop.
     case expire(LaunchID, Reason)
     /// Kill a launch with everything that it started.
     case kill(LaunchID, Reason, message: String)
@@ -47,7 +47,7 @@ public enum HostEffect: Sendable {
     // MARK: People
     /// Answer a call; once per call.
     case answer(CallID, HostAnswer)
-    /// Publish to those who follow the host.
+    /// Publish to followers of the host.
     case publish(HostEvent)
     /// Add a line to the log.
     case log(LogLine)
@@ -71,11 +71,11 @@ public enum HostEffect: Sendable {
 public enum HostAnswer: Sendable {
     /// The request is durable, or was before.
     case accepted(Acceptance)
-    /// What was taken back and what was told to stop.
+    /// What was taken back and what was asked to stop.
     case cancelled(Cancellation)
     /// The launch was started.
     case simulated(SimulatedLaunch)
-    /// These launches were told to stop.
+    /// These launches were asked to stop.
     case expiring([LaunchID])
     /// The bundle after the change, which is durable.
     case bundle(BundleFacts)

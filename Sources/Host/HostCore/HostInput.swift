@@ -24,11 +24,11 @@ public struct CallID: Hashable, Sendable {
     public init(rawValue: Int) { self.rawValue = rawValue }
 }
 
-/// Everything that the host hears, as a value.
+/// Every input of the host, as a value.
 public enum HostInput: Sendable {
     /// Everything was read; the host serves from now on. First, and once.
     case begin(HostBeginning)
-    /// Somebody asks for something; answered once, by ``HostEffect/answer(_:_:)``.
+    /// A call of the control API; answered once, by ``HostEffect/answer(_:_:)``.
     case call(CallID, HostCall)
     /// A launch reports.
     case launch(LaunchEvent)
@@ -48,7 +48,8 @@ public enum HostInput: Sendable {
     case filesChanged(Set<String>)
     /// A file that ``HostWork/watchFiles(_:)`` named can't be watched.
     case unwatchable(path: String, problem: String)
-    /// Whether somebody follows the host's events: only then is it worth finding out what keeps each request.
+    /// Whether a client follows the events of the host: only then is it worth finding out what keeps each
+    /// request.
     case followed(Bool)
     /// The host is asked to stop: nothing starts any more, and what runs expires.
     case stop
@@ -77,7 +78,7 @@ public enum HostInput: Sendable {
     case dated(TaskIdentifier, after: WallTime, FoundDate)
     /// The answer to ``HostWork/openMachineAlarm``.
     case machineAlarm(MachineAlarmState)
-    /// Some work that nobody waits for failed; a sentence for the log.
+    /// Work that no caller waits for failed; a sentence for the log.
     case workFailed(String, LaunchID?)
 }
 

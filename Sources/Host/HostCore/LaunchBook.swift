@@ -35,13 +35,13 @@ struct OpenLaunch: Sendable {
     var reporter: CallID?
     /// Why it has to stop as soon as its directories are made.
     var stopBeforeStart: Reason?
-    /// Whether somebody cancelled it after it was over: its request must not come back.
+    /// Whether a user cancelled it after it was over: its request must not come back.
     var isCancelled = false
     /// The task's process, once it is started.
     var processIdentifier: Int32?
     /// Its priority, for when it has a process.
     var priority: LaunchPriority
-    /// What decided that it stops; `nil` until something did, or where somebody asked for it.
+    /// What decided that it stops; `nil` until something did, or where a user asked for it.
     var stopExplanation: Explanation?
     /// The conditions that it knows of; `nil` for a `call:`, which asks for nothing.
     var conditions: HandlerConditions?
@@ -61,7 +61,7 @@ struct OpenLaunch: Sendable {
 struct LaunchBook: Sendable {
     private var launches: [LaunchID: OpenLaunch] = [:]
     private var byIdentifier: [TaskIdentifier: LaunchID] = [:]
-    /// When launches in clients that were told to stop are over, on CLOCK_BOOTTIME.
+    /// When launches in clients that were asked to stop are over, on CLOCK_BOOTTIME.
     private(set) var deadlines: [LaunchID: Duration] = [:]
     /// Callers that wait until a debugged launch has stopped before its handler, or ended.
     private var readyWaiters: [LaunchID: [CallID]] = [:]

@@ -1,7 +1,7 @@
 import Scheduling
 import TaskModel
 
-/// Which pending requests are to be asked what keeps them, so that followers of the event stream hear of
+/// Which pending requests must be asked what holds them, so that followers of the event stream learn of
 /// every change.
 ///
 /// Asking one costs about 20 us (Documentation/Benchmarks.md), so what an event can't have changed is not
@@ -23,7 +23,7 @@ struct VetoWatch {
     /// Whether something happened that all must be asked after, those that the round under way has asked too.
     private var needsRound = true
 
-    /// Takes in what the scheduler was told and answered.
+    /// Takes in what the scheduler got and answered.
     mutating func note(_ event: SchedulerEvent, _ actions: [SchedulerAction]) {
         switch event {
         // They come by the second, and no policy that decides about a start asks for them.

@@ -8,7 +8,7 @@ struct ActiveLaunch: Sendable {
     let isSimulated: Bool
     /// `nil` until the store gave the launch its number; until then nothing can be told to it.
     var id: LaunchID?
-    /// Whether it was told to stop.
+    /// Whether it was asked to stop.
     var isExpiring = false
     /// Whether its CPU limit is lifted.
     var isRelaxed = false
@@ -141,7 +141,8 @@ struct ActiveLaunch: Sendable {
             measurement = .none
             guard wasActive else {
                 return Self.noProgress(
-                    "progress, a checkpoint or CPU use within \(period.text)", "none of them")
+                    "\(period.text) or less; checkpoints and CPU time count as progress",
+                    "more than \(period.text)")
             }
             wasActive = false
             leaseEnd = min(end + period, limit)

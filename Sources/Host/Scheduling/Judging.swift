@@ -128,7 +128,7 @@ extension Scheduler {
                 judgement.waitPolicy = policy.name
                 return
             }
-            // Among dates the latest decides when a look is worth while.
+            // Among dates the latest decides when a look is worthwhile.
             let isBetter =
                 answer.rank < wait.rank
                 || (answer.rank == 1 && wait.rank == 1
@@ -180,11 +180,12 @@ extension Scheduler {
             rationale: [
                 Rationale(
                     quantity: "score",
-                    required: "\(threshold.text) or more, falling to 0 at \(subject.request.deadline.text)",
+                    required:
+                        "\(threshold.text) or more, and this limit falls to 0 by \(subject.request.deadline.text)",
                     observed: score.text, earliestChange: explanation.scoreSuffices,
                     remedy: isEnough
                         ? nil
-                        : "Better conditions, or skip the policies: bgtask launch \(subject.request.identifier)"
+                        : "Wait for better conditions, or start it now without the policies: bgtask launch \(subject.request.identifier)"
                 )
             ])
     }

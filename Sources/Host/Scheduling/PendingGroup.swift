@@ -54,7 +54,7 @@ struct PendingGroup: Sendable {
 
     mutating func open(_ key: RequestKey, bundle: Int) { open.insert(key, of: bundle) }
 
-    /// Sets a request aside until its own date, without asking anybody.
+    /// Sets a request aside until its own date, without asking the policies.
     mutating func putOff(_ key: RequestKey) { unjudged.insert(key) }
 
     /// Sets a request aside until a date.

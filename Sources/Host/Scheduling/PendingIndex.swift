@@ -22,7 +22,7 @@ struct PendingIndex: Sendable {
         /// 0 while it stands nowhere.
         var stamp = 0
 
-        /// A user's requests start first in, first out; those that may be put off by what is due first.
+        /// A user's requests start first in, first out; deferrable ones by what is due first.
         func key(_ lane: Lane) -> RequestKey {
             RequestKey(
                 time: lane == .discretionary ? held.request.deadline : WallTime(sinceEpoch: .zero),

@@ -29,8 +29,10 @@ extension WallTime {
 }
 
 extension Duration {
-    /// In the largest unit of which there are at least two, rounded up: `90 s`, `12 min`, `5 h`, `3 d`.
+    /// In the largest unit of which there are at least two, rounded up: `5 ms`, `90 s`, `12 min`, `5 h`, `3
+    /// d`.
     var text: String {
+        if (1..<1000).contains(wholeMilliseconds) { return "\(wholeMilliseconds) ms" }
         let seconds = max(0, (wholeMilliseconds + 999) / 1000)
         for (unit, name) in [(86_400, "d"), (3600, "h"), (60, "min")] as [(Int64, String)]
         where seconds >= 2 * unit {

@@ -7,7 +7,7 @@ import TaskModel
 protocol Policy: Sendable {
     /// As `explain` prints it.
     var name: String { get }
-    /// Whether a simulated launch heeds it: permissions yes, policies no.
+    /// Whether launches by `bgtask launch` obey it: permissions yes, policies no.
     var isPermission: Bool { get }
     /// What its vetoes depend on.
     var reach: Reach { get }
@@ -63,7 +63,7 @@ struct Subject {
     let request: TaskRequest
     let needs: Needs
     let bundle: BundleState
-    /// Whether it may be put off.
+    /// Whether it is deferrable.
     let isDiscretionary: Bool
     /// Whether it runs already, so that only a `stop` matters.
     let isRunning: Bool

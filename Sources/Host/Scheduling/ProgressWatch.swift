@@ -62,7 +62,7 @@ struct ProgressWatch: Sendable {
                 quantity: "timeSinceProgress", required: "less than \(settings.stallQuestion.text)",
                 observed: ((lastChange.map { time - $0 }) ?? .zero).text,
                 remedy:
-                    "Answer whether it should keep going; it ends \(settings.stallLimit.text) after its last progress"
+                    "Answer whether it should keep going; otherwise, it ends \(settings.stallLimit.text) after its last progress"
             )
         }
         guard isSlow, !isSlowAsked else { return nil }
@@ -70,7 +70,7 @@ struct ProgressWatch: Sendable {
         let (recent, usual) = rates()
         return Rationale(
             quantity: "progressRate",
-            required: "\(Int(settings.slowShare * 100)) % of its usual rate or more",
+            required: "\(Int(settings.slowShare * 100)) % of the usual rate or more",
             observed: "\((recent ?? 0).text) units in \(settings.ratePeriod.text), usually \(usual.text)",
             remedy: "Answer whether it should keep going")
     }
@@ -89,7 +89,7 @@ struct ProgressWatch: Sendable {
         }
     }
 
-    /// Units per period of late, and the median of the periods before; `nil` while there are too few.
+    /// Units in a recent period, and the median of the periods before; `nil` while there are too few.
     private func rates() -> (recent: Double?, usual: Double) {
         guard units.count >= Self.recentPeriods + Self.usualPeriods else { return (nil, 0) }
         let recent = units.suffix(Self.recentPeriods).reduce(0, +)

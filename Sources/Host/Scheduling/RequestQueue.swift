@@ -3,7 +3,7 @@ import TaskModel
 
 /// Where a request stands in an order: by time, then by age.
 ///
-/// Its stamp tells whether it still stands there; a key whose request moved on since is skipped when it comes
+/// Its stamp shows whether it still stands there; a key whose request moved on since is skipped when it comes
 /// up.
 struct RequestKey: Comparable {
     let time: WallTime

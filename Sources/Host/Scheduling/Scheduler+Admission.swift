@@ -34,7 +34,7 @@ extension Scheduler {
         let (bundle, kind) = (manifest.bundle, declaration.kind)
         if let refusal = situation.permits.refusal(of: identifier, kind: kind, bundle: bundle) {
             throw refuse(
-                .notPermitted, "\(refusal.observed), and it needs \(refusal.required)", refusal.remedy)
+                .notPermitted, "\(refusal.observed); the task needs \(refusal.required)", refusal.remedy)
         }
         if let meant = submission.kind, meant != kind {
             throw refuse(
@@ -45,7 +45,7 @@ extension Scheduler {
                     + (meant == .appLaunch
                         ? "" : ", or change the manifest: 'kind: \(meant.rawValue)'"))
         }
-        // A simulated launch asks for permissions, not for policies; it waits for nothing, so it takes no
+        // A launch by `bgtask launch` asks for permissions, not for policies; it never waits, so it takes no
         // place.
         let isSimulated = submission.origin == .simulated
         if !isSimulated, RefreshAllowed.binds(kind),
@@ -119,9 +119,7 @@ extension Scheduler {
         let reason = veto.rationale.first
         throw SubmissionError(
             code: .immediateRunIneligible, subject: submission.identifier.rawValue,
-            finding:
-                "\(veto.policy) requires \(reason?.quantity ?? "") \(reason?.required ?? "otherwise"), and it is "
-                + (reason?.observed ?? "not so"),
+            finding: "it can't start now. \(reason?.sentence ?? "The policy \(veto.policy) forbids it")",
             remedy: reason?.remedy ?? "Wait, or submit it with the strategy queue")
     }
 }

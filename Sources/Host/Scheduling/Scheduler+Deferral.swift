@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Activities are asked to stop before they are told to: `shouldDefer`, then after a while the expiration.
+/// Activities are asked to stop before they expire: `shouldDefer`, then after a while the expiration.
 extension Scheduler {
     /// Whether a policy's word about this launch is passed on as a wish first; critical heat leaves no time
     /// for wishes.
@@ -35,7 +35,7 @@ extension Scheduler {
         }
         guard launch.beganIdle, situation.conditions.user == .known(.active) else { return nil }
         let rationale = Rationale(
-            quantity: "deviceActivity", required: "idle, as when it began", observed: "active",
+            quantity: "deviceActivity", required: "idle, as when the launch began", observed: "in use",
             remedy: "Leave the device alone for 5 min")
         return (.userReturned, .stop("DeviceActivity", rationale, since: situation.since.user))
     }

@@ -71,7 +71,7 @@ extension Scheduler {
         schedules.touch(request.identifier)
     }
 
-    /// Tells a launch to stop, once.
+    /// Asks a launch to stop, once.
     mutating func expire(
         _ id: LaunchID, _ reason: Reason, _ verdict: Verdict?, at now: Moment,
         _ actions: inout [SchedulerAction]

@@ -31,8 +31,8 @@ extension Scheduler {
             let fraction = launches[request]?.progress.fraction
         else { return }
         let rationale = Rationale(
-            quantity: "pressure", required: "no memory pressure, or more progress than other launches",
-            observed: "memory, and \(Int(fraction * 100)) % done",
+            quantity: "pressure", required: "free of memory pressure",
+            observed: "short of memory, and this launch has the least progress (\(Int(fraction * 100)) %)",
             remedy: "Close what uses the memory")
         expire(
             victim, .pressure, .stop("Pressure", rationale, since: situation.since.pressure), at: now,

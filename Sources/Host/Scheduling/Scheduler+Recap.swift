@@ -4,7 +4,7 @@ extension Scheduler {
     /// The events that bring a new scheduler to where this one stands, `started` among them, for a log that
     /// begins here.
     ///
-    /// A scheduler that was told them launches what this one launches from here on, at the same moments. What
+    /// A scheduler that gets them launches what this one launches from here on, at the same moments. What
     /// only texts show, such as since when a condition holds, is not kept.
     ///
     /// - Returns: The events; `nil` while a launch is under way, an answer is awaited or a pass is not

@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// Something that the scheduler wants done; each action is said once.
+/// Something that the scheduler wants done; each action is given once.
 public enum SchedulerAction: Equatable, Sendable, Codable {
     /// Launch this pending request, at this priority. Answer with ``SchedulerEvent/launchStarted(_:_:)`` or
     /// ``SchedulerEvent/launchNotStarted(_:retry:)``; until then the request holds its slot.
@@ -18,7 +18,7 @@ public enum SchedulerAction: Equatable, Sendable, Codable {
     /// Tell the launch, an activity, that the host would rather have it stop (true) or go on after all
     /// (false).
     case setShouldDefer(LaunchID, Bool)
-    /// Ask the user whether this launch, which stands still or is slow, should keep going; no answer means
+    /// Ask the user whether this launch, which has stalled or is slow, should keep going; no answer means
     /// yes.
     case ask(LaunchID, because: Rationale)
     /// Store a request of origin `schedule` with these dates. It replaces a pending one of the same origin;

@@ -1,12 +1,12 @@
 public import TaskModel
 
-/// Something that happened, as the scheduler is told of it.
+/// Something that happened, as the scheduler gets it.
 ///
 /// Before ``started`` the scheduler only remembers: its host sends the settings, the manifests, the
 /// conditions, what is stored of each bundle, the last launches and every pending request, in any order, and
 /// then ``started``. Events about requests or launches that it does not know are ignored.
 public enum SchedulerEvent: Equatable, Sendable, Codable {
-    /// Everything that was stored has been told; decisions begin.
+    /// All stored state has been sent; decisions begin.
     case started
     /// These numbers are in force now.
     case settingsChanged(SchedulerSettings)
@@ -71,7 +71,7 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     case cpuMeasured(LaunchID, Duration)
     /// The user's answer to a ``SchedulerAction/ask(_:because:)``; none means yes.
     case answered(LaunchID, keepGoing: Bool)
-    /// A debugger holds the launch, or lets go: lease and stall stand meanwhile.
+    /// A debugger holds the launch, or releases it; lease and stall are paused while it does.
     case tracingChanged(LaunchID, isTraced: Bool)
     /// Someone wants the launch to stop: `bgtask expire`, `bgtask cancel`.
     case expireRequested(LaunchID, Reason)

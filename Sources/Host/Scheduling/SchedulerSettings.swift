@@ -3,7 +3,7 @@ public import TaskModel
 /// The numbers of the scheduler: every threshold, weight, limit and period, in this one table.
 ///
 /// Apple publishes few of them. Those that it does are marked with their source; the rest are ours, with the
-/// reason. `Documentation/Scheduling.md` tells the same for people.
+/// reason. `Documentation/Scheduling.md` describes the same for people.
 public struct SchedulerSettings: Equatable, Sendable, Codable {
     // MARK: The score
 

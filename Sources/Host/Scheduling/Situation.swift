@@ -23,7 +23,7 @@ struct Situation: Sendable {
 
     init(settings: SchedulerSettings) { self.settings = settings }
 
-    /// Takes in a snapshot and tells what differs.
+    /// Takes in a snapshot and returns what differs.
     mutating func replaceConditions(_ new: Conditions, at now: Moment) -> [Fact] {
         defer { conditions = new }
         since.note(from: conditions, to: new, at: now.wall)

@@ -26,7 +26,7 @@ public struct HostConfiguration: Sendable {
     public var templateIdleTime = Duration.seconds(300)
     /// History: launches kept at least.
     public var keptLaunches: Int
-    /// History: launches younger than this are kept besides.
+    /// History: launches younger than this are kept as well.
     public var keptAge: Duration
     /// The most bytes that the recording for replays may take; `nil` records nothing.
     public var recordingSize: Int64?
@@ -61,6 +61,11 @@ public struct HostConfiguration: Sendable {
             .init(name: "runner", value: runnerPath),
             .init(name: "conditions", value: simulatesConditions ? "simulated" : "system"),
         ]
+    }
+
+    /// Directories that a user fills, and that do not exist yet.
+    var missingDirectories: [String] {
+        [pluginsDirectory, manifestsDirectory].filter(DirectoryTree.isMissing)
     }
 
     /// Makes the directories that are missing.

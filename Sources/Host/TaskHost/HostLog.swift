@@ -2,7 +2,7 @@ import Logging
 import Synchronization
 import TaskModel
 
-/// The host's memory of what was said: the newest lines, those who follow, and the process's own log.
+/// The host's memory of the newest log lines, the followers, and the process's own log.
 final class HostLog: Sendable {
     /// How many lines are remembered: a day of an ordinary device, 2 MiB of ordinary lines.
     static let capacity = 8192
@@ -65,7 +65,7 @@ final class HostLog: Sendable {
         return stream
     }
 
-    /// Ends the streams of those who follow.
+    /// Ends the streams of the followers.
     func finish() { followers.finish() }
 }
 

@@ -10,7 +10,7 @@ import TaskModel
 /// Does what may block, apart from the host: directories, libraries, zones, `/proc`.
 ///
 /// One queue for what launches wait for, in order; one for the registry, whose hashing takes long; one for
-/// removing, which nobody waits for.
+/// removing, which no caller waits for.
 final class HostWorker: Sendable {
     private let inbox: Inbox
     private let configuration: HostConfiguration

@@ -36,7 +36,8 @@ extension TaskHost {
             guard case .accepted(let acceptance) = answer else { return nil }
             // A request that replaces itself is an earlier submission with the same key.
             let replaced = acceptance.isRepeat ? nil : acceptance.replaced?.id
-            return AcceptedSubmission(request: acceptance.request, replaces: replaced)
+            return AcceptedSubmission(
+                request: acceptance.request, replaces: replaced, isRepeat: acceptance.isRepeat)
         }
     }
 
@@ -56,7 +57,7 @@ extension TaskHost {
         try answer.value { if case .accepted(let acceptance) = $0 { acceptance.request } else { nil } }
     }
 
-    /// Takes back what is pending and tells what runs to stop.
+    /// Takes back what is pending and asks running launches to stop.
     public func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation {
         try await ask(.cancel(target)).value { if case .cancelled(let found) = $0 { found } else { nil } }
     }
@@ -70,7 +71,7 @@ extension TaskHost {
         }
     }
 
-    /// Tells running launches to stop.
+    /// Asks running launches to stop.
     public func expire(_ target: ControlTarget, reason: Reason) async throws(SubmissionError) -> [LaunchID] {
         try await ask(.expire(target, reason)).value {
             if case .expiring(let found) = $0 { found } else { nil }
@@ -102,14 +103,13 @@ extension TaskHost {
         }
     }
 
-    /// Simulates conditions over the real ones.
+    /// Overrides conditions until ``clearConditions()``.
     public func setConditions(_ settings: [String]) async throws(SubmissionError) -> [ConditionRow] {
         do {
             try sensors.set(settings)
         } catch {
             throw SubmissionError(
-                code: .invalidRequest, subject: error.key, finding: "\(error)",
-                remedy: "See 'bgtask conditions' for keys and values")
+                code: .invalidRequest, subject: error.key, finding: error.finding, remedy: error.remedy)
         }
         hearNow(.conditions(sensors.snapshot()))
         return sensors.rows()
@@ -208,7 +208,7 @@ extension TaskHost {
     /// What the machine is like.
     public func conditions() async throws(SubmissionError) -> [ConditionRow] { sensors.rows() }
 
-    /// Every value in force with its origin, what users told of bundles included.
+    /// Every value in force with its origin, including what users set for bundles.
     ///
     /// Reads the files first: a user who has just written one may ask before inotify reports it.
     public func configuration() async throws(SubmissionError) -> ConfigurationListing {

@@ -71,12 +71,14 @@ public actor TaskHost: Service {
         configuration: HostConfiguration, settings: SettingsFiles, logger: Logger,
         moments: any MomentSource = SystemClocks()
     ) async throws {
+        let missing = configuration.missingDirectories
         let configuration = try configuration.madeReal()
         self.configuration = configuration
         settingsFiles = settings
         self.moments = moments
         let log = HostLog(logger: logger, moments: moments)
         self.log = log
+        for directory in missing { log.append(.notice, "\(directory) was missing; created it, empty") }
         let store = try SQLiteRequestStore.open(
             directory: configuration.stateDirectory, socket: configuration.socketPath, at: moments.now().wall)
         self.store = store
@@ -118,7 +120,7 @@ public actor TaskHost: Service {
     /// - Throws: What kept the host from starting.
     public func run() async throws {
         let recording = Task { await recorder?.run() }
-        // Those who wait hear that the host is not serving, if it can't begin.
+        // Callers that wait learn that the host is not serving, if it can't begin.
         defer { end() }
         try await launcher.start()
         let beginning = try await beginningReader.read()
@@ -222,7 +224,7 @@ public actor TaskHost: Service {
         await withCheckedContinuation { beginWaiters.append($0) }
     }
 
-    /// Refuses what nobody will answer any more.
+    /// Refuses calls that can no longer be answered.
     private func end() {
         hasEnded = true
         endWaiting()

@@ -4,11 +4,14 @@ public struct AcceptedSubmission: Equatable, Sendable {
     public var request: TaskRequest
     /// The pending request of the same identifier that it replaces.
     public var replaces: RequestID?
+    /// Whether the host had accepted it before with the same idempotency key, so that nothing has changed.
+    public var isRepeat: Bool
 
-    /// Pairs a request with the one that it replaces.
-    public init(request: TaskRequest, replaces: RequestID?) {
+    /// Joins a request with what its acceptance changed.
+    public init(request: TaskRequest, replaces: RequestID?, isRepeat: Bool = false) {
         self.request = request
         self.replaces = replaces
+        self.isRepeat = isRepeat
     }
 }
 

@@ -1,4 +1,4 @@
-/// What happens in the host, for those who follow it: `--wait`, `bgtask logs`, dashboards.
+/// What happens in the host, for its followers: `--wait`, `bgtask logs`, dashboards.
 ///
 /// Events of one request come in the order of its life: accepted, any number of blocked, then per attempt
 /// started, ready, progress, expiring, ended; an ended launch says itself whether its request is pending

@@ -27,7 +27,7 @@ public struct LaunchPriority: Equatable, Hashable, Sendable, Codable {
         self.cpuWeight = cpuWeight
     }
 
-    /// Work that may be put off: nice 10, batch, idle I/O, a fifth of the usual CPU weight.
+    /// Deferrable work: nice 10, batch, idle I/O, a fifth of the usual CPU weight.
     public static let discretionary = LaunchPriority(
         nice: 10, isBatch: true, ioClass: .idle, cpuWeight: 20)
     /// Work that a user asked for and does not look at: nice 5, half of the usual CPU weight.

@@ -81,7 +81,7 @@ public struct LaunchEnd: Equatable, Sendable {
     public var code: UInt32?
     /// Processes that outlived the task and were killed.
     public var leftovers = 0
-    /// Whether it was told to stop while it had neither an expiration handler nor asked for the expiration
+    /// Whether it was asked to stop while it had neither an expiration handler nor asked for the expiration
     /// descriptor.
     ///
     /// Such a launch counts as completed without success, as on iOS: its request is not put back.

@@ -2,7 +2,7 @@
 public struct LogLine: Equatable, Sendable {
     /// How important it is.
     public enum Level: String, Sendable, Codable, CaseIterable, Comparable {
-        /// Of use to those who write the code.
+        /// For developers.
         case debug
         /// The ordinary course.
         case info
@@ -10,7 +10,7 @@ public struct LogLine: Equatable, Sendable {
         case notice
         /// The host coped.
         case warning
-        /// Somebody must act.
+        /// A person must act.
         case error
 
         /// Orders by importance: `debug` is the least.

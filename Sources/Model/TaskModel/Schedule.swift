@@ -1,4 +1,4 @@
-/// When the host makes requests by itself: at most one timing, and any of the events besides.
+/// When the host makes requests by itself: at most one timing, and any of the events as well.
 public struct Schedule: Equatable, Hashable, Sendable, Codable {
     /// What gives the dates.
     public enum Timing: Equatable, Hashable, Sendable, Codable {
@@ -19,7 +19,7 @@ public struct Schedule: Equatable, Hashable, Sendable, Codable {
     public var onNetwork = false
     /// Whether the first start of the host after each boot of the machine makes a request.
     public var onBoot = false
-    /// A file or directory, an absolute path, whose change makes a request; `nil` is none.
+    /// A file or directory, an absolute path, whose change makes a request; `nil` means none.
     public var onFileChange: String?
     /// Whether its dates wake a suspended machine.
     public var wakesMachine = false

@@ -63,7 +63,7 @@ public struct TaskSubmission: Equatable, Sendable, Codable {
     public var requiresNetworkConnectivity = false
     /// JSON text of an object; at most 48 KiB.
     ///
-    /// `nil` is none.
+    /// `nil` means none.
     public var payload: String?
     /// Continued tasks: what the user sees.
     public var title = ""

@@ -94,7 +94,7 @@ public struct LaunchExplanationMessage: Codable, Equatable, Sendable {
     public var launch: LaunchMessage
     /// Why it started when it did.
     @Explicit public var start: ExplanationMessage?
-    /// Why it was told to stop.
+    /// Why it was asked to stop.
     @Explicit public var stop: ExplanationMessage?
 
     /// Copies an answer.
@@ -110,10 +110,6 @@ extension VerdictMessage {
     var verdict: Verdict {
         Verdict(
             policy: policy, decision: decision, score: score, weight: weight,
-            rationale: rationale.map {
-                Rationale(
-                    quantity: $0.quantity, required: $0.required, observed: $0.observed,
-                    earliestChange: $0.earliestChange?.time, remedy: $0.remedy)
-            }, since: since?.time)
+            rationale: rationale.map(\.rationale), since: since?.time)
     }
 }

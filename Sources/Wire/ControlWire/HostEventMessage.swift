@@ -20,7 +20,7 @@ public enum HostEventMessage: Equatable, Sendable {
     case titleChanged(LaunchID, RequestID, title: String, subtitle: String)
     /// The user is asked whether it should keep going.
     case launchAsked(LaunchID, RequestID, RationaleMessage)
-    /// It was told to stop.
+    /// It was asked to stop.
     case launchExpiring(LaunchID, RequestID, Reason)
     /// It is over; with its request if that is pending again.
     case launchEnded(LaunchMessage, putBack: RequestMessage?)

@@ -57,7 +57,7 @@ public struct ReportMessage: Codable, Equatable, Sendable {
     public var layers: [Layer]
     /// Everything else.
     public var facts: [Fact]
-    /// What is wrong in the host's configuration; an older host does not tell.
+    /// What is wrong in the host's configuration; an older host does not send it.
     public var problems: [ProblemMessage]?
 
     /// Copies a report.

@@ -30,7 +30,7 @@ public struct PluginMessage: Codable, Equatable, Sendable {
     @Explicit public var appLaunch: TaskIdentifier?
     /// What it permits.
     public var tasks: [PluginTaskMessage]
-    /// What its author should know of this version; an older host does not tell.
+    /// What its author should know of this version; an older host does not send it.
     @Explicit public var advice: [PluginAdviceMessage]?
 
     /// Copies a handler.

@@ -109,27 +109,32 @@ public struct AcceptanceMessage: Codable, Equatable, Sendable {
     public var request: RequestMessage
     /// The pending request of the same identifier that it replaces.
     public var replaces: RequestID?
+    /// Whether the host had accepted it before with the same idempotency key, so that nothing has changed.
+    public var isRepeat: Bool
 
-    private enum CodingKeys: String, CodingKey { case replaces }
+    private enum CodingKeys: String, CodingKey { case replaces, isRepeat }
 
     /// Copies an answer.
     public init(_ accepted: AcceptedSubmission) {
         request = RequestMessage(accepted.request)
         replaces = accepted.replaces
+        isRepeat = accepted.isRepeat
     }
 
-    /// Decodes a request; an older host does not say what it replaces.
+    /// Decodes a request; an older host sends neither key.
     public init(from decoder: any Decoder) throws {
         request = try RequestMessage(from: decoder)
-        replaces = try decoder.container(keyedBy: CodingKeys.self)
-            .decodeIfPresent(RequestID.self, forKey: .replaces)
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        replaces = try values.decodeIfPresent(RequestID.self, forKey: .replaces)
+        isRepeat = try values.decodeIfPresent(Bool.self, forKey: .isRepeat) ?? false
     }
 
-    /// Encodes the request's keys, and `replaces` beside them.
+    /// Encodes the keys of the request, with `replaces` and `isRepeat` beside them.
     public func encode(to encoder: any Encoder) throws {
         try request.encode(to: encoder)
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(replaces, forKey: .replaces)
+        try values.encode(isRepeat, forKey: .isRepeat)
     }
 }
 
@@ -193,5 +198,12 @@ public struct RationaleMessage: Codable, Equatable, Sendable {
         observed = rationale.observed
         earliestChange = rationale.earliestChange.map(Timestamp.init)
         remedy = rationale.remedy
+    }
+
+    /// The value.
+    public var rationale: Rationale {
+        Rationale(
+            quantity: quantity, required: required, observed: observed, earliestChange: earliestChange?.time,
+            remedy: remedy)
     }
 }

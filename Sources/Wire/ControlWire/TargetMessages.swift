@@ -15,7 +15,7 @@ public struct CancelMessage: Codable, Equatable, Sendable {
 public struct CancellationMessage: Codable, Equatable, Sendable {
     /// Pending requests that are gone.
     public var requests: [RequestID]
-    /// Launches that were told to stop.
+    /// Launches that were asked to stop.
     public var launches: [LaunchID]
 
     /// Copies an answer.
@@ -41,7 +41,7 @@ public struct ExpireMessage: Codable, Equatable, Sendable {
 
 /// The launches that an expire reached.
 public struct ExpirationMessage: Codable, Equatable, Sendable {
-    /// Which were told to stop.
+    /// Which were asked to stop.
     public var launches: [LaunchID]
     /// Why.
     public var reason: Reason

@@ -138,7 +138,7 @@ public struct BeginAssertionMessage: WireMessage {
     }
 }
 
-/// The handler lets go.
+/// The handler ends its hold.
 public struct EndAssertionMessage: WireMessage {
     public static let kind: UInt8 = 0x27
     public static let table = FieldTable(.required(1, .u64))

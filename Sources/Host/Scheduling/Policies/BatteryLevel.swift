@@ -18,8 +18,8 @@ struct BatteryLevel: Policy {
                 score: 0.2, since: since,
                 Rationale(
                     quantity: "batteryLevel",
-                    required: "\(settings.batteryStartPercent) % or more on battery",
-                    observed: "unknown: its source does not answer"))
+                    required: "\(settings.batteryStartPercent) % or more without external power",
+                    observed: "unknown (its source does not answer)"))
         }
         if power.externalPower { return subject.proceed() }
         guard let percent = power.batteryPercent else {
@@ -27,13 +27,13 @@ struct BatteryLevel: Policy {
                 score: 0.2, since: since,
                 Rationale(
                     quantity: "batteryLevel",
-                    required: "\(settings.batteryStartPercent) % or more on battery",
-                    observed: "on battery, charge unknown"))
+                    required: "\(settings.batteryStartPercent) % or more without external power",
+                    observed: "unknown (the battery does not report it)"))
         }
         func rationale(_ limit: Int) -> Rationale {
             Rationale(
-                quantity: "batteryLevel", required: "\(limit) % or more on battery",
-                observed: "on battery, \(percent) %",
+                quantity: "batteryLevel", required: "\(limit) % or more without external power",
+                observed: "\(percent) %",
                 remedy: percent < settings.batteryStartPercent ? "Plug in the charger" : nil)
         }
         if percent < settings.batteryEndPercent {

@@ -17,14 +17,14 @@ struct Budget: Policy {
             subject.wait(
                 for: .bundle(request.bundle), until: refill,
                 Rationale(
-                    quantity: quantity, required: "less than \(limit) spent today",
-                    observed: "\(spent) spent, refilled \(refill.text)", earliestChange: refill,
-                    remedy: "Raise it: bgtask settings budget \(request.bundle) \(option)"))
+                    quantity: quantity, required: "less than \(limit)",
+                    observed: "\(spent), the whole budget of the day", earliestChange: refill,
+                    remedy: "Raise the budget: bgtask settings budget \(request.bundle) \(option)"))
         }
         let launches = budget.launchLimit(situation.settings)
         if request.kind == .appRefresh && budget.launches >= launches {
             return exhausted(
-                "refreshLaunches", "\(budget.launches) launches", "\(launches) launches", "--launches N")
+                "refreshLaunches", "\(budget.launches)", "\(launches)", "--launches N")
         }
         let cpu = budget.cpuLimit(situation.settings)
         if budget.cpu >= cpu && !subject.needs.externalPower {
@@ -34,8 +34,8 @@ struct Budget: Policy {
             Rationale(
                 quantity: request.kind == .appRefresh ? "refreshLaunches" : "cpuTime",
                 required: request.kind == .appRefresh
-                    ? "less than \(launches) launches spent today" : "less than \(cpu.text) spent today",
+                    ? "less than \(launches)" : "less than \(cpu.text)",
                 observed: request.kind == .appRefresh
-                    ? "\(budget.launches) launches" : "\(budget.cpu.text) spent"))
+                    ? "\(budget.launches)" : budget.cpu.text))
     }
 }

@@ -15,7 +15,7 @@ struct Coalescing: Policy {
         return subject.proceed(
             score: isBusy ? 1 : Self.scoreAlone, since: situation.occupancy.since,
             Rationale(
-                quantity: "launchesUnderWay", required: "1 or more, by preference",
+                quantity: "launchesUnderWay", required: isBusy ? "1 or more" : "1 or more, by preference",
                 observed: "\(situation.occupancy.requests.count)"))
     }
 }

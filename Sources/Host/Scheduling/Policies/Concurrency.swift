@@ -9,8 +9,8 @@ struct Concurrency: Policy {
 
     /// What helps where a setting grants no slot at all, so that waiting is in vain.
     static func remedy(ofNone setting: String, at limit: Int) -> String {
-        "Set scheduling.\(setting) to 1 or more in the host's configuration: "
-            + "it is \(limit), so none ever starts"
+        "Set scheduling.\(setting) to 1 or more in the host's configuration; "
+            + "with \(limit), no such launch ever starts"
     }
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
@@ -30,14 +30,14 @@ struct Concurrency: Policy {
             }
         guard count >= limit else {
             return subject.proceed(
-                Rationale(quantity: quantity, required: "fewer than \(limit)", observed: "\(count)"))
+                Rationale(quantity: quantity, required: "less than \(limit)", observed: "\(count)"))
         }
         return subject.wait(
             for: .slot, since: occupancy.since,
             Rationale(
-                quantity: quantity, required: "fewer than \(limit)", observed: "\(count)",
+                quantity: quantity, required: "less than \(limit)", observed: "\(count)",
                 remedy: limit > 0
-                    ? "Wait for one to end, or end one: bgtask expire IDENTIFIER"
+                    ? "Wait until one ends, or stop one: bgtask expire IDENTIFIER"
                     : Self.remedy(ofNone: setting, at: limit)))
     }
 }

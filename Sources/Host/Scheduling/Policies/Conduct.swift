@@ -13,7 +13,8 @@ struct Conduct: Policy {
         return subject.proceed(
             score: settings.conductStart + Double(points) / 100,
             Rationale(
-                quantity: "conduct", required: "no kills, crashes or leaks for \(settings.conductDays) days",
-                observed: points == 0 ? "nothing of note" : "\(points > 0 ? "+" : "")\(points) points"))
+                quantity: "conduct",
+                required: "without kills, crashes and leaks for \(settings.conductDays) days",
+                observed: points == 0 ? "neutral" : "\(points > 0 ? "+" : "")\(points) points"))
     }
 }

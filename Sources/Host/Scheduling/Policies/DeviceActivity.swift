@@ -16,14 +16,16 @@ struct DeviceActivity: Policy {
         guard subject.isDiscretionary else { return subject.proceed() }
         let since = situation.since.user
         let user = situation.conditions.user
-        var observed: String { user.value?.rawValue ?? "unknown: its source does not answer" }
+        var observed: String {
+            user.value?.text ?? "in an unknown state (the source of user activity does not answer)"
+        }
         if subject.needs.idleDevice, user != .known(.idle) {
             func rationale() -> Rationale {
                 Rationale(
-                    quantity: "deviceActivity", required: "idle: no input for 5 min", observed: observed,
+                    quantity: "deviceActivity", required: "idle, without input for 5 min", observed: observed,
                     remedy: user == .known(.active)
                         ? "Leave the device alone for 5 min"
-                        : "Repair the source (bgtask conditions), or put deviceActivity: ignore in the manifest"
+                        : "Repair the source (see bgtask conditions), or write 'deviceActivity: ignore' in the manifest"
                 )
             }
             return user == .known(.active)
@@ -37,4 +39,9 @@ struct DeviceActivity: Policy {
             Rationale(
                 quantity: "deviceActivity", required: "idle, by preference", observed: observed))
     }
+}
+
+extension UserCondition {
+    /// `idle`, or `in use`.
+    var text: String { self == .active ? "in use" : rawValue }
 }

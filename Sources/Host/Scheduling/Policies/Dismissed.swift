@@ -13,8 +13,8 @@ struct Dismissed: Policy {
         return subject.wait(
             for: .bundle(subject.request.bundle), since: since,
             Rationale(
-                quantity: "dismissed", required: "used again since it was dismissed",
-                observed: "dismissed \(since.text)",
+                quantity: "dismissed", required: "used again",
+                observed: "dismissed by the user at \(since.text)",
                 remedy: "Use it again: bgtask used \(subject.request.bundle)"))
     }
 }

@@ -11,9 +11,9 @@ struct EarliestBeginDate: Policy {
             for: .time, until: date, since: request.submittedAt,
             Rationale(
                 quantity: date == request.effectiveBeginDate ? "earliestBeginDate" : "backOff",
-                required: "not before \(date.text)",
-                observed: "\(now.wall.text), \((date - now.wall).text) early", earliestChange: date,
-                remedy: "Wait, or skip the policies: bgtask launch \(request.identifier)"))
+                required: "\(date.text) or later",
+                observed: "\((date - now.wall).text) too early", earliestChange: date,
+                remedy: "Wait, or start it now without the policies: bgtask launch \(request.identifier)"))
     }
 
     /// The date that the request waits for by itself; `nil` if it has come, or there is none.
@@ -21,7 +21,7 @@ struct EarliestBeginDate: Policy {
         // A back-off that lies further off than any can was made before the wall clock was set back.
         let backOff = request.notBefore.flatMap { $0 <= now + needs.longestBackOff ? $0 : nil }
         guard let begin = request.effectiveBeginDate else { return backOff.flatMap { $0 > now ? $0 : nil } }
-        // The later one decides when a look is worth while.
+        // The later one decides when a look is worthwhile.
         let date = backOff.map { max($0, begin) } ?? begin
         return date > now ? date : nil
     }

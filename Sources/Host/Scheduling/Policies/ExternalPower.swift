@@ -32,8 +32,8 @@ struct ExternalPower: Policy {
     }
 
     private static func text(of power: Reading<PowerCondition>) -> String {
-        guard let power = power.value else { return "unknown: its source does not answer" }
+        guard let power = power.value else { return "unknown (its source does not answer)" }
         if power.externalPower { return "connected" }
-        return power.batteryPercent.map { "on battery, \($0) %" } ?? "on battery"
+        return power.batteryPercent.map { "not connected (battery at \($0) %)" } ?? "not connected"
     }
 }

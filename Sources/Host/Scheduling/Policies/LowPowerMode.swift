@@ -15,11 +15,11 @@ struct LowPowerMode: Policy {
         }
         switch situation.conditions.lowPowerMode {
         case .known(true):
-            return subject.wait(for: .lane, since: since, rationale("on", "Leave low-power mode"))
+            return subject.wait(for: .lane, since: since, rationale("on", "Turn low-power mode off"))
         case .known(false): return subject.proceed(score: 1, since: since, rationale("off"))
         case .unknown:
             return subject.proceed(
-                score: 0.5, since: since, rationale("unknown: its source does not answer"))
+                score: 0.5, since: since, rationale("unknown (its source does not answer)"))
         }
     }
 }

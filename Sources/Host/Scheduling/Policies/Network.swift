@@ -15,7 +15,7 @@ struct Network: Policy {
         guard subject.needs.network else { return subject.proceed() }
         let since = situation.since.network
         let network = situation.conditions.network
-        var observed: String { network.value?.rawValue ?? "unknown: its source does not answer" }
+        var observed: String { network.value?.text ?? "unknown (its source does not answer)" }
         guard situation.conditions.isNetworkThere else {
             return subject.stop(
                 until: .network, since: since,
@@ -27,9 +27,9 @@ struct Network: Policy {
             return subject.wait(
                 for: .network, since: since,
                 Rationale(
-                    quantity: "network", required: "connected, without the low-data switch",
+                    quantity: "network", required: "connected and not in low-data mode",
                     observed: observed,
-                    remedy: "Switch low-data mode off, or connect to another network"))
+                    remedy: "Turn low-data mode off, or connect to another network"))
         }
         let isFree = network.value == .unmetered
         return subject.proceed(
@@ -38,5 +38,16 @@ struct Network: Policy {
                 quantity: "network", required: isFree ? "connected" : "unmetered, by preference",
                 observed: observed,
                 remedy: isFree ? nil : "Connect to an unmetered network"))
+    }
+}
+
+extension NetworkCondition {
+    /// `not connected`, or what the connection is like.
+    var text: String {
+        switch self {
+        case .none: "not connected"
+        case .constrained: "in low-data mode"
+        case .metered, .unmetered: rawValue
+        }
     }
 }

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Never two launches of one identifier at once, not even a simulated one.
+/// Never two launches of one identifier at once, not even by `bgtask launch`.
 struct OneLaunchPerIdentifier: Policy {
     let name = "OneLaunchPerIdentifier"
     let isPermission = true
@@ -11,8 +11,8 @@ struct OneLaunchPerIdentifier: Policy {
         return subject.wait(
             for: .launch(identifier),
             Rationale(
-                quantity: "launchesOfIdentifier", required: "0 under way",
-                observed: "1 under way, of request \(other)",
-                remedy: "Wait for it, or end it: bgtask expire \(identifier)"))
+                quantity: "launchesOfIdentifier", required: "over",
+                observed: "still running, for request \(other)",
+                remedy: "Wait until it ends, or stop it: bgtask expire \(identifier)"))
     }
 }

@@ -11,17 +11,18 @@ struct Pressure: Policy {
         guard subject.isDiscretionary else { return subject.proceed() }
         let since = situation.since.pressure
         func rationale(_ observed: String, _ remedy: String? = nil) -> Rationale {
-            Rationale(quantity: "pressure", required: "none", observed: observed, remedy: remedy)
+            Rationale(quantity: "pressure", required: "free of pressure", observed: observed, remedy: remedy)
         }
         guard let pressure = situation.conditions.pressure.value else {
             return subject.proceed(
-                score: 0.5, since: since, rationale("unknown: its source does not answer"))
+                score: 0.5, since: since,
+                rationale("in an unknown state (the source of pressure does not answer)"))
         }
-        if pressure == .none { return subject.proceed(score: 1, since: since, rationale("none")) }
+        if pressure == .none { return subject.proceed(score: 1, since: since, rationale("free of pressure")) }
         return subject.wait(
             for: .lane, since: since,
             rationale(
-                pressure.text,
+                "under pressure (\(pressure.text))",
                 "Close what uses the \(pressure.memory ? "memory" : pressure.cpu ? "processor" : "disks"), or wait"
             ))
     }

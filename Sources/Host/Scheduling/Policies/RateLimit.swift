@@ -8,8 +8,8 @@ import TaskModel
 ///   push.
 ///
 /// A request that was put back is the same work going on, and has a back-off of its own: it does not wait for
-/// its turn again. What a user asked for and launches of apps have no rate, and simulated launches ask no
-/// policy.
+/// its turn again. What a user asked for and launches of apps have no rate, and launches by `bgtask launch`
+/// ask no policy.
 struct RateLimit: Policy {
     let name = "RateLimit"
 
@@ -42,7 +42,8 @@ struct RateLimit: Policy {
             Rationale(
                 quantity: rate.quantity, required: rate.required, observed: rate.observed,
                 earliestChange: isHeld ? rate.next : nil,
-                remedy: isHeld ? "Wait, or skip the policies: bgtask launch \(request.identifier)" : nil)
+                remedy: isHeld
+                    ? "Wait, or start it now without the policies: bgtask launch \(request.identifier)" : nil)
         }
         guard isHeld else { return subject.proceed(rationale()) }
         return subject.wait(for: .bundle(request.bundle), until: rate.next, since: rate.since, rationale())
@@ -64,7 +65,7 @@ struct RateLimit: Policy {
         // A launch that lies ahead was recorded before the wall clock was set back.
         guard let last, last <= now else { return nil }
         return Rate(
-            quantity: quantity, required: "\(spacing.text) since the last of \(request.bundle)",
+            quantity: quantity, required: "\(spacing.text) or more",
             observed: (now - last).text, since: last, next: last + spacing)
     }
 
@@ -74,7 +75,7 @@ struct RateLimit: Policy {
         guard let last = subject.bundle.recent.newest(of: identifier, at: now) else { return nil }
         return Rate(
             quantity: "timeSinceLaunch",
-            required: "\(settings.launchSpacing.text) since the last launch of \(identifier)",
+            required: "\(settings.launchSpacing.text) or more",
             observed: (now - last).text, since: last, next: last + settings.launchSpacing)
     }
 
@@ -86,8 +87,7 @@ struct RateLimit: Policy {
         guard let next = recent.date(ofFewerThan: limit, of: request.kind, at: now) else { return nil }
         return Rate(
             quantity: "launchesWithinHour",
-            required:
-                "fewer than \(limit) \(request.kind.rawValue) launches of \(request.bundle) within an hour",
+            required: "less than \(limit)",
             observed: "\(recent.count(of: request.kind, at: now))", next: next)
     }
 }

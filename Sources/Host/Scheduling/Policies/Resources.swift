@@ -20,7 +20,9 @@ struct Resources: Policy {
         case .unknown:
             return subject.wait(
                 for: .gpu, since: since,
-                rationale("unknown: its source does not answer", "Submit it without the GPU"))
+                rationale(
+                    "perhaps offered (the source of this condition does not answer)",
+                    "Submit it without the GPU"))
         }
     }
 }

@@ -16,7 +16,7 @@ struct Thermal: Policy {
         func rationale(_ required: String, _ remedy: String? = nil) -> Rationale {
             Rationale(
                 quantity: "thermal", required: required,
-                observed: thermal.value?.rawValue ?? "unknown: its source does not answer", remedy: remedy)
+                observed: thermal.value?.rawValue ?? "unknown (its source does not answer)", remedy: remedy)
         }
         let helps = "Let the machine cool down"
         if thermal.value == .critical {
@@ -36,10 +36,11 @@ struct Thermal: Policy {
                     for: .slot, since: since,
                     Rationale(
                         quantity: "discretionaryLaunches",
-                        required: "fewer than \(slots) while the heat is not nominal",
-                        observed: "\(running), and the heat is \(thermal.value?.rawValue ?? "unknown")",
+                        required: "less than \(slots) while the thermal state is not nominal",
+                        observed:
+                            "\(running), and the thermal state is \(thermal.value?.rawValue ?? "unknown")",
                         remedy: slots > 0
-                            ? "Let the machine cool down, or wait for a launch to end"
+                            ? "Let the machine cool down, or wait until a launch ends"
                             : settings.discretionarySlots > 0
                                 ? "Let the machine cool down"
                                 : Concurrency.remedy(

@@ -16,8 +16,8 @@ struct Usage: Policy {
         return subject.proceed(
             score: likelihood,
             Rationale(
-                quantity: "usage", required: "usually used within the hour, by preference",
-                observed: "in \(Int(likelihood * 100 + 0.5)) % of such hours",
+                quantity: "usage", required: "in all of them, by preference",
+                observed: "in \(Int(likelihood * 100 + 0.5)) % of the recorded hours",
                 earliestChange: history.nextRise(after: now.wall, above: likelihood, in: situation)))
     }
 }

@@ -1,0 +1,67 @@
+extension Rationale {
+    /// What was found, as a sentence without a full stop: `External power is not connected`.
+    public var statement: String {
+        let subject = phrase.subject
+        return subject.isEmpty ? observed.withCapital : "\(subject) \(observed)"
+    }
+
+    /// What was found and what the policy requires, without a full stop:
+    /// `External power is not connected; it must be connected`.
+    public var sentence: String { "\(statement); \(phrase.obligation) \(required)" }
+
+    /// The words around ``observed`` and ``required``.
+    ///
+    /// Names of quantities never change, because programs read them. People read these words instead.
+    private var phrase: (subject: String, obligation: String) {
+        func number(_ counted: String) -> (String, String) {
+            ("The number of \(counted) is", "it must be")
+        }
+        return switch quantity {
+        case "appLaunches": number("running app launches")
+        case "backOff": ("It is", "the next attempt may begin at")
+        case "backgroundRefresh": ("Background refresh is", "it must be")
+        case "batteryLevel": ("The battery charge is", "it must be")
+        case "conditions": ("The custom conditions are", "they must be")
+        case "conduct": ("The bundle's conduct is", "it must be")
+        case "continuedLaunches": number("running continued launches")
+        case "cpuTime": ("The CPU time that the bundle used today is", "it must be")
+        case "deviceActivity": ("The device is", "it must be")
+        case "discretionaryLaunches": number("running deferrable launches")
+        case "dismissed": ("The bundle was", "it must be")
+        case "earliestBeginDate": ("It is", "the request may begin at")
+        case "externalPower": ("External power is", "it must be")
+        case "gpu": ("A GPU is", "it must be")
+        case "host": ("The host is", "it must be")
+        case "launchesOfIdentifier": ("The last launch of this task is", "it must be")
+        case "launchesUnderWay": number("running launches")
+        case "launchesWithinHour": number("launches of this kind and bundle in the last hour")
+        case "lowPowerMode": ("Low-power mode is", "it must be")
+        case "manifest": ("", "the task needs")
+        case "network": ("The network is", "it must be")
+        case "pressure": ("The machine is", "it must be")
+        case "progressRate": ("The progress is", "it must be")
+        case "refreshLaunches": number("the bundle's refresh launches today")
+        case "runTime": ("The run time is", "it must be")
+        case "score": ("The score is", "it must be")
+        case "thermal": ("The thermal state is", "it must be")
+        case "timeSinceLaunch": ("The time since the last launch of this task is", "it must be")
+        case "timeSinceProgress": ("The time since the last progress is", "it must be")
+        case "timeSincePush": ("The time since the bundle's last push is", "it must be")
+        case "timeSinceRefresh": ("The time since the bundle's last refresh is", "it must be")
+        case "urgentLaunches": number("running urgent launches")
+        case "usage": ("At this time of day, the bundle was used", "it should be")
+        default: ("\(quantity.inWords) is", "it must be")
+        }
+    }
+}
+
+extension String {
+    /// The text with a capital at its beginning.
+    fileprivate var withCapital: String { prefix(1).uppercased() + dropFirst() }
+
+    /// `fuelLevel` as `Fuel level`: a quantity that a newer host may send.
+    fileprivate var inWords: String {
+        reduce(into: "") { $0 += $1.isUppercase && !$0.isEmpty ? " " + $1.lowercased() : String($1) }
+            .withCapital
+    }
+}
