@@ -55,6 +55,17 @@ import Testing
         #expect(all.latest.problems.isEmpty)
     }
 
+    @Test(arguments: [
+        ("control.sock", "/control.sock"), ("./control.sock", "/control.sock"), ("a/../b", "/a/../b"),
+        (".", ""),
+    ])
+    func `a path of an option begins at the current directory`(text: String, tail: String) throws {
+        let files = try files(options: [("socket", "paths.socket", text)])
+        #expect(files.latest.problems.isEmpty)
+        #expect(
+            files.latest.effective.paths.socket == FileManager.default.currentDirectoryPath + tail)
+    }
+
     @Test func `every key takes its value from a file, the environment, and gives it back as it is written`()
         throws
     {

@@ -25,7 +25,7 @@ public struct EffectiveSettings: Equatable, Sendable {
     public var paths: HostPaths
     /// Launches of the history that are kept at least.
     public var keptLaunches = 10_000
-    /// Launches younger than this are kept besides.
+    /// Launches younger than this are kept as well.
     public var keptAge = Duration.seconds(30 * 86_400)
     /// How long a loaded template stays without a launch.
     public var templateIdleTime = Duration.seconds(300)

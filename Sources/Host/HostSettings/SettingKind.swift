@@ -19,6 +19,11 @@ public enum SettingKind: Sendable {
     /// With a unit, `64MiB`.
     case size(ClosedRange<ByteCount>)
 
+    /// Whether values are paths.
+    var isPath: Bool {
+        if case .path = self { true } else { false }
+    }
+
     /// What may be written, for people: `duration, 1s to 1h`.
     public var summary: String {
         switch self {

@@ -5,175 +5,190 @@ extension SettingTable {
     static let scheduling: [SettingKey] = [
         .decimal(
             "scheduling.scoreThreshold", \.scheduler.scoreThreshold, 0...1,
-            "What the weighted mean of the scores must reach until the request's earliest begin date; it falls to 0 at the deadline. Ours: idle on mains (0.91) or on a battery of 40 % (0.71) starts at once"
+            "The weighted mean of the scores that a request needs to start. The limit falls from the earliest begin date, to 0 at the deadline. Our choice: a request starts at once on an idle machine with external power (0.91) or a battery at 40 % (0.71)"
         ),
         .integer(
             "scheduling.discretionarySlots", \.scheduler.discretionarySlots, 0...64,
-            "Discretionary launches at once. Ours: one slow job does not hold up the rest of a small machine"),
+            "The number of deferrable launches at a time. Our choice: one slow job must not hold up all others on a small machine"
+        ),
         .integer(
             "scheduling.discretionarySlotsWhenFair", \.scheduler.discretionarySlotsWhenFair, 0...64,
-            "The same while it is warm, or while the temperature is unknown"),
+            "The number of deferrable launches at a time while the machine is warm, or its temperature is unknown"
+        ),
         .integer(
             "scheduling.discretionarySlotsPerBundle", \.scheduler.discretionarySlotsPerBundle, 1...64,
-            "The same of one bundle while a bundle without a launch waits. Ours: fairness between vendors"),
+            "The number of deferrable launches of one bundle at a time, while a bundle without a launch waits. Our choice: fairness between vendors"
+        ),
         .integer(
             "scheduling.continuedSlots", \.scheduler.continuedSlots, 0...64,
-            "Continued launches at once. Ours: Apple says that there is a limit and not which"),
+            "The number of continued launches at a time. Our choice: Apple has a limit, but does not publish it"
+        ),
         .integer(
             "scheduling.urgentSlots", \.scheduler.urgentSlots, 0...64,
-            "Launches for urgent pushes at once. Ours: one launch of 30 s must not hold up the next"),
+            "The number of launches for urgent pushes at a time. Our choice: one launch of 30 s must not hold up the next"
+        ),
         .integer(
             "scheduling.appSlots", \.scheduler.appSlots, 0...64,
-            "Launches of apps at once. Ours: a folder full of new plugins does not fill a small machine"),
+            "The number of launches of apps at a time. Our choice: many new plugins at once must not overload a small machine"
+        ),
         .integer(
             "scheduling.batteryStartPercent", \.scheduler.batteryStartPercent, 0...100,
-            "On battery below this nothing discretionary starts. Apple names a critically low battery, about 20 %"
+            "No deferrable launch starts while the battery charge is lower. Apple mentions a critically low battery, which is about 20 %"
         ),
         .integer(
             "scheduling.batteryEndPercent", \.scheduler.batteryEndPercent, 0...100,
-            "On battery below this discretionary launches expire. Ours: half of the above"),
+            "Deferrable launches stop when the battery charge is lower. Our choice: half of the above"),
         .duration(
             "scheduling.pressurePeriod", \.scheduler.pressurePeriod, .seconds(1) ... .seconds(600),
-            "Between two launches that memory pressure ends. Ours: grace and the kernel's averages need about as long"
+            "The time between two launches that the host stops because of memory pressure. Our choice: the grace period and the averages of the kernel need about as long"
         ),
         .duration(
             "scheduling.refreshSpacing", \.scheduler.refreshSpacing, .zero ... .seconds(86_400),
-            "Between refresh launches of one bundle. Apple asks for no more than 3 pushes an hour and names no figure here"
+            "The time between two refresh launches of a bundle. Apple asks for at most 3 pushes an hour, and gives no number for refresh"
         ),
         .duration(
             "scheduling.pushSpacing", \.scheduler.pushSpacing, .zero ... .seconds(86_400),
-            "Between push launches of one bundle. Apple: 14 pushes may give 7 launches, about 15 min apart"),
+            "The time between two push launches of a bundle. Apple's example: 14 pushes give 7 launches, about 15 min apart"
+        ),
         .duration(
             "scheduling.launchSpacing", \.scheduler.launchSpacing, .zero ... .seconds(86_400),
-            "Between two launches of one identifier, from begin to begin; what users ask for and simulated launches do not wait. Ours: a chain without begin dates makes progress, and costs next to nothing"
+            "The time between the starts of two launches of one task. It does not apply to continued tasks and to bgtask launch. Our choice: a task that always submits its next request makes progress, and costs next to nothing"
         ),
         .integer(
             "scheduling.launchesPerHour", \.scheduler.launchesPerHour, 1...100_000,
-            "Launches of one deferrable kind per bundle within an hour. Ours: ten tasks that each run once a minute, or two chains at their spacing"
+            "The number of launches of one deferrable kind, per bundle and hour. Our choice: enough for ten tasks that each run once a minute"
         ),
         .integer(
             "scheduling.refreshLaunchesPerDay", \.scheduler.refreshLaunchesPerDay, 0...100_000,
-            "Refresh launches per bundle and day. Ours: one in half an hour"),
+            "The number of refresh launches per bundle and day. Our choice: one in half an hour"),
         .duration(
             "scheduling.cpuPerDay", \.scheduler.cpuPerDay, .zero ... .seconds(7 * 86_400),
-            "CPU time of discretionary launches per bundle and day. Ours: about 1 % of a day of two cores"),
+            "The CPU time of deferrable launches per bundle and day. Our choice: about 1 % of a day of two cores"
+        ),
         .duration(
             "scheduling.stallLimit", \.scheduler.stallLimit, .seconds(1) ... .seconds(86_400),
-            "How long a continued launch may go without a change of progress. Ours; Apple names none"),
+            "The host stops a continued launch after this time without new progress. Our choice: Apple publishes no number"
+        ),
         .duration(
             "scheduling.stallQuestion", \.scheduler.stallQuestion, .seconds(1) ... .seconds(86_400),
-            "After how long without a change the user is asked whether to keep going. Ours: half of the limit"
+            "The host asks the user whether to keep going after this time without new progress. Our choice: half of the limit"
         ),
         .decimal(
             "scheduling.slowShare", \.scheduler.slowShare, 0...1,
-            "Below this share of its own median rate a launch counts as slow. Ours"),
+            "A launch is slow if its rate of progress falls below this share of its usual rate. Our choice"),
         .duration(
             "scheduling.ratePeriod", \.scheduler.ratePeriod, .milliseconds(100) ... .seconds(600),
-            "Rates of progress are taken over such periods: the last three against the median of six before them at least. Ours: a single report in 10 s gives no rate"
+            "The period of one measurement of progress. The host compares the last three periods with the median of six or more before them. Our choice: a launch that reports once in 10 s must not look slow"
         ),
         .duration(
             "scheduling.renewalLimit", \.scheduler.renewalLimit, .zero ... .seconds(7 * 86_400),
-            "How long renewals may keep a processing launch going. Ours: a night on the charger"),
+            "The total time for which the host may renew the lease of a processing launch. Our choice: a night on the charger"
+        ),
         .duration(
             "scheduling.leastCPU", \.scheduler.leastCPU, .zero ... .seconds(600),
-            "CPU time within one period of a lease that counts as a sign of work. Ours: more than waking to look around costs"
+            "The CPU time in one lease that counts as progress. Our choice: more than a process needs to wake up and sleep again"
         ),
         .duration(
             "scheduling.deferralTime", \.scheduler.deferralTime, .zero ... .seconds(600),
-            "How long an activity has to stop by itself after the host asked it to defer. Ours: as long as its grace"
+            "The time that an activity has to stop by itself after the host asks it to defer. Our choice: as long as its grace period"
         ),
         .integer(
             "scheduling.pendingRefreshLimit", \.scheduler.pendingRefreshLimit, 1...1000,
-            "Pending refresh requests of one bundle, without those of its schedules; Apple's number. A manifest's pending: goes before it"
+            "The number of pending refresh requests of a bundle. Requests of schedules do not count. Apple's number. The key pending of a manifest overrides it"
         ),
         .integer(
             "scheduling.pendingProcessingLimit", \.scheduler.pendingProcessingLimit, 1...100_000,
-            "Pending processing requests of one bundle, without those of its schedules; Apple's number. A manifest's pending: goes before it"
+            "The number of pending processing requests of a bundle. Requests of schedules do not count. Apple's number. The key pending of a manifest overrides it"
         ),
         .duration(
             "scheduling.deadlineDelay", \.scheduler.deadlineDelay, .seconds(60) ... .seconds(366 * 86_400),
-            "From the earliest begin date to the deadline, where no schedule sets one. Apple's log shows deadlines of days"
+            "The time from the earliest begin date to the deadline of a request without a schedule. Apple's log shows deadlines of days"
         ),
         .duration(
             "scheduling.deadlineDelayInUse", \.scheduler.deadlineDelayInUse,
-            .seconds(60) ... .seconds(366 * 86_400), "The same for a bundle in use"),
+            .seconds(60) ... .seconds(366 * 86_400), "The same time for a bundle in use"),
         .duration(
             "scheduling.usePeriod", \.scheduler.usePeriod, .zero ... .seconds(366 * 86_400),
-            "A bundle is in use for this long after its newest use. Ours: habits go by the week"),
+            "A bundle is in use for this time after its newest use. Our choice: habits repeat every week"),
         .duration(
             "scheduling.backOffBase", \.scheduler.backOffBase, .milliseconds(100) ... .seconds(86_400),
-            "The first back-off of a request that is put back, doubled with every attempt. Ours: short enough to resume while one watches"
+            "The time before the second attempt of a request. It doubles with each further attempt. Our choice: short enough to see the request resume"
         ),
         .duration(
             "scheduling.backOffLimit", \.scheduler.backOffLimit, .milliseconds(100) ... .seconds(7 * 86_400),
-            "The longest back-off. Ours: at most one standard lease"),
+            "The longest time between two attempts of a request. Our choice: one standard lease"),
         .duration(
             "scheduling.scheduleRetryDelay", \.scheduler.scheduleRetryDelay, .seconds(1) ... .seconds(86_400),
-            "How long to wait before asking again for a scheduled request that could not be stored. Ours: a minute is soon for work that may be put off"
+            "The time until the host tries again to store a request of a schedule. Our choice: a minute is soon enough for deferrable tasks"
         ),
         .integer(
             "scheduling.usageDays", \.scheduler.usageDays, 1...366,
-            "Days of history before the hours of use count. Ours: fewer are chance"),
+            "The days of history that the host needs before it uses the learned hours of use. Our choice: fewer days are chance"
+        ),
         .integer(
             "scheduling.usageWeeks", \.scheduler.usageWeeks, 1...520,
-            "After twice so many weeks the sums of use are halved, as if half of the time had passed. Ours: habits change with seasons"
+            "After twice this number of weeks, the host halves the sums of use, so that newer habits count more. Our choice: habits change with the seasons"
         ),
         .integer(
             "scheduling.conductDays", \.scheduler.conductDays, 1...7,
-            "Days after which conduct is forgotten. Ours; no more than seven are stored"),
+            "The host forgets conduct after this number of days. Our choice; the store keeps at most seven"),
         .decimal(
             "scheduling.conductStart", \.scheduler.conductStart, 0...1,
-            "Conduct of a bundle that nothing is known of. Ours: room below, and some above"),
+            "The conduct score of a new bundle. Our choice: it can fall a lot, and rise a little"),
         .integer(
             "scheduling.conductFault", \.scheduler.conductFault, 0...100,
-            "What a kill or crash costs, in hundredths. Ours: four in a week bring it to 0"),
+            "The points that a bundle loses for a kill or a crash. A point is 0.01 of the score. Our choice: four in a week bring the score to 0"
+        ),
         .integer(
             "scheduling.conductLeak", \.scheduler.conductLeak, 0...100,
-            "What an assertion leaked costs, in hundredths. Ours: half a crash"),
+            "The points that a bundle loses for an assertion that it never ends. Our choice: half a crash"),
         .integer(
             "scheduling.conductReward", \.scheduler.conductReward, 0...100,
-            "What an end before half of the lease brings, or one within half of the grace, in hundredths. Ours: good conduct adds slowly"
+            "The points that a bundle wins for a launch that ends before half of its lease or of its grace period. Our choice: good conduct counts slowly"
         ),
         .integer(
             "scheduling.conductCeiling", \.scheduler.conductCeiling, 0...100,
-            "The most that good conduct adds, in hundredths. Ours: the score is 1 with it, and more would make later crashes count for nothing"
+            "The most points that a bundle can win. Our choice: they bring the score to 1, and with more, later crashes would not count"
         ),
         .integer(
             "scheduling.conductFloor", \.scheduler.conductFloor, 0...100,
-            "The most that bad conduct takes away, in hundredths. Ours: the score is 0 with it, and more would make later good conduct count for nothing"
+            "The most points that a bundle can lose. Our choice: they bring the score to 0, and with more, later good conduct would not count"
         ),
         .bool(
             "scheduling.ignoresDeviceActivity", \.scheduler.ignoresDeviceActivity,
-            "Whether processing runs while a user is active: for kiosks and servers"),
+            "Whether processing tasks also run while a user is active. For kiosks and servers"),
     ]
 
     static let weights: [SettingKey] = [
         .decimal(
             "scheduling.weights.externalPower", \.scheduler.weights.externalPower, 0...100,
-            "Preference for external power"),
+            "The weight of external power"),
         .decimal(
             "scheduling.weights.batteryLevel", \.scheduler.weights.batteryLevel, 0...100,
-            "Charge of the battery"),
+            "The weight of the battery charge"),
         .decimal(
             "scheduling.weights.network", \.scheduler.weights.network, 0...100,
-            "Cost of the network, for work that needs it"),
-        .decimal("scheduling.weights.thermal", \.scheduler.weights.thermal, 0...100, "Heat"),
+            "The weight of the cost of the network, for tasks that need it"),
+        .decimal(
+            "scheduling.weights.thermal", \.scheduler.weights.thermal, 0...100,
+            "The weight of the thermal state"),
         .decimal(
             "scheduling.weights.deviceActivity", \.scheduler.weights.deviceActivity, 0...100,
-            "Whether a user is active"),
+            "The weight of user activity"),
         .decimal(
             "scheduling.weights.pressure", \.scheduler.weights.pressure, 0...100,
-            "Whether pressure is known to be absent"),
+            "The weight of pressure on CPU, memory and disks"),
         .decimal(
             "scheduling.weights.lowPowerMode", \.scheduler.weights.lowPowerMode, 0...100,
-            "Whether low-power mode is known to be off"),
+            "The weight of low-power mode"),
         .decimal(
             "scheduling.weights.usage", \.scheduler.weights.usage, 0...100,
-            "How soon the bundle is usually used"),
+            "The weight of the hours at which the bundle is usually used"),
         .decimal(
-            "scheduling.weights.conduct", \.scheduler.weights.conduct, 0...100, "How the bundle behaved"),
+            "scheduling.weights.conduct", \.scheduler.weights.conduct, 0...100,
+            "The weight of the bundle's conduct"),
         .decimal(
             "scheduling.weights.coalescing", \.scheduler.weights.coalescing, 0...100,
-            "Whether the machine is busy anyway"),
+            "The weight of other launches that run at the same time"),
     ]
 }

@@ -4,9 +4,9 @@ public import TaskModel
 
 /// Every key that can be configured, in the order in which people read them.
 ///
-/// What is not in this table can't be configured, and `Documentation/Configuration.md` is checked against it.
+/// Nothing else can be configured. `Documentation/Configuration.md` is checked against it.
 public enum SettingTable {
-    /// All but the bundles' own.
+    /// All keys except those of single bundles.
     public static let keys: [SettingKey] = host + scheduling + weights
 
     /// A key by its name; `nil` if there is none.
@@ -24,7 +24,7 @@ public enum SettingTable {
             path: ["bundles", bundle.rawValue, "refresh"],
             kind: .word(RefreshPermission.allCases.map(\.rawValue)),
             reason:
-                "Whether the bundle may refresh, until its user says otherwise; only the administrator lifts restricted",
+                "Background refresh of the bundle, until the user changes it. Only the administrator can lift restricted",
             needsRestart: false,
             text: { $0.scheduler.bundleRefresh[bundle]?.rawValue },
             set: { settings, text in
@@ -35,46 +35,50 @@ public enum SettingTable {
     private static let host: [SettingKey] = [
         .word(
             "refresh", \.scheduler.refresh,
-            "Whether any bundle may refresh, process or take pushes; only the administrator lifts restricted"
+            "Background refresh, processing and pushes of all bundles. Only the administrator can lift restricted"
         ),
         .word(
-            "logLevel", \.logLevel, "Lines of this level and above are written to standard error",
+            "logLevel", \.logLevel, "The host writes lines of this level and above to standard error",
             needsRestart: true),
         .word(
             "conditions", \.conditions,
-            "simulated begins as a mains-powered, idle, cool machine, for tests and demonstrations",
+            "system reads this machine. simulated, for tests, assumes external power and an idle, cool machine",
             needsRestart: true),
         .word(
             "isolation", \.isolation,
-            "What kills all that a launch has started; a weaker one than the machine offers only for tests",
+            "How the host kills a launch with all its processes. Use one that is weaker than the strongest only for tests",
             needsRestart: true),
-        .path("paths.plugins", \.paths.plugins, "The handlers' libraries"),
-        .path("paths.manifests", \.paths.manifests, "The manifests"),
+        .path("paths.plugins", \.paths.plugins, "The directory with the libraries of the plugins"),
+        .path("paths.manifests", \.paths.manifests, "The directory with the manifests"),
         .path(
             "paths.conditions", \.paths.conditions,
-            "The definitions of custom conditions; empty is conditions.d beside the manifests"),
-        .path("paths.state", \.paths.state, "The store and the bundles' data; made if missing"),
+            "The directory with the definitions of custom conditions. Empty means conditions.d beside the manifests"
+        ),
+        .path(
+            "paths.state", \.paths.state,
+            "The directory for the store and the data of bundles. The host creates it if it is missing"),
         .path("paths.socket", \.paths.socket, "The control socket"),
-        .path("paths.runner", \.paths.runner, "The runner program; empty finds it beside bgtaskd"),
+        .path("paths.runner", \.paths.runner, "The runner program. Empty means the one beside bgtaskd"),
         .integer(
             "history.launches", \.keptLaunches, 0...10_000_000,
-            "Launches that are kept at least; some 10 MB of store. What is more goes when the host starts",
+            "The newest launches that the host always keeps: about 10 MB in the store. It removes others when it starts",
             needsRestart: true),
         .duration(
             "history.age", \.keptAge, .zero ... .seconds(3660 * 86_400),
-            "Younger launches are kept besides: a month, to look back over",
+            "The host also keeps every launch that is younger than this",
             needsRestart: true),
         .duration(
             "templates.idleTime", \.templateIdleTime, .zero ... .seconds(7 * 86_400),
-            "A plugin that was not launched for so long is unloaded; 5 min spare the next launch the loading",
+            "The host unloads a plugin after this time without a launch. Until then, launches need not load it again",
             needsRestart: true),
         .bool(
             "recording.enabled", \.isRecording,
-            "Whether the host records its scheduler's events, without payloads and for the host's own user alone: replays and forecasts need it",
+            "Whether the host records the events of its scheduler, for replays and forecasts. A recording has no payloads, and only the user of the host can read it",
             needsRestart: true),
         .size(
             "recording.size", \.recordingLimit, .mebibytes(1) ... .gibibytes(64),
-            "The most that the recording takes on the disk; the oldest goes first", needsRestart: true),
+            "The size of the recording on the disk. The host removes the oldest part first",
+            needsRestart: true),
     ]
 }
 
@@ -109,13 +113,18 @@ extension SettingTable {
             let standard = $0.standard.isEmpty ? "–" : "`\($0.standard)`"
             return "| `\($0.key.name)` | \(standard) | \($0.key.kind.summary)\(restart) | \($0.key.reason) |"
         }
-        return (["| key | standard | may be | what, and why |", "|---|---|---|---|"] + rows)
+        return
+            (["| key | default | values | meaning, and reason for the default |", "|---|---|---|---|"] + rows)
             .joined(separator: "\n")
     }
 
-    /// Advice for an unknown key: the nearest known one.
+    /// Advice for an unknown key: the nearest key or section.
     public static func advice(for name: String) -> String {
-        Nearest.match(name, in: keys.map(\.name)).map { "Did you mean '\($0)'?" }
-            ?? "See 'bgtask config keys'"
+        let sections = Set(
+            keys.flatMap { key in
+                key.path.indices.dropFirst().map { key.path[..<$0].joined(separator: ".") }
+            })
+        return Nearest.match(name, in: keys.map(\.name) + sections.sorted()).map { "Did you mean '\($0)'?" }
+            ?? "List the valid keys: bgtask config keys"
     }
 }

@@ -40,13 +40,20 @@ public struct SettingsSources: Sendable {
         self.environment = environment ?? SettingsEnvironment.ofProcess
         self.options = options.compactMap { option in
             guard let value = option.value, let key = SettingTable.key(named: option.key) else { return nil }
-            return .init(key: key, text: value, source: "option --\(option.option)")
+            // A path on the command line means the directory in which the user is, as everywhere in a shell.
+            let isRelativePath = key.kind.isPath && !value.isEmpty && !value.hasPrefix("~/")
+            return .init(
+                key: key, text: isRelativePath ? Self.absolute(value) : value,
+                source: "option --\(option.option)")
         }
     }
 
     /// Watches need whole paths, and messages are clearer with them.
     private static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        if path.hasPrefix("/") { return path }
+        let tail = path == "." ? "" : path.hasPrefix("./") ? String(path.dropFirst(2)) : path
+        let base = FileManager.default.currentDirectoryPath
+        return tail.isEmpty ? base : (base == "/" ? "" : base) + "/" + tail
     }
 
     var dropIns: String { directory + "/conf.d" }
