@@ -159,7 +159,7 @@ let package = Package(
         module(
             "HostSettings", in: "Sources/Host",
             uses: ["LinuxSystem", "Scheduling", "StrictFiles", "TaskModel", configuration]),
-        module("SystemConditions", in: "Sources/Host", uses: ["LinuxSystem", "TaskModel"]),
+        module("SystemConditions", in: "Sources/Host", uses: ["LinuxSystem", "StrictFiles", "TaskModel"]),
         module("Launching", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"] + nio),
         module(
             "Recording", in: "Sources/Host", uses: ["ControlWire", "LinuxSystem", "Scheduling", "TaskModel"]),
@@ -199,7 +199,8 @@ let package = Package(
             "BgtaskCommands", in: "Sources/Commands",
             uses: [
                 "Authoring", "Calendars", "ControlClient", "ControlWire", "HandlerRegistry", "HostSettings",
-                "LinuxSystem", "Recording", "Scheduling", "Simulation", "TaskModel", argumentParser,
+                "LinuxSystem", "Recording", "Scheduling", "Simulation", "StrictFiles", "TaskModel",
+                argumentParser,
             ]),
 
         // MARK: Plugins

@@ -80,12 +80,12 @@ import Testing
                 $0.pending = [PendingRequest(request: request, verdicts: [ScriptedHost.veto])]
             }
             let commands: [([String], String, String)] = [
-                (["pending"], "ExternalPower: externalPower is on battery 15 %", "\"verdicts\""),
+                (["pending"], "External power is not connected (battery at 15 %)", "\"verdicts\""),
                 (["show", "L42"], "succeeded", "\"log\""),
                 (["cancel", "R17"], "R17 is cancelled", "\"requests\""),
                 (["launch", "org.example.a", "--debug"], "gdb -p 4711", "\"processIdentifier\" : 4711"),
                 (
-                    ["expire", "L42", "--reason", "thermal"], "L42 was told to stop: thermal",
+                    ["expire", "L42", "--reason", "thermal"], "The host asked L42 to stop: thermal",
                     "\"reason\" : \"thermal\""
                 ),
                 (["plugins"], "bad.yaml:4:7: error: unknown key 'kindd'", "\"libraryHash\" : \"abc\""),
@@ -108,13 +108,16 @@ import Testing
                     ["push", "org.example", "{}", "--priority", "10"], "R17 org.example.push is pending",
                     "\"kind\""
                 ),
-                (["answer", "L42", "no"], "L42 is told to stop", "\"keepGoing\" : false"),
+                (["answer", "L42", "no"], "The host asked L42 to stop", "\"keepGoing\" : false"),
                 (
                     ["config", "show", "scheduling"],
                     "scheduling.refreshSpacing  5m     /etc/bgtask/bgtaskd.yaml:3  15m (standard)",
                     "\"overridden\" : ["
                 ),
-                (["doctor"], "a launch and all it started is killed by: pidNamespace", "\"groupKill\""),
+                (
+                    ["doctor"], "the host kills a launch with all its processes by: pidNamespace",
+                    "\"groupKill\""
+                ),
                 (["version"], "host 9.8.7", "\"api\" : 1"),
             ]
             for (arguments, text, key) in commands {
@@ -151,6 +154,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [["cancel", "L42"], ["expire", "L42"], ["answer", "L42", "no"]])
+    func `what can't be done to an ended launch says how and when it ended`(arguments: [String]) async throws
+    {
+        try await serving { host, socket in
+            let request = ScriptedHost.request(TaskSubmission(identifier: try task(), origin: .client))
+            let refusal = SubmissionError(
+                code: .notFound, subject: "L42", finding: "nothing by that name runs", remedy: "List them")
+            host.edit {
+                $0.launches = [ScriptedHost.ended(request, .expired, .leaseEnded)]
+                $0.refusal = refusal
+                $0.showsLaunchesAnyway = true
+            }
+            let result = await bgtask(arguments + ["--socket", socket])
+            #expect(result.status == 4, "\(result)")
+            #expect(
+                result.errors.contains("L42: it has ended at 20")
+                    && result.errors.contains(": expired, leaseEnded. See it: bgtask show L42"), "\(result)")
+        }
+    }
+
+    @Test func `a mistyped key of the configuration gets the nearest key or section`() async throws {
+        try await serving { _, socket in
+            for (key, meant) in [
+                ("shceduling", "scheduling"), ("scheduling.urgentSlot", "scheduling.urgentSlots"),
+            ] {
+                let plain = await bgtask("config", "show", key, socket: socket)
+                #expect(
+                    plain.status == 2 && plain.errors.contains("Did you mean '\(meant)'?"), "\(plain)")
+                let json = await bgtask("config", "show", key, "--json", socket: socket)
+                #expect(json.status == 2 && json.object["code"] as? String == "usage", "\(json)")
+            }
+        }
+    }
+
     @Test func `a refusal exits 4 with its code in the JSON`() async throws {
         try await serving { host, socket in
             let refusal = SubmissionError(
@@ -178,6 +215,25 @@ import Testing
     func `a wrong command line exits 2 and explains itself`(arguments: [String]) async throws {
         let result = await bgtask(arguments)
         #expect(result.status == 2 && result.output.isEmpty && result.errors.contains("Error:"), "\(result)")
+    }
+
+    @Test(arguments: [
+        (["lanch", "a.b"], "Unknown command 'lanch'. Did you mean 'launch'?"),
+        (["help", "explian"], "Unknown command 'explian'. Did you mean 'explain'?"),
+        (["conditions", "sett", "gpu=on"], "Unknown command 'conditions sett'. Did you mean 'set'?"),
+        (["frobnicate"], "Unknown command 'frobnicate'. List the commands: bgtask --help"),
+        (["submit", "a.b", "--earliest", "5 minutes"], "such as 30s, 5m, 2h or 1d"),
+    ])
+    func `a mistake on the command line gets the nearest valid form`(arguments: [String], text: String)
+        async throws
+    {
+        let result = await bgtask(arguments)
+        #expect(result.status == 2 && result.errors.contains(text), "\(result)")
+        let json = await bgtask(arguments + ["--json"])
+        #expect(json.status == 2 && json.errors.isEmpty, "\(json)")
+        #expect(json.object["code"] as? String == "usage", "\(json)")
+        #expect((json.object["finding"] as? String)?.contains(text) == true, "\(json)")
+        #expect((json.object["remedy"] as? String)?.hasPrefix("See 'bgtask ") == true, "\(json)")
     }
 
     @Test func `help is for every command and has examples`() async throws {

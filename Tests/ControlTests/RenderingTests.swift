@@ -1,3 +1,4 @@
+import ArgumentParser
 import ControlWire
 import TaskModel
 import Testing
@@ -33,19 +34,20 @@ import Testing
     ])
     func `a time from now has a whole number and a unit`(text: String, milliseconds: Int64) {
         let now = ScriptedHost.start
-        #expect(BeginDate(argument: text)?.time(from: now) == now + .milliseconds(milliseconds))
+        #expect((try? BeginDate(text: text))?.time(from: now) == now + .milliseconds(milliseconds))
     }
 
     @Test func `a date is taken as it is`() {
-        let date = BeginDate(argument: "2027-01-15T09:00+01:00")
+        let date = try? BeginDate(text: "2027-01-15T09:00+01:00")
         #expect(date?.time(from: ScriptedHost.start) == WallTime(milliseconds: 1_800_000_000_000))
     }
 
     @Test(arguments: [
         "", "s", "5", "-5s", "5 s", "1.5h", "5w", "99999999999999999999d", "36501d", "tomorrow",
     ])
-    func `any other text is no time`(text: String) {
-        #expect(BeginDate(argument: text) == nil)
+    func `any other text is refused with the valid forms`(text: String) {
+        let error = #expect(throws: ValidationError.self) { try BeginDate(text: text) }
+        #expect(error?.message.contains("30s, 5m, 2h or 1d") == true)
     }
 
     @Test func `a table pads every column but the last, and cuts its lines to the terminal`() {
@@ -58,10 +60,10 @@ import Testing
         #expect(table.lines(width: 14, style: colored)[0] == "\u{1B}[1mA     LONG  L…\u{1B}[0m")
     }
 
-    @Test func `what blocks is told with what would help`() {
+    @Test func `a veto is a sentence, with what would help`() {
         #expect(
             Wording.blocking([VerdictMessage(ScriptedHost.veto)], now: ScriptedHost.start) == [
-                "ExternalPower: externalPower is on battery 15 %, required is connected; Plug the machine in"
+                "ExternalPower: External power is not connected (battery at 15 %); it must be connected. Plug the machine in"
             ])
     }
 }

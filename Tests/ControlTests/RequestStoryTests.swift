@@ -39,7 +39,7 @@ import Testing
         lines += story.take(HostEventMessage(.launchEnded(ended, putBack: nil)), now: at(9999))
         #expect(
             lines == [
-                "L42 is started (attempt 1, cgroup)", "0 % 1/1000 file 1", "10 % 100/1000 file 100",
+                "L42 has started (attempt 1, cgroup)", "0 % 1/1000 file 1", "10 % 100/1000 file 100",
                 "20 % 200/1000 file 200", "30 % 300/1000 file 300", "40 % 400/1000 file 400",
                 "50 % 500/1000 file 500", "60 % 600/1000 file 600", "70 % 700/1000 file 700",
                 "80 % 800/1000 file 800", "90 % 900/1000 file 900", "99 % 999/1000 file 999",
@@ -96,7 +96,7 @@ import Testing
         lines += story.take(HostEventMessage(.launchEnded(ended, putBack: nil)), now: at(2000))
         #expect(
             lines == [
-                "L42 is started (attempt 1, cgroup)", "Export: Album", "Export: 1 of 12",
+                "L42 has started (attempt 1, cgroup)", "Export: Album", "Export: 1 of 12",
                 "Export: 12 of 12", "L42 succeeded after 1.2 s, 812 ms CPU",
             ])
     }
@@ -105,7 +105,7 @@ import Testing
         let request = try request(title: "Export")
         var story = RequestStory(request: request.id, showsProgress: false)
         let begun = story.begin(LaunchMessage(ScriptedHost.record(request)))
-        #expect(begun == ["L42 is started (attempt 1, cgroup)"])
+        #expect(begun == ["L42 has started (attempt 1, cgroup)"])
         #expect(story.take(progress(9, of: 20), now: at(0)).isEmpty)
         #expect(story.overdue(now: at(60_000)).isEmpty)
         #expect(story.progress?.completed == 9 && story.title == "Export")

@@ -8,7 +8,7 @@ extension ScriptedHost {
         policy: "ExternalPower", decision: .mustNotProceed, score: 0, weight: 1,
         rationale: [
             Rationale(
-                quantity: "externalPower", required: "connected", observed: "on battery 15 %",
+                quantity: "externalPower", required: "connected", observed: "not connected (battery at 15 %)",
                 remedy: "Plug the machine in")
         ], since: start)
 
@@ -60,7 +60,9 @@ extension ScriptedHost {
         -> AcceptedSubmission
     {
         let request = try await submit(submission)
-        return AcceptedSubmission(request: request, replaces: script.withLock { $0.replaces })
+        return script.withLock {
+            AcceptedSubmission(request: request, replaces: $0.replaces, isRepeat: $0.isRepeat)
+        }
     }
 
     func connect(_ identifiers: [IdentifierPattern], from process: Int32) async throws(SubmissionError)

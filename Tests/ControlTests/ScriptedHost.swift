@@ -12,8 +12,12 @@ final class ScriptedHost: HostControl {
         var launches: [LaunchRecord] = []
         var log: [LogLine] = []
         var attempt = 1
+        /// Whether launches are shown although everything else is refused.
+        var showsLaunchesAnyway = false
         /// What the next submission replaces.
         var replaces: RequestID?
+        /// Whether the host knows the next submission already.
+        var isRepeat = false
         var listeners: [AsyncStream<HostEvent>.Continuation] = []
         var readers: [AsyncStream<LogLine>.Continuation] = []
         var waiters: [(word: String, continuation: CheckedContinuation<Void, Never>)] = []
@@ -124,7 +128,7 @@ final class ScriptedHost: HostControl {
     }
 
     func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail {
-        try note("show \(id)")
+        if !script.withLock({ $0.showsLaunchesAnyway }) { try note("show \(id)") }
         let (records, log) = script.withLock { ($0.launches, $0.log) }
         guard let record = records.first(where: { $0.id == id }) else {
             throw SubmissionError(

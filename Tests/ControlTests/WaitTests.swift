@@ -37,11 +37,11 @@ import Testing
             #expect(result.status == 0, "\(result)")
             #expect(
                 result.output.split(separator: "\n") == [
-                    "R17 org.example.a is pending (processing)", "L42 is started (attempt 1, cgroup)",
+                    "R17 org.example.a is pending (processing)", "L42 has started (attempt 1, cgroup)",
                     "L42 runs",
-                    "45 % 9/20 nine", "L42 was told to stop: leaseEnded",
+                    "45 % 9/20 nine", "The host asked L42 to stop: leaseEnded",
                     "L42 expired (leaseEnded) after 1.2 s, 812 ms CPU", "R17 is pending again (attempt 2)",
-                    "L43 is started (attempt 2, cgroup)", "45 % 9/20 nine",
+                    "L43 has started (attempt 2, cgroup)", "45 % 9/20 nine",
                     "L43 succeeded after 1.2 s, 812 ms CPU",
                 ])
         }
@@ -61,7 +61,7 @@ import Testing
             let result = await bgtask("submit", "org.example.a", "--wait", socket: socket)
             #expect(
                 result.output.split(separator: "\n").dropFirst() == [
-                    "L42 is started (attempt 1, cgroup)", "Exporting: 7 of 12", "45 % 9/20 nine",
+                    "L42 has started (attempt 1, cgroup)", "Exporting: 7 of 12", "45 % 9/20 nine",
                     "L42 succeeded after 1.2 s, 812 ms CPU",
                 ])
         }
@@ -83,7 +83,7 @@ import Testing
         try await serving { host, socket in
             let verdict = Verdict(
                 policy: "Network", decision: .mustNotProceed, score: 0, weight: 1,
-                rationale: [Rationale(quantity: "network", required: "a connection", observed: "none")])
+                rationale: [Rationale(quantity: "network", required: "connected", observed: "not connected")])
             host.edit {
                 $0.onSubmit = { host, request in
                     host.edit { $0.pending = [PendingRequest(request: request, verdicts: [verdict])] }
@@ -97,7 +97,8 @@ import Testing
             let result = await bgtask("submit", "org.example.a", "--wait", socket: socket)
             #expect(result.status == 1, "\(result)")
             #expect(
-                result.output.contains("R17 waits: Network: network is none, required is a connection"),
+                result.output.contains(
+                    "R17 waits: Network: The network is not connected; it must be connected"),
                 "\(result)")
             #expect(result.output.contains("bgtask launch org.example.a"), "\(result)")
             #expect(result.output.contains("R17 is cancelled: cancelledByUser"), "\(result)")
@@ -166,6 +167,40 @@ import Testing
             let json = await bgtask("submit", "org.example.a", "--wait", "--json", socket: socket)
             #expect(json.status == 1 && json.object["reason"] as? String == "replaced", "\(json)")
             #expect(json.object["replacedBy"] as? String == "R22")
+        }
+    }
+
+    @Test func `a request is replaced by the next one, even if that one is replaced too`() async throws {
+        try await serving { host, socket in
+            host.edit {
+                $0.onSubmit = { host, request in
+                    let (next, last) = (
+                        ScriptedHost.request(request.submission, id: 18),
+                        ScriptedHost.request(request.submission, id: 19)
+                    )
+                    // By the time that anything is listed, the second one is gone as well.
+                    host.edit { $0.pending = [PendingRequest(request: last, verdicts: [])] }
+                    for (older, newer) in [(request, next), (next, last)] {
+                        host.send(.requestCancelled(older.id, older.identifier, .replaced))
+                        host.send(.requestAccepted(newer))
+                    }
+                }
+            }
+            let plain = await bgtask("submit", "org.example.a", "--wait", socket: socket)
+            #expect(plain.output.hasSuffix("\nR17 was replaced by R18\n"), "\(plain)")
+        }
+    }
+
+    @Test func `a repeat with the same key says that nothing was changed`() async throws {
+        try await serving { host, socket in
+            host.edit { $0.isRepeat = true }
+            let plain = await bgtask(
+                "submit", "org.example.a", "--key", "K", "--earliest", "2h", socket: socket)
+            #expect(
+                plain.output
+                    == "R17 org.example.a was submitted before with this key. Nothing was changed\n")
+            let json = await bgtask("submit", "org.example.a", "--key", "K", "--json", socket: socket)
+            #expect(json.object["isRepeat"] as? Bool == true, "\(json)")
         }
     }
 

@@ -70,6 +70,14 @@ import Testing
         #expect(sensors.snapshot() == .simulatedStart)
     }
 
+    @Test func `a mistyped condition or value gets the nearest one`() {
+        let sensors = ConditionSensors(mode: .simulated, moments: moments)
+        for (setting, meant) in [("poewr=external", "power"), ("thermal=sirious", "serious")] {
+            let error = #expect(throws: ConditionSettingError.self) { try sensors.set([setting]) }
+            #expect(error?.remedy.hasPrefix("Did you mean '\(meant)'?") == true, "\(setting)")
+        }
+    }
+
     @Test func `the error reads well`() {
         let sensors = ConditionSensors(mode: .simulated, moments: moments)
         do {

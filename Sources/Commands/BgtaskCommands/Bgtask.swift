@@ -5,7 +5,7 @@ import TaskModel
 struct Bgtask: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgtask",
-        abstract: "Submits background tasks, watches them run, and says why they wait.",
+        abstract: "Submits background tasks, follows them, and explains why they wait.",
         discussion: """
             Examples:
               bgtask submit com.example.photos.cleanup --external-power --wait
@@ -13,11 +13,11 @@ struct Bgtask: AsyncParsableCommand {
               bgtask launches --identifier com.example.photos.cleanup --json
               bgtask conditions set power=battery:15% network=metered
 
-            The command asks the host on the socket of --socket or $BGTASK_SOCKET, or
-            on $XDG_RUNTIME_DIR/bgtask/control.sock or /run/bgtask/control.sock.
+            bgtask finds the host by the socket of --socket, else by $BGTASK_SOCKET, else by
+            $XDG_RUNTIME_DIR/bgtask/control.sock, else by /run/bgtask/control.sock.
 
-            Exit codes: 0 done; 1 an outcome other than succeeded, or a manifest with
-            errors; 2 usage; 3 the host can't be reached; 4 the host refused.
+            Exit codes: 0 the command did its work; 1 a launch did not succeed, or a file has
+            errors; 2 the command line is wrong; 3 no host answers; 4 the host refused.
             """,
         version: ProductVersion.current,
         subcommands: [

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ControlWire
 import Foundation
 import LinuxSystem
 
@@ -19,6 +20,7 @@ public enum CommandLineTool {
     public static func run(_ arguments: [String], in surroundings: Surroundings) async -> Int32 {
         await Surroundings.$current.withValue(surroundings) {
             do {
+                try UnknownCommand.check(arguments)
                 var command = try Bgtask.parseAsRoot(arguments)
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()
@@ -27,15 +29,26 @@ public enum CommandLineTool {
                 }
                 return 0
             } catch {
-                return end(with: error, in: surroundings)
+                return end(with: error, of: arguments, in: surroundings)
             }
         }
     }
 
     /// Writes what the error says, and gives its exit status: 2 for a wrong command line, where
     /// ArgumentParser has 64.
-    private static func end(with error: any Error, in surroundings: Surroundings) -> Int32 {
+    private static func end(
+        with error: any Error, of arguments: [String], in surroundings: Surroundings
+    ) -> Int32 {
         let code = Bgtask.exitCode(for: error)
+        if code == .validationFailure, arguments.prefix(while: { $0 != "--" }).contains("--json") {
+            let message = ErrorMessage(
+                .usage, subject: "bgtask " + arguments.joined(separator: " "),
+                finding: Bgtask.message(for: error), remedy: UnknownCommand.help(for: arguments))
+            if let text = try? ControlJSON.pretty(message) {
+                try? surroundings.output(String(decoding: text, as: UTF8.self) + "\n")
+            }
+            return 2
+        }
         let text = Bgtask.fullMessage(for: error)
         if !text.isEmpty {
             if code.isSuccess {

@@ -6,10 +6,10 @@ import TaskModel
 
 /// Options of every command that asks the host.
 struct CommonOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The host's control socket.", valueName: "path"))
+    @Option(help: ArgumentHelp("The control socket of the host.", valueName: "path"))
     var socket: String?
 
-    @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+    @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
     var json = false
 
     /// The places that are looked at, best first.

@@ -74,7 +74,7 @@ extension DaemonCommand {
             ])
     }
 
-    /// The lifecycle's own words are of no use to those who run the host.
+    /// The lifecycle's own words are of no use to operators.
     private static func quietLogger() -> Logger {
         var logger = Logger(label: "lifecycle")
         logger.logLevel = .error

@@ -12,71 +12,85 @@ import TaskModel
 struct DaemonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgtaskd",
-        abstract: "Run background tasks of plugins when power, network, heat and the user allow it.",
+        abstract: "Runs the background tasks of plugins when power, network, heat and the user allow it.",
         discussion: """
-            What no option says is taken from BGTASK_... variables, /etc/bgtask/conf.d/*.yaml, /etc/bgtask/bgtaskd.yaml \
-            (a user's host: $XDG_CONFIG_HOME/bgtask) and /usr/share/bgtask/bgtaskd.yaml, in this order. 'bgtask config \
-            show' tells what is in force and who says so.
+            bgtaskd looks for each setting in these places, and uses the first value that it finds:
+              1. the options below
+              2. environment variables: BGTASK_...
+              3. the file of --config
+              4. /etc/bgtask/conf.d/*.yaml, then /etc/bgtask/bgtaskd.yaml
+                 (a user's host: the same files in $XDG_CONFIG_HOME/bgtask)
+              5. /usr/share/bgtask/bgtaskd.yaml
+            'bgtask config show' lists each value with the place that it comes from.
 
-            Runs in the foreground until Ctrl-C or SIGTERM; then launches are told to stop and waited for. A second \
-            Ctrl-C kills them.
+            bgtaskd runs in the foreground until it gets Ctrl-C or SIGTERM. It then asks all launches to stop, and \
+            waits for them. A second Ctrl-C kills them.
 
             EXAMPLES
               bgtaskd --plugins ./plugins --manifests ./manifests --state ./state --socket ./control.sock
-              bgtaskd --config kiosk.yaml ...         with a configuration file; see also bgtask config
-              bgtaskd --conditions simulated ...      begins as a mains-powered, idle, cool machine
-              systemd-run --user --scope -p Delegate=yes bgtaskd ...      with a cgroup of its own
+              bgtaskd --config kiosk.yaml         # with one more configuration file
+              bgtaskd --conditions simulated      # for tests: with invented conditions
+              systemd-run --user --scope -p Delegate=yes bgtaskd      # with a cgroup of its own
             """, version: ProductVersion.current)
 
     @Option(
-        help: "The directory that holds the handlers' libraries; \(HostPaths.standard.plugins) by default.")
+        help: "The directory with the libraries of the plugins. The default is \(HostPaths.standard.plugins)."
+    )
     var plugins: String?
 
-    @Option(help: "The directory that holds the manifests; \(HostPaths.standard.manifests) by default.")
+    @Option(help: "The directory with the manifests. The default is \(HostPaths.standard.manifests).")
     var manifests: String?
 
     @Option(
-        help: "The directory that defines custom conditions; conditions.d beside the manifests by default.")
+        help:
+            "The directory with the files that define custom conditions. The default is conditions.d beside the manifests."
+    )
     var conditionsDirectory: String?
 
     @Option(
         help:
-            "The directory for the store and the bundles' data; made if missing; \(HostPaths.standard.state) by default."
+            "The directory for the store and the data of bundles. bgtaskd creates it if it is missing. The default is \(HostPaths.standard.state)."
     )
     var state: String?
 
-    @Option(help: "The control socket; \(HostPaths.standard.socket) by default.")
+    @Option(help: "The control socket. The default is \(HostPaths.standard.socket).")
     var socket: String?
 
-    @Option(help: "Where conditions come from: system or simulated; system by default.")
+    @Option(
+        help:
+            "The source of the conditions: system reads this machine; simulated assumes external power and an idle, cool machine, until 'bgtask conditions set'. The default is system."
+    )
     var conditions: ConditionSource?
 
-    @Option(help: "The runner program; beside bgtaskd or in ../libexec/bgtask by default.")
+    @Option(help: "The runner program. By default, it is beside bgtaskd or in ../libexec/bgtask.")
     var runner: String?
 
-    @Option(help: "Force a group kill: cgroup, pidNamespace or noFork; the strongest by default.")
+    @Option(
+        help:
+            "The way to kill a launch with all its processes. The default is the strongest that the machine offers."
+    )
     var isolation: GroupKill?
 
-    @Option(help: "Unload a plugin that was not launched for so many seconds; 300 by default.")
+    @Option(help: "Unload a plugin after this number of seconds without a launch. The default is 300.")
     var templateIdle: Int?
 
     @Option(
-        help: "Log lines of this level and above: debug, info, notice, warning or error; info by default.")
+        help: "Log lines of this level and above. The default is info.")
     var logLevel: LogLine.Level?
 
     @Option(
         help: ArgumentHelp(
-            "One more configuration file, above the administrator's; a mistake in it keeps the host from starting.",
+            "One more configuration file. If it has an error, the host does not start.",
             valueName: "file"))
     var config: String?
 
     @Option(
         help: ArgumentHelp(
-            "Look for usr/share/bgtask/bgtaskd.yaml and etc/bgtask in this directory, for images and tests.",
+            "Look for usr/share/bgtask/bgtaskd.yaml and etc/bgtask in this directory instead of /. For images and tests.",
             valueName: "directory"))
     var configRoot: String?
 
-    @Flag(help: "Move a damaged store aside, say where, and exit.")
+    @Flag(help: "Rename a damaged store, print its new name, and exit.")
     var setAsideStore = false
 
     func run() async throws {

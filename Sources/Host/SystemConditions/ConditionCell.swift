@@ -64,7 +64,7 @@ struct ConditionCell {
         }
     }
 
-    /// Tells the candidate if it has lasted.
+    /// Reports the candidate if it has lasted.
     mutating func settle(at now: Moment) {
         guard let (finding, due) = candidate, due <= now.boot else { return }
         candidate = nil

@@ -1,3 +1,4 @@
+import StrictFiles
 import TaskModel
 
 /// Why a `KEY=VALUE` was refused.
@@ -6,17 +7,23 @@ public struct ConditionSettingError: Error, Equatable, Sendable, CustomStringCon
     public let key: String
     /// The value as given; `nil` where the key is what is wrong.
     public let found: String?
-    /// What would be right: keys, or values of the key.
+    /// What is valid in its place: keys, or values of the key.
     public let valid: [String]
 
-    /// `power: 'full' is not a valid value. Valid values: external, battery:PERCENT%, …`.
-    public var description: String {
-        let list = valid.joined(separator: ", ")
-        guard let found else {
-            return "'\(key)' is not a condition that can be set. Write KEY=VALUE; valid keys: \(list)"
-        }
-        return "\(key): '\(found)' is not a valid value. Valid values: \(list)"
+    /// What is wrong, without the key.
+    public var finding: String {
+        found.map { "'\($0)' is not a valid value" } ?? "there is no condition of this name"
     }
+
+    /// The nearest valid word, and all of them.
+    public var remedy: String {
+        let nearest = Nearest.match(found ?? key, in: valid).map { "Did you mean '\($0)'? " } ?? ""
+        let list = valid.joined(separator: ", ")
+        return nearest + (found == nil ? "Write KEY=VALUE. Valid keys: \(list)" : "Valid values: \(list)")
+    }
+
+    /// `power: 'full' is not a valid value. Valid values: external, battery:PERCENT%, …`.
+    public var description: String { "\(key): \(finding). \(remedy)" }
 }
 
 /// The texts of conditions, read and written.

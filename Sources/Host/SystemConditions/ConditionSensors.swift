@@ -171,7 +171,7 @@ public final class ConditionSensors: Sendable {
         return stream
     }
 
-    /// Does what is due: tells changes that have lasted, and looks where something may have changed in
+    /// Does what is due: reports changes that have lasted, and looks where something may have changed in
     /// silence.
     func timePassed() {
         let now = moments.now()

@@ -101,7 +101,7 @@ struct ConditionState {
 
     mutating func planLook(of sensor: Int, at time: Duration?) { looks[sensor] = time }
 
-    /// Tells the changes that have lasted long enough.
+    /// Reports the changes that have lasted long enough.
     mutating func settle(at now: Moment) {
         for key in keys { cells[key]?.settle(at: now) }
         announce()
@@ -132,7 +132,7 @@ struct ConditionState {
         for listener in all { listener.finish() }
     }
 
-    /// Tells the listeners if anything that they can see changed.
+    /// Notifies the listeners if anything that they can see changed.
     private mutating func announce() {
         var newest = conditions
         newest.custom = [:]

@@ -2,7 +2,7 @@ import LinuxSystem
 
 /// The machine's real sensors, and the bus that some of them share.
 struct MachineSensors {
-    /// How long the host's start waits for services that do not answer; what they tell of is unknown until
+    /// How long the host's start waits for services that do not answer; their conditions are unknown until
     /// they do.
     static let settleMilliseconds: Int32 = 1000
 

@@ -15,7 +15,7 @@ struct SleepListeners {
 
     mutating func remove(_ listener: Int) { listeners[listener] = nil }
 
-    /// Tells everybody; whether there is anybody.
+    /// Notifies all listeners; whether there are any.
     mutating func tell(_ notice: SleepNotice, until end: Duration?) -> Bool {
         delayEnds = listeners.isEmpty ? nil : end
         for listener in listeners.values { listener.yield(notice) }

@@ -10,22 +10,24 @@ struct AnswerCommand: HostCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "answer", abstract: "Answers whether a stalled launch should keep going.",
+        commandName: "answer",
+        abstract: "Answers the host's question whether a slow launch should keep going.",
         discussion: """
-            No answer means yes. No expires the launch with cancelledByUser.
+            Without an answer, the launch keeps going. The answer no stops it with the reason cancelledByUser.
 
             Examples:
               bgtask answer L42 yes
               bgtask answer L42 no
             """)
 
-    @Argument(help: ArgumentHelp("The launch: L42.", valueName: "launch")) var launch: LaunchID
+    @Argument(help: ArgumentHelp("The launch, such as L42.", valueName: "launch")) var launch: LaunchID
     @Argument(help: "yes or no.") var choice: Choice
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
         let answer = try await client.answer(launch, keepGoing: choice == .yes)
         if console.json { return try console.print(json: answer) }
-        try console.line(answer.keepGoing ? "\(launch) keeps going" : "\(launch) is told to stop")
+        try console.line(
+            answer.keepGoing ? "\(launch) keeps going" : "The host asked \(launch) to stop: cancelledByUser")
     }
 }

@@ -3,18 +3,22 @@ import ControlWire
 import TaskModel
 
 /// What `--earliest` says: a time from now, or a date.
-enum BeginDate: Equatable, Sendable, ExpressibleByArgument {
+enum BeginDate: Equatable, Sendable {
     case after(Duration)
     case date(WallTime)
 
-    /// Takes `30s`, `500ms`, `5m`, `2h`, `1d` or an RFC 3339 date.
-    init?(argument: String) {
-        if let duration = Self.duration(argument) {
+    /// Reads `30s`, `500ms`, `5m`, `2h`, `1d` or an RFC 3339 date.
+    ///
+    /// - Throws: `ValidationError` with the valid forms.
+    init(text: String) throws {
+        if let duration = Self.duration(text) {
             self = .after(duration)
-        } else if let date = Timestamp(argument) {
+        } else if let date = Timestamp(text) {
             self = .date(date.time)
         } else {
-            return nil
+            throw ValidationError(
+                "Use a number and a unit without a space, such as 30s, 5m, 2h or 1d, or a date such as "
+                    + "2026-11-21T08:00Z.")
         }
     }
 

@@ -5,7 +5,8 @@ import TaskModel
 
 struct ConditionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "conditions", abstract: "Shows what the machine is like, or simulates it.",
+        commandName: "conditions",
+        abstract: "Shows the conditions of the machine, or overrides them for tests.",
         discussion: """
             Examples:
               bgtask conditions
@@ -17,7 +18,8 @@ struct ConditionsCommand: AsyncParsableCommand {
 
     struct Show: HostCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Shows each condition with its source and its age.")
+            commandName: "show",
+            abstract: "Shows each condition with its source, and since when it has its value.")
 
         @OptionGroup var common: CommonOptions
 
@@ -28,12 +30,18 @@ struct ConditionsCommand: AsyncParsableCommand {
 
     struct Set: HostCommand {
         static let configuration = CommandConfiguration(
-            commandName: "set", abstract: "Simulates conditions over the real ones; all are taken or none.",
+            commandName: "set", abstract: "Overrides conditions until 'bgtask conditions clear'.",
             discussion: """
-                power=external | power=charging:60% | power=battery:15%
-                lowPower=on|off   network=none|constrained|metered|unmetered
-                thermal=nominal|fair|serious|critical   user=active|idle   gpu=on|off
-                NAME=on|off of a custom condition; each also =unknown, as if its source had vanished
+                Keys and values:
+                  power=external, power=charging:60%, power=battery:15%
+                  lowPower=on|off
+                  network=none|constrained|metered|unmetered
+                  thermal=nominal|fair|serious|critical
+                  user=active|idle
+                  gpu=on|off
+                  NAME=on|off, where NAME is a custom condition
+                Each key also takes the value unknown, as if the source of the condition were gone.
+                If one setting is wrong, none of them takes effect.
 
                 Examples:
                   bgtask conditions set power=battery:15%
@@ -41,7 +49,7 @@ struct ConditionsCommand: AsyncParsableCommand {
                   bgtask conditions set docked=on
                 """)
 
-        @Argument(help: ArgumentHelp("Settings, each as KEY=VALUE.", valueName: "key=value"))
+        @Argument(help: ArgumentHelp("A condition and its value.", valueName: "key=value"))
         var settings: [String]
 
         @OptionGroup var common: CommonOptions
@@ -53,7 +61,7 @@ struct ConditionsCommand: AsyncParsableCommand {
 
     struct Clear: HostCommand {
         static let configuration = CommandConfiguration(
-            commandName: "clear", abstract: "Returns to the real conditions.")
+            commandName: "clear", abstract: "Removes all overrides: the real conditions count again.")
 
         @OptionGroup var common: CommonOptions
 

@@ -6,7 +6,7 @@ import TaskModel
 
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Shows and checks the host's configuration.",
+        commandName: "config", abstract: "Shows and checks the configuration of the host.",
         discussion: """
             Examples:
               bgtask config show
@@ -19,9 +19,9 @@ struct ConfigCommand: AsyncParsableCommand {
     struct Show: HostCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Shows every value in force, where it came from, and what it overrides.",
+            abstract: "Shows each value that the host uses, its source, and the values that it overrides.",
             discussion: """
-                With a key it shows that one, with a section (scheduling, paths, bundles) all of it.
+                With a key, the command shows that key only; with a section such as scheduling, paths or bundles, all keys of the section.
 
                 Examples:
                   bgtask config show
@@ -29,8 +29,7 @@ struct ConfigCommand: AsyncParsableCommand {
                   bgtask config show scheduling.refreshSpacing --json
                 """)
 
-        @Argument(help: "A key, or the beginning of keys up to a point; everything without it.") var key:
-            String?
+        @Argument(help: "A key or a section. The default is all keys.") var key: String?
         @OptionGroup var common: CommonOptions
 
         func run(asking client: ControlClient, console: Console) async throws {
@@ -40,8 +39,7 @@ struct ConfigCommand: AsyncParsableCommand {
                 let isBundles = key == "bundles" || key.hasPrefix("bundles.")
                 if listing.values.isEmpty, !isBundles {
                     let advice = SettingTable.advice(for: key)
-                    console.complain("bgtask: \(Printable.text(key)): Not a valid key. \(advice)")
-                    throw ExitCode(2)
+                    throw ValidationError("Not a valid key: '\(Printable.text(key))'. \(advice)")
                 }
             }
             try console.print(configuration: listing)
@@ -51,9 +49,9 @@ struct ConfigCommand: AsyncParsableCommand {
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
-            abstract: "Checks configuration files by the same code as the host; needs no host.",
+            abstract: "Checks configuration files with the code of the host. Works without a host.",
             discussion: """
-                Exits 1 if a file has an error.
+                The command exits with 1 if a file has an error.
 
                 Examples:
                   bgtask config check bgtaskd.yaml
@@ -63,7 +61,7 @@ struct ConfigCommand: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("Configuration files.", valueName: "file"))
         var files: [String]
 
-        @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+        @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
         var json = false
 
         func run() throws {
@@ -90,14 +88,14 @@ struct ConfigCommand: AsyncParsableCommand {
     struct Keys: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "keys",
-            abstract: "Shows every key with its standard value, its range and its reason; needs no host.",
+            abstract: "Lists all keys with their default values, ranges and reasons. Works without a host.",
             discussion: """
                 Examples:
                   bgtask config keys
                   bgtask config keys --json
                 """)
 
-        @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+        @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
         var json = false
 
         private struct Row: Encodable {
@@ -119,7 +117,7 @@ struct ConfigCommand: AsyncParsableCommand {
             }
             do {
                 if json { return try console.print(json: rows) }
-                var table = Table("KEY", "STANDARD", "RANGE", "REASON")
+                var table = Table("KEY", "DEFAULT", "RANGE", "REASON")
                 for row in rows { table.add(row.key, row.standard, row.range, row.reason) }
                 try console.print(table, ifEmpty: "")
             } catch is Console.Closed {}

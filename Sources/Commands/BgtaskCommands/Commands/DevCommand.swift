@@ -8,9 +8,15 @@ struct DevCommand: AsyncParsableCommand {
         commandName: "dev",
         abstract: "Builds a plugin and runs its tasks in a private host, in one terminal.",
         discussion: """
-            It builds what is in the directory (Package.swift: swift build; Makefile: make; C files: the compiler; a \
-            manifest with 'call': nothing), starts bgtaskd in temporary directories on a simulated machine, launches \
-            each task once, and shows what host and handler write. The host then runs until Ctrl-C ends everything.
+            How the plugin is built depends on the files in its directory:
+              Package.swift: swift build
+              Makefile: make
+              C files: the C compiler
+              a manifest with 'call': no build
+
+            The command then starts a host of its own in temporary directories, launches each task once, and prints \
+            the log of the host and the output of the tasks. The host does not read the conditions of this machine: \
+            it assumes external power, an unmetered network and an idle, cool machine. Stop it with Ctrl-C.
 
             Examples:
               bgtask dev
@@ -19,35 +25,38 @@ struct DevCommand: AsyncParsableCommand {
               bgtask dev --task org.example.feed.import --payload '{"file": "/tmp/feed.xml"}'
             """)
 
-    @Argument(help: "The plugin's directory.")
+    @Argument(help: "The directory of the plugin.")
     var directory = "."
 
     @Option(help: "Launch only this task.")
     var task: TaskIdentifier?
 
-    @Option(help: ArgumentHelp("What the task of --task is submitted with.", valueName: "json|@file"))
+    @Option(help: ArgumentHelp("The payload for the task of --task.", valueName: "json|@file"))
     var payload: String?
 
     @Option(
         help: ArgumentHelp(
-            "Keep the host's state here; a temporary place by default.", valueName: "directory"))
+            "Keep the state of the host in this directory. The default is a temporary directory.",
+            valueName: "directory"))
     var state: String?
 
-    @Flag(help: "End after the launches; exit 0 only if all succeeded.")
+    @Flag(help: "Stop after the launches. Exit with 0 only if all of them succeeded.")
     var once = false
 
-    @Flag(help: "Build and launch again whenever a file changes.")
+    @Flag(help: "Build and launch again each time a file changes.")
     var watch = false
 
-    @Flag(help: "Print JSON at the end of each round, everything else on standard error.")
+    @Flag(help: "Print JSON after the launches, and everything else on standard error.")
     var json = false
 
     func validate() throws {
         if once, watch {
-            throw ValidationError("--once ends after one round and --watch never does. Give one of them.")
+            throw ValidationError(
+                "--once and --watch exclude each other: --once stops after the launches, --watch never does. Give one of them."
+            )
         }
         if payload != nil, task == nil {
-            throw ValidationError("--payload is for one task. Give --task too.")
+            throw ValidationError("--payload needs the task that gets it. Give --task too.")
         }
     }
 

@@ -8,9 +8,9 @@ import TaskModel
 struct DoctorCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Says what this machine and the host offer, and what to do about what is missing.",
+        abstract: "Shows which isolation this machine and the host offer, and how to get what is missing.",
         discussion: """
-            Without a host it shows what the kernel offers; with one also what the host uses.
+            Without a host, the command shows what the kernel offers. With one, it also shows what the host uses.
 
             Examples:
               bgtask doctor
@@ -47,7 +47,7 @@ struct DoctorCommand: HostCommand {
         try console.line()
         try console.line(console.style.bold("Host"))
         guard let report else { return try console.line("  " + Printable.text(problem ?? "")) }
-        try console.line("  a launch and all it started is killed by: \(report.groupKill.rawValue)")
+        try console.line("  the host kills a launch with all its processes by: \(report.groupKill.rawValue)")
         for layer in report.layers { try console.print(mark: layer.isAvailable, layer.name, layer.finding) }
         for problem in report.problems ?? [] {
             try console.print(mark: false, "configuration", problem.problem.description)
@@ -80,14 +80,14 @@ struct MachineCheck: Codable, Equatable {
         case .failure(let finding):
             return MachineCheck(
                 name: "cgroup v2", isAvailable: false,
-                finding: "\(finding.text); a PID namespace or a no-fork filter takes its place")
+                finding: "\(finding.text); a PID namespace or a no-fork filter is used instead")
         case .success(let group):
             let isOurs = FileManager.default.isWritableFile(atPath: group.path)
             return MachineCheck(
                 name: "cgroup v2", isAvailable: isOurs,
                 finding: isOurs
-                    ? "\(group.path) may be written"
-                    : "\(group.path) may not be written; start the host by systemd-run --user --scope -p Delegate=yes bgtaskd ..."
+                    ? "\(group.path) is writable"
+                    : "\(group.path) is not writable; start the host with systemd-run --user --scope -p Delegate=yes bgtaskd ..."
             )
         }
     }
@@ -98,7 +98,7 @@ struct MachineCheck: Codable, Equatable {
         return MachineCheck(
             name: "user namespaces", isAvailable: most > 0 && !isOff,
             finding: isOff
-                ? "kernel.unprivileged_userns_clone is 0; set it to 1 by sysctl"
+                ? "kernel.unprivileged_userns_clone is 0; set it to 1: sysctl kernel.unprivileged_userns_clone=1"
                 : "user.max_user_namespaces is \(most)")
     }
 
@@ -106,7 +106,7 @@ struct MachineCheck: Codable, Equatable {
         let actions = text("/proc/sys/kernel/seccomp/actions_avail")
         return MachineCheck(
             name: "seccomp", isAvailable: actions != nil,
-            finding: actions.map { "the kernel knows \($0)" } ?? "the kernel was built without it")
+            finding: actions.map { "the kernel supports \($0)" } ?? "the kernel was built without it")
     }
 
     private static func landlock() -> MachineCheck {
@@ -115,7 +115,13 @@ struct MachineCheck: Codable, Equatable {
         let isThere = modules?.split(separator: ",").contains("landlock") ?? false
         return MachineCheck(
             name: "landlock", isAvailable: isThere,
-            finding: modules.map { "security modules: \($0)" } ?? "/sys/kernel/security/lsm can't be read")
+            finding: isThere
+                ? "the kernel has it"
+                : modules.map {
+                    "the active security modules are \($0); boot with lsm=landlock,\($0) to add landlock (Linux 5.13 or later)"
+                }
+                    ?? "/sys/kernel/security/lsm can't be read; mount it (mount -t securityfs securityfs /sys/kernel/security), or see the host's report below"
+        )
     }
 
     private static func pressure() -> MachineCheck {
@@ -123,7 +129,7 @@ struct MachineCheck: Codable, Equatable {
         return MachineCheck(
             name: "pressure", isAvailable: isThere,
             finding: isThere
-                ? "/proc/pressure is there" : "the kernel has no /proc/pressure; start it with psi=1")
+                ? "/proc/pressure exists" : "the kernel has no /proc/pressure; boot it with psi=1")
     }
 
     private static func text(_ path: String) -> String? {

@@ -7,10 +7,11 @@ import TaskModel
 struct ExplainCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Says why a task waits or may start, or why a launch started and stopped.",
+        abstract: "Explains why a task waits or may start, or why a launch started and stopped.",
         discussion: """
-            Every policy's answer with what it requires and what it sees: the record that the host itself decides by. \
-            Of one that waits also when it would likely start, from the conditions of the last four weeks.
+            Prints the answer of each policy: what it found, what it requires, and what you can do. The host decides \
+            by the same answers. For a request that waits, a forecast follows: when it usually would have started on \
+            the recorded days of the last four weeks.
 
             Examples:
               bgtask explain com.example.photos.cleanup
@@ -18,14 +19,14 @@ struct ExplainCommand: HostCommand {
               bgtask explain com.example.photos.cleanup --json
             """)
 
-    @Argument(help: "The task's identifier.") var identifier: TaskIdentifier?
-    @Option(help: ArgumentHelp("A launch, as listings name it: L42.", valueName: "launch"))
+    @Argument(help: "The identifier of the task.") var identifier: TaskIdentifier?
+    @Option(help: ArgumentHelp("Explain this launch, such as L42.", valueName: "launch"))
     var launch: LaunchID?
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
         if (identifier == nil) == (launch == nil) {
-            throw ValidationError("Give either an identifier or --launch with a launch.")
+            throw ValidationError("Give either an identifier or --launch L42.")
         }
     }
 
@@ -54,25 +55,26 @@ struct ExplainCommand: HostCommand {
         let answer = try await client.explain(id)
         if console.json { return try console.print(json: answer) }
         let launch = answer.launch
-        let simulated = launch.isSimulated ? ", simulated: the policies were skipped" : ""
+        let simulated = launch.isSimulated ? " without asking the policies (bgtask launch)" : ""
         try console.line(
             console.style.bold("\(id) \(launch.identifier) started at \(launch.startedAt)\(simulated)"))
         if let start = answer.start {
             try console.print(explanation: start)
         } else {
-            try console.line("  nothing was recorded of its start")
+            try console.line("  The host kept no record of why it started")
         }
         guard launch.state == .ended || launch.state == .expiring else { return }
         try console.line()
         let end = [launch.outcome?.rawValue, launch.reason?.rawValue].compactMap { $0 }.joined(
             separator: ", ")
         try console.line(
-            console.style.bold(launch.state == .ended ? "It ended: \(end)" : "It was told to stop: \(end)"))
+            console.style.bold(
+                launch.state == .ended ? "It ended: \(end)" : "The host asked it to stop: \(end)"))
         if let stop = answer.stop {
             try console.print(explanation: stop)
         } else if launch.reason != nil {
             try console.line(
-                "  no policy asked for it" + (launch.message.map { ": " + Printable.text($0) } ?? ""))
+                "  No policy stopped it" + (launch.message.map { ": " + Printable.text($0) } ?? ""))
         }
     }
 }
@@ -92,7 +94,7 @@ extension Console {
             $0.decision == .proceed && ($0.rationale.isEmpty && $0.weight == 0 || $0.policy == "Score")
         }
         for verdict in explanation.verdicts where verdict.decision == .proceed && !silent.contains(verdict) {
-            let seen = verdict.rationale.map { "\($0.quantity) \($0.observed)" }.joined(separator: ", ")
+            let seen = verdict.rationale.map(Wording.accepted).joined(separator: ", ")
             let weight =
                 verdict.weight > 0
                 ? "  (score \(number(verdict.score)), weight \(number(verdict.weight)))" : ""
@@ -106,10 +108,11 @@ extension Console {
             try self.line(
                 "  " + style.green("yes")
                     + style.dim(
-                        " nothing said by \(others.map { Printable.text($0) }.joined(separator: ", "))"))
+                        " no objection from \(others.map { Printable.text($0) }.joined(separator: ", "))"))
         }
         if let score = explanation.score, let threshold = explanation.threshold {
-            try self.line("  score \(number(score)), needed now \(number(threshold))")
+            try self.line(
+                "  The score is \(number(score)); it must be \(number(threshold)) or more to start now")
         }
     }
 

@@ -5,11 +5,13 @@ import TaskModel
 
 struct LaunchCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "launch", abstract: "Starts a task at once, whatever the conditions are.",
+        commandName: "launch", abstract: "Starts a task now, whatever the conditions are.",
         discussion: """
-            A simulated launch skips the policies, never the permissions: it takes the pending
-            request, or makes one from the manifest. With --debug the task stops before its
-            handler until a debugger lets it go on; its lease does not run meanwhile.
+            The host does not ask its policies, but the manifest must permit the task. If a request
+            of the task is pending, that request starts; otherwise, the host makes one.
+
+            With --debug, the process stops before its handler begins, and waits for a debugger.
+            The time that it waits does not count as run time.
 
             Examples:
               bgtask launch com.example.feed.refresh
@@ -17,13 +19,13 @@ struct LaunchCommand: HostCommand {
               bgtask launch com.example.feed.refresh --debug
             """)
 
-    @Argument(help: "The task's identifier.")
+    @Argument(help: "The identifier of the task.")
     var identifier: TaskIdentifier
 
-    @Flag(help: "Stop before the handler and print the line that attaches a debugger.")
+    @Flag(help: "Stop before the handler begins, and print the command that attaches a debugger.")
     var debug = false
 
-    @Flag(help: "Follow the launch to the end of its last attempt.")
+    @Flag(help: "Follow the launch until its last attempt ends.")
     var wait = false
 
     @OptionGroup var common: CommonOptions
@@ -32,10 +34,12 @@ struct LaunchCommand: HostCommand {
         let events = wait ? try await client.events() : nil
         let simulated = try await client.simulateLaunch(identifier, debug: debug)
         if !console.json {
-            try console.line("\(simulated.launch.launch) \(identifier) is started (simulated)")
+            try console.line(
+                "\(simulated.launch.launch) \(identifier) has started, without asking the policies")
             if let process = simulated.processIdentifier {
                 try console.line(
-                    "It stopped before its handler. Attach a debugger, and let it go on from there:")
+                    "It waits before its handler for a debugger. Attach one, and continue the process from there:"
+                )
                 try console.line("  gdb -p \(process)")
                 try console.line("  lldb -p \(process)")
             }

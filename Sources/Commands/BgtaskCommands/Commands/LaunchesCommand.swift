@@ -5,7 +5,7 @@ import TaskModel
 
 struct LaunchesCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "launches", abstract: "Lists launches, newest first.",
+        commandName: "launches", abstract: "Lists the launches, the newest first.",
         discussion: """
             Examples:
               bgtask launches
@@ -13,10 +13,10 @@ struct LaunchesCommand: HostCommand {
               bgtask launches --json
             """)
 
-    @Option(help: "Only this task's.")
+    @Option(help: "List only launches of this task.")
     var identifier: TaskIdentifier?
 
-    @Option(help: "At most so many; 1 through 1000.")
+    @Option(help: "The greatest number of launches to list, 1 to 1000.")
     var limit = ControlProtocol.standardLaunchLimit
 
     @OptionGroup var common: CommonOptions
@@ -24,7 +24,7 @@ struct LaunchesCommand: HostCommand {
     func validate() throws {
         guard (1...ControlProtocol.maximumLaunchLimit).contains(limit) else {
             throw ValidationError(
-                "Not a valid limit: \(limit). Use 1 through \(ControlProtocol.maximumLaunchLimit).")
+                "Not a valid limit: \(limit). Use 1 to \(ControlProtocol.maximumLaunchLimit).")
         }
     }
 
@@ -42,7 +42,7 @@ struct LaunchesCommand: HostCommand {
                 Wording.relative(launch.startedAt, to: now), launch.elapsed(at: now), launch.cpu,
                 Wording.progress(launch.progress))
         }
-        try console.print(table, ifEmpty: "Nothing was launched yet.")
+        try console.print(table, ifEmpty: "The host has not launched anything yet.")
     }
 }
 

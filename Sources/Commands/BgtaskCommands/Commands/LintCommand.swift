@@ -8,14 +8,16 @@ import TaskModel
 struct LintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",
-        abstract: "Checks manifests, conditions and Swift sources; needs no host.",
+        abstract: "Checks manifests, conditions and Swift sources. Works without a host.",
         discussion: """
-            Manifests and conditions are read by the host's own code. Exits 1 if a file has an error. Without --plugins the library's file is not looked for. A condition that a \
-            manifest requires should be defined in conditions.d beside the manifests, or by one of the files.
+            The command reads manifests and conditions with the code of the host. It exits with 1 if a file has an \
+            error. With --plugins, it also checks that the library of each manifest exists and is a plugin. Conditions \
+            that a manifest requires must be defined in one of the files, or in conditions.d beside the manifests.
 
-            --sources looks through the Swift files of a directory for what compiles to nothing on Linux (#if os(iOS)), \
-            for what does not compile there (@objc, #selector, key-value observing), and, where manifests are given, \
-            for identifiers that they do not permit, and permitted ones that are never registered.
+            With --sources, the command searches Swift files for code that does nothing on Linux (#if os(iOS)) and for \
+            code that does not compile on Linux (@objc, #selector, key-value observing). If you also give manifests, \
+            it reports identifiers in the code that no manifest permits, and permitted ones that the code never \
+            registers.
 
             Examples:
               bgtask lint manifests/photos.yaml
@@ -28,29 +30,30 @@ struct LintCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Manifests and conditions; two that claim one name are both reported.", valueName: "file"))
+            "Manifests and conditions. If two of them define the same name, both are reported.",
+            valueName: "file"))
     var files: [String] = []
 
-    @Option(help: ArgumentHelp("A directory of Swift sources to look through.", valueName: "directory"))
+    @Option(help: ArgumentHelp("A directory with Swift sources to check.", valueName: "directory"))
     var sources: String?
 
-    @Option(help: ArgumentHelp("The directory in which libraries are looked for.", valueName: "directory"))
+    @Option(help: ArgumentHelp("The directory with the libraries of the plugins.", valueName: "directory"))
     var plugins: String?
 
     @Option(
         help: ArgumentHelp(
-            "The directory that defines conditions; conditions.d beside the manifests by default.",
+            "The directory with the files that define conditions. The default is conditions.d beside the manifests.",
             valueName: "directory"))
     var conditionsDirectory: String?
 
-    @Flag(help: "Show the next three dates of each calendar schedule, on the clocks of its zone.")
+    @Flag(help: "Show the next three dates of each calendar schedule, in its time zone.")
     var dates = false
 
-    @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+    @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
     var json = false
 
     func validate() throws {
-        if files.isEmpty, sources == nil { throw ValidationError("Give a file, or --sources DIRECTORY") }
+        if files.isEmpty, sources == nil { throw ValidationError("Give a file, or --sources DIRECTORY.") }
     }
 
     func run() throws {

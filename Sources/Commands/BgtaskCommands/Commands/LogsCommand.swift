@@ -6,9 +6,9 @@ import TaskModel
 
 struct LogsCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logs", abstract: "Shows the host's log and what handlers print.",
+        commandName: "logs", abstract: "Shows the log of the host, with the output of handlers.",
         discussion: """
-            With --json every line is one JSON object on a line of its own.
+            With --json, each line of the output is a JSON object.
 
             Examples:
               bgtask logs
@@ -16,22 +16,22 @@ struct LogsCommand: HostCommand {
               bgtask logs -f --subsystem com.example.feed --category network --level warning
             """)
 
-    @Flag(name: [.customShort("f"), .long], help: "Go on with new lines until the host stops.")
+    @Flag(name: [.customShort("f"), .long], help: "Keep printing new lines until the host stops.")
     var follow = false
 
-    @Option(help: "Only lines about this task.")
+    @Option(help: "Show only lines about this task.")
     var identifier: TaskIdentifier?
 
-    @Option(help: "Only lines about this launch.")
+    @Option(help: "Show only lines about this launch, such as L42.")
     var launch: LaunchID?
 
-    @Option(help: "Only lines that a handler logged under this subsystem.")
+    @Option(help: "Show only lines that a handler logged under this subsystem.")
     var subsystem: String?
 
-    @Option(help: "Only lines that a handler logged under this category.")
+    @Option(help: "Show only lines that a handler logged under this category.")
     var category: String?
 
-    @Option(help: "Only lines of this level and above.")
+    @Option(help: "Show only lines of this level and above.")
     var level: LogLine.Level?
 
     @OptionGroup var common: CommonOptions

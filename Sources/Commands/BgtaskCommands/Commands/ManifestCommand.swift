@@ -7,7 +7,7 @@ import TaskModel
 
 struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "manifest", abstract: "Makes manifests from what an app has already.",
+        commandName: "manifest", abstract: "Creates a manifest from the files of an existing app.",
         discussion: """
             Examples:
               bgtask manifest from-plist Info.plist
@@ -18,11 +18,13 @@ struct ManifestCommand: ParsableCommand {
 
 struct FromPlistCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "from-plist", abstract: "Turns an app's Info.plist into a manifest; needs no host.",
+        commandName: "from-plist",
+        abstract: "Creates a manifest from an app's Info.plist. Works without a host.",
         discussion: """
-            It takes CFBundleIdentifier, BGTaskSchedulerPermittedIdentifiers and UIBackgroundModes from XML or binary \
-            property lists. Apple's list does not say which identifier is of which kind: --sources reads it from the \
-            app's Swift files; else it is guessed from modes and names, and a comment says so behind each line.
+            The command reads CFBundleIdentifier, BGTaskSchedulerPermittedIdentifiers and UIBackgroundModes from an \
+            XML or binary property list. The list does not contain the kind of each task. With --sources, the command \
+            finds the kinds in the app's Swift files. Otherwise, it guesses them from modes and names, and marks each \
+            guess with a comment.
 
             Examples:
               bgtask manifest from-plist Info.plist
@@ -33,21 +35,26 @@ struct FromPlistCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The app's Info.plist.", valueName: "plist"))
     var plist: String
 
-    @Option(help: "The bundle's id, where the list has a build setting such as $(PRODUCT_BUNDLE_IDENTIFIER).")
+    @Option(
+        help:
+            "The identifier of the bundle. Give it if the list has only a build setting such as $(PRODUCT_BUNDLE_IDENTIFIER)."
+    )
     var bundle: BundleIdentifier?
 
-    @Option(help: ArgumentHelp("The plugin's file name.", valueName: "libX.so"))
+    @Option(help: ArgumentHelp("The file name of the plugin.", valueName: "libX.so"))
     var library: String?
 
-    @Option(help: ArgumentHelp("Swift sources that say the kinds.", valueName: "directory"))
+    @Option(
+        help: ArgumentHelp(
+            "A directory with the Swift sources that register the tasks.", valueName: "directory"))
     var sources: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where the manifest goes, a new file; standard output by default.", valueName: "file"))
+            "Write the manifest to this new file. The default is standard output.", valueName: "file"))
     var output: String?
 
-    @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+    @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
     var json = false
 
     func run() throws {

@@ -6,11 +6,15 @@ extension PluginTemplate: ExpressibleByArgument {}
 
 struct NewCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "new", abstract: "Writes a plugin to begin with: code, manifest and a test.",
+        commandName: "new", abstract: "Creates a new plugin: code, a manifest and a test.",
         discussion: """
-            swift is a package on Apple's API, c one file on bgtask.h, call a manifest alone that calls functions of an \
-            installed library. No file is overwritten. A Swift plugin depends on the SDK's package: that of --sdk or \
-            $BGTASK_SDK, else the one installed beside this program.
+            Templates:
+              swift: a Swift package that uses Apple's BackgroundTasks API
+              c: one C file that uses bgtask.h
+              call: only a manifest, which calls functions of an installed library
+
+            The command never overwrites a file. A Swift plugin depends on the SDK package: the one of --sdk, else of \
+            $BGTASK_SDK, else the one that is installed beside this program.
 
             Examples:
               bgtask new c hello
@@ -18,23 +22,25 @@ struct NewCommand: ParsableCommand {
               bgtask new call greeter --directory ~/jobs/greeter
             """)
 
-    @Argument(help: "What it begins as: swift, c or call.")
+    @Argument(help: "The template: swift, c or call.")
     var template: PluginTemplate
 
-    @Argument(help: "The plugin's name: letters, digits and _, beginning with a letter.")
+    @Argument(help: "The name of the plugin: a letter, then letters, digits and _.")
     var name: String
 
     @Option(
-        help: ArgumentHelp("Where the files go; a directory of its name by default.", valueName: "directory"))
+        help: ArgumentHelp(
+            "The directory for the files. The default is a directory with the name of the plugin.",
+            valueName: "directory"))
     var directory: String?
 
-    @Option(help: "The bundle's id; org.example.NAME by default.")
+    @Option(help: "The identifier of the bundle. The default is org.example.NAME.")
     var bundle: BundleIdentifier?
 
-    @Option(help: ArgumentHelp("The SDK's package, for swift.", valueName: "directory"))
+    @Option(help: ArgumentHelp("The SDK package, for the template swift.", valueName: "directory"))
     var sdk: String?
 
-    @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+    @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
     var json = false
 
     func run() throws {

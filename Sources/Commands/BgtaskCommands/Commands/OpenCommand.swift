@@ -5,12 +5,13 @@ import TaskModel
 
 struct OpenCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "open", abstract: "Launches the app of a bundle, so that it submits its first requests.",
+        commandName: "open",
+        abstract: "Launches the app of a bundle, so that it can submit its first requests.",
         discussion: """
-            An app is a plugin with launch code of its own: it exports bgtask_app_entry, as every plugin
-            does that is written with the Swift module BackgroundTasks. The host launches it by itself
-            when it is installed and when its library changes; this launches it once more. It counts as
-            a use and lifts a dismissal.
+            An app is a plugin that exports bgtask_app_entry. Every plugin that uses the Swift module
+            BackgroundTasks does. The host launches an app by itself when you install it, and when its
+            library changes. This command launches it again. It counts as a use of the bundle and ends
+            a dismissal.
 
             Examples:
               bgtask open com.example.feed
@@ -20,7 +21,7 @@ struct OpenCommand: HostCommand {
 
     @Argument(help: "The bundle.") var bundle: BundleIdentifier
 
-    @Flag(help: "Follow the launch to the end of its last attempt.")
+    @Flag(help: "Follow the launch until its last attempt ends.")
     var wait = false
 
     @OptionGroup var common: CommonOptions

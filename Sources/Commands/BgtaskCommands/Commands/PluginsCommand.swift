@@ -6,7 +6,7 @@ import TaskModel
 struct PluginsCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugins",
-        abstract: "Lists the plugins with their tasks, and what is wrong with manifests.",
+        abstract: "Lists the plugins with their tasks, and the problems in manifests.",
         discussion: """
             Examples:
               bgtask plugins

@@ -7,7 +7,8 @@ struct PushCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "push", abstract: "Delivers a silent push to a bundle's task of the kind push.",
         discussion: """
-            The newest push replaces one that waits. Only vetoes and the rate delay a push of priority 10; a low score does not.
+            A new push replaces a push of the bundle that still waits. A push of priority 5 waits for good \
+            conditions. A push of priority 10 does not, but a policy that forbids the start still delays it.
 
             Examples:
               bgtask push com.example.mail '{"unread": 3}'
@@ -17,9 +18,9 @@ struct PushCommand: HostCommand {
     @Argument(help: "The bundle.") var bundle: BundleIdentifier
     @Argument(
         help: ArgumentHelp(
-            "A JSON object, or @FILE to read it from; @- is standard input.", valueName: "payload"))
+            "A JSON object. @FILE reads it from a file, @- from standard input.", valueName: "payload"))
     var payload: String
-    @Option(help: ArgumentHelp("A push of priority 5 may wait for a better time.", valueName: "5|10"))
+    @Option(help: ArgumentHelp("The priority: 5 waits for good conditions, 10 does not.", valueName: "5|10"))
     var priority = PushPriority.considerate.rawValue
     @OptionGroup var common: CommonOptions
 

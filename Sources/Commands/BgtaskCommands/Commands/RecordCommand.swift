@@ -8,20 +8,21 @@ import TaskModel
 struct RecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "Shows what the host recorded for replays and forecasts; needs no host.",
+        abstract: "Lists what the host has recorded for replays and forecasts. Works without a host.",
         discussion: """
-            The host records the inputs of its scheduler (conditions, requests without their payloads, launches and \
-            their ends) into the directory 'recording' of its state, up to the size of its setting recording.size.
+            The host records all inputs of its scheduler: conditions, requests (without payloads), and the begin and \
+            end of each launch. The files are in the directory 'recording' of the host's state directory. The setting \
+            recording.size limits their size.
 
             Examples:
               bgtask record
               bgtask record --state /tmp/bgtask-demo/state --json
             """)
 
-    @Option(help: ArgumentHelp("The host's state directory.", valueName: "directory"))
+    @Option(help: ArgumentHelp("The state directory of the host.", valueName: "directory"))
     var state: String?
 
-    @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+    @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
     var json = false
 
     func run() throws {

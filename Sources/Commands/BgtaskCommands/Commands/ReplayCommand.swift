@@ -8,12 +8,15 @@ import TaskModel
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "replay", abstract: "Runs the scheduler again over what a host recorded; needs no host.",
+        commandName: "replay",
+        abstract: "Runs the scheduler again on what a host recorded. Works without a host.",
         discussion: """
-            Without changes the scheduler gets every event as it was recorded, and the launches are compared with those \
-            of the host. With --manifests or --policy it gets what came from outside (conditions, uses, submissions of \
-            clients, sleep) and decides about the launches under the changed rules. Run times, CPU time and outcomes \
-            are those of the log. Exits 1 if the launches differ where nothing was changed.
+            Without --manifests and --policy, the scheduler gets every recorded event. The command then compares its \
+            launches with those of the host, and exits with 1 if they differ.
+
+            With --manifests or --policy, the scheduler gets only the events from outside (conditions, uses, requests \
+            of clients, sleep) and decides about launches under the new rules. The run time, CPU time and outcome of \
+            each launch come from the recording.
 
             Examples:
               bgtask replay
@@ -25,7 +28,7 @@ struct ReplayCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A log: a file, or the directory 'recording' of a host's state; the standard host's if it is left out.",
+            "A recorded file, or the directory 'recording' of a host's state directory. The default is the \(HostPaths.standard.state)/recording.",
             valueName: "log"))
     var log: String?
 
@@ -43,7 +46,7 @@ struct ReplayCommand: ParsableCommand {
     private func replay(_ segments: [RecordedSegment], _ console: Console) throws {
         let exact = ExactReplay(segments)
         guard let period = exact.period else {
-            console.complain("bgtask: nothing is recorded yet. Try again after a task was launched.")
+            console.complain("bgtask: The recording is empty. Try again after the host has launched a task.")
             throw ExitCode(1)
         }
         let offset = RunOptions.offset(of: segments)

@@ -5,7 +5,7 @@ import TaskModel
 
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "settings", abstract: "Shows bundles with their switches and budgets, or changes them.",
+        commandName: "settings", abstract: "Shows the switch and the budget of each bundle, or changes them.",
         discussion: """
             Examples:
               bgtask settings
@@ -17,7 +17,7 @@ struct SettingsCommand: AsyncParsableCommand {
 
     struct Show: HostCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Shows every bundle with its switch and what it spent today.")
+            commandName: "show", abstract: "Shows the switch of each bundle, and what it has spent today.")
 
         @OptionGroup var common: CommonOptions
 
@@ -35,7 +35,8 @@ struct SettingsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "refresh", abstract: "Sets a bundle's switch for background refresh.",
             discussion: """
-                A denied bundle's refresh, processing and push requests are refused as unavailable.
+                The host refuses refresh, processing and push requests of a denied bundle, with the code
+                unavailable.
 
                 Examples:
                   bgtask settings refresh com.example.feed deny
@@ -56,7 +57,8 @@ struct SettingsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "dismiss", abstract: "Records that the user dismissed a bundle.",
             discussion: """
-                It gets no refresh and no push until it is used again; processing still runs.
+                The bundle gets no refresh and no push until the user uses it again. Its processing
+                tasks still run.
 
                 Examples:
                   bgtask settings dismiss com.example.feed
@@ -73,7 +75,8 @@ struct SettingsCommand: AsyncParsableCommand {
     struct Budget: HostCommand {
         static let configuration = CommandConfiguration(
             commandName: "budget",
-            abstract: "Sets what a bundle may spend a day; without options, the standard budget.",
+            abstract:
+                "Sets what a bundle may spend in a day. Without options, the standard budget applies again.",
             discussion: """
                 Examples:
                   bgtask settings budget com.example.feed --launches 12 --cpu 10m
@@ -81,9 +84,9 @@ struct SettingsCommand: AsyncParsableCommand {
                 """)
 
         @Argument(help: "The bundle.") var bundle: BundleIdentifier
-        @Option(help: ArgumentHelp("Refresh launches a day.", valueName: "count"))
+        @Option(help: ArgumentHelp("The number of refresh launches a day.", valueName: "count"))
         var launches: Int?
-        @Option(help: ArgumentHelp("CPU time a day: 10m, 90s.", valueName: "duration"))
+        @Option(help: ArgumentHelp("The CPU time a day, such as 10m or 90s.", valueName: "duration"))
         var cpu: String?
         @OptionGroup var common: CommonOptions
 

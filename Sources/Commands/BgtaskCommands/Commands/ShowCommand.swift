@@ -5,14 +5,14 @@ import TaskModel
 
 struct ShowCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Shows one launch with everything known of it, and its log.",
+        commandName: "show", abstract: "Shows everything that the host knows about one launch, with its log.",
         discussion: """
             Examples:
               bgtask show L42
               bgtask show L42 --json
             """)
 
-    @Argument(help: ArgumentHelp("The launch, as listings name it: L42.", valueName: "launch"))
+    @Argument(help: ArgumentHelp("The launch, such as L42.", valueName: "launch"))
     var launch: LaunchID
 
     @OptionGroup var common: CommonOptions
@@ -26,7 +26,7 @@ struct ShowCommand: HostCommand {
             ("launch", "\(launch.launch) of request \(launch.request), attempt \(launch.attempt)"),
             ("identifier", launch.identifier.rawValue),
             ("bundle", launch.bundle.rawValue),
-            ("kind", launch.kind.rawValue + (launch.isSimulated ? ", simulated" : "")),
+            ("kind", launch.kind.rawValue + (launch.isSimulated ? ", started by bgtask launch" : "")),
             ("state", launch.state.rawValue), ("title", launch.title.flatMap { $0.isEmpty ? nil : $0 }),
             ("subtitle", launch.subtitle.flatMap { $0.isEmpty ? nil : $0 }),
         ]

@@ -6,11 +6,14 @@ import TaskModel
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Makes up days of devices and runs the host's core over them; needs no host.",
+        abstract: "Runs the host's core on invented days of invented devices. Works without a host.",
         discussion: """
-            The host's own core decides. Days, uses and what launches do are drawn from a seed, which is printed: the \
-            same seed gives the same launches on every machine. Without --manifests four sample bundles are installed. \
-            Devices: \(DeviceKind.allCases.map { "\($0.rawValue), \($0.summary)" }.joined(separator: "; ")).
+            The command uses the host's own decisions. It invents the conditions of each day, the uses of the apps \
+            and the run time of each launch at random, from a seed that it prints. The same seed gives the same \
+            launches on every machine. Without --manifests, the devices have four sample bundles.
+
+            Devices:
+            \(DeviceKind.allCases.map { "  \($0.rawValue): \($0.summary)" }.joined(separator: "\n"))
 
             Examples:
               bgtask simulate laptop --days 7
@@ -19,12 +22,12 @@ struct SimulateCommand: AsyncParsableCommand {
               bgtask simulate solarGateway --days 30 --manifests manifests --policy gateway.yaml --compare
             """)
 
-    @Argument(help: "What they are; several kinds take turns: laptop, kiosk, solarGateway, phone.")
+    @Argument(help: "The kinds of devices. If you name several, the devices take turns.")
     var kinds: [DeviceKind] = [.laptop]
 
-    @Option(help: "How many days each lives through, 1 to 3660.") var days = 1
-    @Option(help: "How many devices there are, 1 to 1000000.") var devices = 1
-    @Option(help: "What everything that is drawn follows from; a new one each time if it is left out.")
+    @Option(help: "The number of days, 1 to 3660.") var days = 1
+    @Option(help: "The number of devices, 1 to 1000000.") var devices = 1
+    @Option(help: "The seed of the random numbers. The default is a new one each time.")
     var seed: UInt64?
 
     @OptionGroup var options: RunOptions

@@ -9,8 +9,9 @@ struct SubmitCommand: HostCommand {
         commandName: "submit",
         abstract: "Asks the host to run a task when its conditions hold.",
         discussion: """
-            The request is stored before this returns. With --wait the command follows it to the
-            end of its last attempt and exits 0 only if that succeeded.
+            The host stores the request before this command returns. With --wait, the command
+            also follows the request until its last attempt ends, and exits with 0 only if that
+            attempt succeeded.
 
             Examples:
               bgtask submit com.example.feed.refresh
@@ -19,43 +20,46 @@ struct SubmitCommand: HostCommand {
               bgtask submit com.example.export.album --payload @album.json --title Album --subtitle 2026
             """)
 
-    @Argument(help: "The task's identifier; a manifest must permit it.")
+    @Argument(help: "The identifier of the task. A manifest must permit it.")
     var identifier: TaskIdentifier
 
     @Option(
         help: ArgumentHelp(
-            "Not before: a time from now (30s, 5m, 2h, 1d) or a date (2026-11-21T08:00Z).", valueName: "when")
-    )
+            "Do not start before this time: a time from now (30s, 5m, 2h, 1d) or a date (2026-11-21T08:00Z).",
+            valueName: "when"), transform: BeginDate.init(text:))
     var earliest: BeginDate?
 
     @Flag(help: "Start only while external power is connected.")
     var externalPower = false
 
-    @Flag(help: "Start only while there is a network.")
+    @Flag(help: "Start only while a network is connected.")
     var network = false
 
     @Option(
         help: ArgumentHelp(
-            "A JSON object for the handler, or @FILE to read it from; @- is standard input.",
+            "A JSON object for the handler. @FILE reads it from a file, @- from standard input.",
             valueName: "json"))
     var payload: String?
 
-    @Option(help: "What the user sees of a continued task.")
+    @Option(help: "The title that the user sees of a continued task.")
     var title: String?
 
-    @Option(help: "Its second line.")
+    @Option(help: "The line below the title.")
     var subtitle: String?
 
-    @Option(help: "A continued task that can't start now: fail refuses it, queue keeps it.")
+    @Option(help: "What happens to a continued task that can't start now: fail refuses it, queue keeps it.")
     var strategy: SubmissionStrategy?
 
-    @Flag(help: "Ask for the GPU.")
+    @Flag(help: "Start only where a GPU is offered.")
     var gpu = false
 
-    @Option(help: "Submitting again with the same key gives the same request.")
+    @Option(
+        help:
+            "A key of your choice. If you submit again with the same key, you get the first request, and no second one."
+    )
     var key: String?
 
-    @Flag(help: "Follow the request to the end of its last attempt.")
+    @Flag(help: "Follow the request until its last attempt ends.")
     var wait = false
 
     @OptionGroup var common: CommonOptions
@@ -82,6 +86,10 @@ struct SubmitCommand: HostCommand {
 
     private static func sentence(of acceptance: AcceptanceMessage) -> String {
         let request = acceptance.request
+        if acceptance.isRepeat {
+            return
+                "\(request.request) \(request.identifier) was submitted before with this key. Nothing was changed"
+        }
         let sentence = "\(request.request) \(request.identifier) is pending (\(request.kind.rawValue))"
         return acceptance.replaces.map { "\(sentence); it replaces \($0)" } ?? sentence
     }

@@ -7,7 +7,8 @@ struct CancelCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Cancels a request, or stops a running launch.",
         discussion: """
-            A running launch gets the reason cancelledByUser and its grace period to finish.
+            A pending request is removed. A running launch is asked to stop, with the reason cancelledByUser; if it
+            still runs when its grace period ends, the host kills it.
 
             Examples:
               bgtask cancel R17
@@ -15,7 +16,9 @@ struct CancelCommand: HostCommand {
               bgtask cancel com.example.photos.cleanup
             """)
 
-    @Argument(help: ArgumentHelp("A request (R17), a launch (L42) or an identifier.", valueName: "target"))
+    @Argument(
+        help: ArgumentHelp(
+            "A request (R17), a launch (L42) or the identifier of a task.", valueName: "target"))
     var target: ControlTarget
 
     @OptionGroup var common: CommonOptions
@@ -25,26 +28,28 @@ struct CancelCommand: HostCommand {
         if console.json { return try console.print(json: cancellation) }
         for request in cancellation.requests { try console.line("\(request) is cancelled") }
         for launch in cancellation.launches {
-            try console.line("\(launch) was told to stop: cancelledByUser")
+            try console.line("The host asked \(launch) to stop: cancelledByUser")
         }
     }
 }
 
 struct ExpireCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "expire", abstract: "Stops a running launch, as the end of its lease would.",
+        commandName: "expire",
+        abstract: "Asks a running launch to stop, as the host does when its run time is over.",
         discussion: """
-            The handler gets the reason and its grace period; then it is killed.
+            The handler gets the reason. If it still runs when its grace period ends, the host kills it.
 
             Examples:
               bgtask expire L42
               bgtask expire com.example.photos.cleanup --reason externalPowerLost
             """)
 
-    @Argument(help: ArgumentHelp("A launch (L42), or the identifier of what runs.", valueName: "target"))
+    @Argument(
+        help: ArgumentHelp("A launch (L42), or the identifier of a task that runs.", valueName: "target"))
     var target: ControlTarget
 
-    @Option(help: ArgumentHelp("The reason that the handler is told.", valueName: "reason"))
+    @Option(help: ArgumentHelp("The reason that the handler gets.", valueName: "reason"))
     var reason = Reason.simulated
 
     @OptionGroup var common: CommonOptions
@@ -61,7 +66,7 @@ struct ExpireCommand: HostCommand {
         let expiration = try await client.expire(target, reason: reason)
         if console.json { return try console.print(json: expiration) }
         for launch in expiration.launches {
-            try console.line("\(launch) was told to stop: \(expiration.reason.rawValue)")
+            try console.line("The host asked \(launch) to stop: \(expiration.reason.rawValue)")
         }
     }
 }

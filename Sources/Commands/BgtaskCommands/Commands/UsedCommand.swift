@@ -4,10 +4,10 @@ import TaskModel
 
 struct UsedCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "used", abstract: "Records that the user uses a bundle.",
+        commandName: "used", abstract: "Records that the user uses a bundle now.",
         discussion: """
-            The host learns the hours of use and raises the score of the bundle's work just before them.
-            A use lifts a dismissal.
+            The host learns at which hours the user uses the bundle, and prefers to run its tasks just
+            before. If the user had dismissed the bundle, the dismissal ends.
 
             Examples:
               bgtask used com.example.feed
@@ -16,14 +16,18 @@ struct UsedCommand: HostCommand {
             """)
 
     @Argument(help: "The bundle.") var bundle: BundleIdentifier
-    @Flag(help: "Its client came to the foreground: its launches run at normal priority.")
+    @Flag(
+        help:
+            "Record that the app came to the foreground. Launches of the bundle then run at normal priority.")
     var foreground = false
-    @Flag(help: "Its client left the foreground.")
+    @Flag(help: "Record that the app left the foreground.")
     var background = false
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if foreground && background { throw ValidationError("Give --foreground or --background, not both") }
+        if foreground && background {
+            throw ValidationError("Give --foreground or --background, but not both.")
+        }
     }
 
     func run(asking client: ControlClient, console: Console) async throws {

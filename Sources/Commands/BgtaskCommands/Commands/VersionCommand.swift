@@ -7,7 +7,7 @@ struct VersionCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "version", abstract: "Prints the versions of the command line and of the host.",
         discussion: """
-            Works without a host too.
+            The command also works without a host.
 
             Examples:
               bgtask version

@@ -33,7 +33,7 @@ struct Table {
         return [style.bold(line(columns))] + rows.map(line)
     }
 
-    /// The text with at most so many characters; the last is an ellipsis if any were cut off.
+    /// The text, cut to that many characters; the last is an ellipsis if any were cut off.
     static func cut(_ text: String, to width: Int?) -> String {
         guard let width, width > 1, text.count > width else { return text }
         return text.prefix(width - 1) + "…"

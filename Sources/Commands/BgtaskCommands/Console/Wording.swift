@@ -79,17 +79,35 @@ enum Wording {
         return parts.joined(separator: " ")
     }
 
+    /// What a policy found that does not object, and what it would prefer:
+    /// `External power is not connected. Better: connected`.
+    static func accepted(_ rationale: RationaleMessage) -> String {
+        let statement = rationale.rationale.statement
+        let suffix = ", by preference"
+        guard rationale.required.hasSuffix(suffix) else { return statement }
+        let wish = rationale.required.dropLast(suffix.count)
+        return wish == rationale.observed ? statement : "\(statement). Better: \(wish)"
+    }
+
+    /// What the first veto found, and how many more there are: `The network is not connected (and 1 more)`.
+    static func reason(_ verdicts: [VerdictMessage]) -> String {
+        let vetoes = verdicts.filter { $0.decision != .proceed }
+        guard let first = vetoes.first else { return "" }
+        let others = vetoes.count > 1 ? " (and \(vetoes.count - 1) more)" : ""
+        return (first.rationale.first?.rationale.statement ?? first.policy) + others
+    }
+
     /// One line per quantity that keeps a request from starting, with what would help.
     static func blocking(_ verdicts: [VerdictMessage], now: WallTime) -> [String] {
         verdicts.filter { $0.decision != .proceed }.flatMap { verdict -> [String] in
             if verdict.rationale.isEmpty { return [verdict.policy] }
             return verdict.rationale.map { rationale in
-                var text =
-                    "\(verdict.policy): \(rationale.quantity) is \(rationale.observed), required is \(rationale.required)"
+                var text = "\(verdict.policy): \(rationale.rationale.sentence)"
                 if let change = rationale.earliestChange {
-                    text += "; can change \(relative(change, to: now))"
+                    text += ". This can change \(relative(change, to: now))"
                 }
-                if let remedy = rationale.remedy { text += "; \(remedy)" }
+                // No full stop at the end: a remedy may end with a command that people copy.
+                if let remedy = rationale.remedy { text += ". \(remedy)" }
                 return text
             }
         }

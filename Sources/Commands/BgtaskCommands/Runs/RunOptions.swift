@@ -11,37 +11,40 @@ import TaskModel
 
 /// What replays and simulations have in common: the rules that are tried, and how the result is shown.
 struct RunOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Try the manifests of this directory.", valueName: "directory"))
+    @Option(help: ArgumentHelp("Use the manifests in this directory.", valueName: "directory"))
     var manifests: String?
 
     @Option(
         help: ArgumentHelp(
-            "Try the scheduling numbers of this configuration file (see 'bgtask config').", valueName: "file")
+            "Use the scheduling settings in this configuration file (see 'bgtask config').", valueName: "file"
+        )
     )
     var policy: String?
 
-    @Flag(help: "Show both side by side: without --manifests and --policy, and with them.")
+    @Flag(help: "Show two runs side by side: one without --manifests and --policy, and one with them.")
     var compare = false
 
     @Flag(help: "List every launch.")
     var launches = false
 
-    @Flag(help: "Draw the conditions over the launches in the terminal.")
+    @Flag(help: "Draw the conditions and the launches in the terminal.")
     var plot = false
 
-    @Option(help: ArgumentHelp("Draw the same into an SVG file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Draw the same picture into an SVG file.", valueName: "file"))
     var svg: String?
 
-    @Option(help: ArgumentHelp("The day that is drawn, from 1; all if it is left out.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Draw only this day; the first one is 1. The default is all days.", valueName: "number"))
     var day: Int?
 
-    @Flag(help: "Print JSON; its keys are stable and in alphabetical order.")
+    @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
     var json = false
 
     func validate() throws {
         if compare, manifests == nil, policy == nil {
             throw ValidationError(
-                "--compare needs rules to compare with. Give --manifests, --policy or both.")
+                "--compare needs new rules to compare. Give --manifests, --policy or both.")
         }
         if let day, day < 1 { throw ValidationError("Not a valid day: \(day). Days count from 1.") }
     }

@@ -62,11 +62,11 @@ struct RequestStory {
             return titleShownAt == nil ? showTitle(now: now) : overdue(now: now)
         case .launchAsked(let id, request, let rationale):
             return [
-                "\(id): \(rationale.quantity) is \(rationale.observed). Keep going? No answer means yes: "
+                "\(id): \(rationale.rationale.statement). Should it keep going? No answer means yes: "
                     + "bgtask answer \(id) yes|no"
             ]
         case .launchExpiring(let id, request, let reason):
-            return ["\(id) was told to stop: \(reason.rawValue)"]
+            return ["The host asked \(id) to stop: \(reason.rawValue)"]
         case .launchEnded(let ended, let putBack) where ended.request == request:
             return finish(ended, putBack: putBack)
         case .requestCancelled(request, _, .replaced):
@@ -89,7 +89,7 @@ struct RequestStory {
         progress = started.progress
         title = Self.title(started.title, started.subtitle)
         (shownProgress, shownTitle, titleShownAt) = (nil, nil, nil)
-        return ["\(started.launch) is started (attempt \(started.attempt), \(started.isolation))"]
+        return ["\(started.launch) has started (attempt \(started.attempt), \(started.isolation))"]
             + showTitle(now: nil)
     }
 
@@ -136,7 +136,7 @@ struct RequestStory {
         guard !blocking.isEmpty, blocking != shownBlocking else { return [] }
         shownBlocking = blocking
         return blocking.map { "\(request) waits: \($0)" }
-            + ["Start it now, whatever the conditions are: bgtask launch \(identifier)"]
+            + ["To start it now, whatever the conditions are: bgtask launch \(identifier)"]
     }
 
     /// `L42 succeeded after 1.2 s, 812 ms CPU`.

@@ -17,6 +17,7 @@ struct RequestWatch {
         case failed(any Error)
         case ended
         case shouldHaveStarted
+        case successorIsMissing
         case tick
     }
 
@@ -54,6 +55,7 @@ struct RequestWatch {
         defer { for feeder in feeders { feeder.cancel() } }
         var tick = 0
         var isLate = false
+        var isReplaced = false
         for await input in inputs {
             let now = console.now
             switch input {
@@ -62,6 +64,16 @@ struct RequestWatch {
                 guard isLate else { continue }
                 try show(story.block(verdicts, identifier: identifier, now: now), story)
             case .event(.requestCancelled(request, _, .replaced)):
+                // The host sends the acceptance of the newer request next. A listing may already have lost
+                // it.
+                isReplaced = true
+                Task {
+                    guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+                    sink.yield(.successorIsMissing)
+                }
+            case .event(.requestAccepted(let newer)) where isReplaced && newer.identifier == identifier:
+                try show(story.replace(by: newer.request), story)
+            case .successorIsMissing:
                 try show(story.replace(by: await successor()), story)
             case .event(let event):
                 try show(story.take(event, now: now), story)

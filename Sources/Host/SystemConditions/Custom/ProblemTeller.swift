@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells why a condition has no value, once as long as it is the same.
+/// Reports why a condition has no value, once for each cause.
 final class ProblemTeller: Sendable {
     private let name: String
     private let tell: @Sendable (String) -> Void

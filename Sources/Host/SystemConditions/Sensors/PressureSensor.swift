@@ -10,7 +10,7 @@ final class PressureSensor: Sensor {
     /// ours: our own low-priority tasks alone fill a core and a disk, so they count once tasks wait most of
     /// the time.
     static let stalls: [(name: String, milliseconds: Int)] = [("cpu", 1600), ("memory", 200), ("io", 1200)]
-    /// Pressure is over when the kernel did not tell of it for this long: several windows, so that it does
+    /// Pressure is over when the kernel has not reported any for this long: several windows, so that it does
     /// not flap.
     static let hold = Duration.seconds(10)
 

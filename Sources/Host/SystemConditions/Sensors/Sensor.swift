@@ -45,7 +45,7 @@ protocol Sensor: Sendable {
     /// A source that knows less must not relax what the better one said last.
     func mayStandIn(with value: ConditionValue) -> Bool
 
-    /// Calls back on a thread of its own whenever a look is worth while.
+    /// Calls back on a thread of its own whenever a look is worthwhile.
     ///
     /// - Returns: A value that ends the calls; `nil` if the source never changes, or can't report changes.
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)?

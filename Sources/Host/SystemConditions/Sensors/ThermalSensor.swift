@@ -14,7 +14,7 @@ final class ThermalSensor: Sensor {
     static let criticalMargin = 5_000
     /// A level is left this far below where it was reached, in thousandths of a degree.
     static let hysteresis = 3_000
-    /// While it is warm, the temperature is looked at this often: the kernel tells of rises, not of every
+    /// While it is warm, the temperature is looked at this often: the kernel reports rises, but not every
     /// fall.
     static let warmInterval = Duration.seconds(10)
     /// A kernel without thermal notices (before 5.9, or configured so) leaves nothing but looking.

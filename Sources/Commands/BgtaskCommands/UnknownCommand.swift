@@ -1,0 +1,54 @@
+import ArgumentParser
+import StrictFiles
+
+/// Words where the name of a command should be.
+///
+/// ArgumentParser calls them unexpected arguments. People who mistype a command need the nearest name.
+enum UnknownCommand {
+    /// Refuses a word that is not a command.
+    ///
+    /// - Throws: `ValidationError` with the nearest name.
+    static func check(_ arguments: [String]) throws {
+        let (command, path, rest) = walk(arguments)
+        let group = path.isEmpty ? "" : path + " "
+        let names = command.configuration.subcommands.map(name)
+        guard !names.isEmpty, let word = rest.first, !word.hasPrefix("-"), word != "help" else { return }
+        // The standard subcommand may take the word, as `bgtask config show KEY` does.
+        let standard = command.configuration.defaultSubcommand
+        if takesArguments.contains(where: { $0 == standard }) { return }
+        let advice = Nearest.match(word, in: names).map { "Did you mean '\($0)'?" }
+        throw ValidationError(
+            "Unknown command '\(group)\(word)'. " + (advice ?? "List the commands: bgtask \(group)--help"))
+    }
+
+    /// The command that prints the help which the arguments need: `See 'bgtask help submit'`.
+    static func help(for arguments: [String]) -> String {
+        let path = walk(arguments).path
+        return path.isEmpty ? "See 'bgtask --help'" : "See 'bgtask help \(path)'"
+    }
+
+    /// Subcommands that run without their name and have arguments.
+    private static let takesArguments: [any ParsableCommand.Type] = [ConfigCommand.Show.self]
+
+    /// Follows the names of commands as far as they are valid.
+    private static func walk(
+        _ arguments: [String]
+    ) -> (command: any ParsableCommand.Type, path: String, rest: ArraySlice<String>) {
+        var command: any ParsableCommand.Type = Bgtask.self
+        var path: [String] = []
+        var rest = arguments[...]
+        if rest.first == "help" { rest = rest.dropFirst() }
+        while let word = rest.first,
+            let next = command.configuration.subcommands.first(where: { name($0) == word })
+        {
+            command = next
+            path.append(word)
+            rest = rest.dropFirst()
+        }
+        return (command, path.joined(separator: " "), rest)
+    }
+
+    private static func name(_ command: any ParsableCommand.Type) -> String {
+        command.configuration.commandName ?? command._commandName
+    }
+}
