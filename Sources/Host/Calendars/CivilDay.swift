@@ -16,7 +16,7 @@ struct CivilDay: Equatable {
         self.day = day
     }
 
-    /// The day that lies so many days after 1970-01-01.
+    /// The day with this number of days after 1970-01-01.
     init(number: Int64) {
         // Days since 1 March of year 0, so that a leap day ends its year.
         let sinceMarch = Int(number) + 719_468

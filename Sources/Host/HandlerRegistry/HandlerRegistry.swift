@@ -118,7 +118,7 @@ public final class HandlerRegistry: Sendable {
 
     /// Removes the host's copies of libraries that no manifest names any more.
     ///
-    /// - Parameter inUse: The copies to keep besides, as ``TaskModel/PermittedHandler/libraryCopies`` names
+    /// - Parameter inUse: The copies to keep as well, as ``TaskModel/PermittedHandler/libraryCopies`` names
     ///   them: those of launches that still run.
     /// - Returns: How many were removed; none before the first ``scan()``.
     /// - Throws: The call that failed; what was not removed yet stays.

@@ -10,7 +10,7 @@ public enum ManifestLinter {
     ///   - files: Paths of manifests, and of files with the key `condition`.
     ///   - pluginsDirectory: Where `library:` must be; `nil` leaves that unchecked, and who may write the
     ///     manifests, and finds a call's libraries where the loader looks.
-    ///   - conditionsDirectory: Where required conditions are defined besides; `nil` is `conditions.d` next
+    ///   - conditionsDirectory: Where required conditions are defined as well; `nil` is `conditions.d` next
     ///     to each manifest's directory.
     /// - Returns: Everything that was found, by file, line and column; no error among it means that the host
     ///   takes them.

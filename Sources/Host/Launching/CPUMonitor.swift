@@ -21,7 +21,7 @@ struct CPUMonitor: Equatable, Sendable {
         let usage: Duration
     }
 
-    /// The limit in force; `nil` is none.
+    /// The limit in force; `nil` means none.
     private(set) var limit: CPULimit?
     private let cores: Int
     private var samples: [Sample]

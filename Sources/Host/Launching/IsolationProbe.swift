@@ -87,10 +87,11 @@ struct IsolationProbe: Sendable {
                 name: "controllers", isAvailable: got == wantedControllers,
                 finding: missing.isEmpty
                     ? "cpu and memory"
-                    : "\(missing) not delegated: "
-                        + (got.contains("memory") ? "" : "memory limits are looked after once a second")
-                        + (got.isEmpty ? ", " : "")
-                        + (got.contains("cpu") ? "" : "no weight is halved at half a CPU quota"))
+                    : "the host may not use \(missing). "
+                        + (got.contains("memory") ? "" : "It checks memory limits once a second. ")
+                        + (got.contains("cpu")
+                            ? "" : "It does not slow a launch that has used half of its CPU limit. ")
+                        + "To change this, start it as a systemd service with Delegate=yes")
         ]
     }
 

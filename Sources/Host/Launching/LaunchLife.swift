@@ -219,7 +219,7 @@ struct LaunchLife: Equatable, Sendable {
             guard stage == .expiring, let expiration else { return [] }
             var end = LaunchEnd(
                 outcome: .killed, reason: expiration,
-                message: noted("it had not completed \(grace.shortText) after it was told to stop"))
+                message: noted("it had not completed \(grace.shortText) after it was asked to stop"))
             end.code = Self.deadlineCode
             return kill(end)
         case .kill(let reason, let message):

@@ -18,7 +18,7 @@ extension LauncherCore {
         }
     }
 
-    /// The launcher is gone: what ran is emptied off the loop, then told as lost.
+    /// The launcher is gone: what ran is emptied off the loop, then reported as lost.
     func disconnected(_ message: String) {
         link = nil
         book.removeAll()

@@ -4,7 +4,7 @@ import TaskModel
 
 /// What tasks write: reports, output, and what holds it within bounds.
 extension LauncherCore {
-    /// How often progress and checkpoints of one launch are told at most.
+    /// How often progress and checkpoints of one launch are reported at most.
     static let newsInterval = Duration.milliseconds(50)
     /// The most bytes that one launch may log; more is counted.
     static let maximumLogged = 1 << 20
@@ -233,7 +233,7 @@ extension LauncherCore {
         tell(.cancel(launch.id, call: message.call, identifier))
     }
 
-    /// The identifier of a question; one that is none is refused here.
+    /// The identifier of a question; one that is not valid is refused here.
     private func identifier(_ text: String, call: UInt64, _ launch: RunningLaunch) -> TaskIdentifier? {
         do {
             return try TaskIdentifier(text)
@@ -308,7 +308,7 @@ extension LauncherCore {
 
     // MARK: News
 
-    /// Tells at once what is new, unless that was done less than the interval ago.
+    /// Reports at once what is new, unless that was done less than the interval ago.
     private func scheduleNews(_ launch: RunningLaunch) {
         guard launch.newsTimer == nil else { return }
         tellNews(launch)

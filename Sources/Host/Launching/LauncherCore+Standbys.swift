@@ -92,7 +92,7 @@ extension LauncherCore {
         if waiter.life.stage == .spawning, waiter.life.expiration == nil {
             spawn(waiter)
         } else {
-            // It was told to stop while it waited: nothing of it starts any more.
+            // It was asked to stop while it waited: nothing of it starts any more.
             handle(.spawnFailed(finding: "it was stopped before it started"), waiter)
         }
     }

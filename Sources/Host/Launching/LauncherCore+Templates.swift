@@ -83,7 +83,7 @@ extension LauncherCore {
 
     // MARK: Idle templates
 
-    /// Notes that a loaded template is used; one that nobody uses for long is retired.
+    /// Notes that a loaded template is used; one that is unused for long is retired.
     func templateUsed(_ id: UInt64) {
         templateUses[id] = moments.now().monotonic
         if idleTimers[id] == nil { lookAtIdleTemplate(id, after: templateIdleTime) }

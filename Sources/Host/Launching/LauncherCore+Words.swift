@@ -1,14 +1,14 @@
 import RunnerWire
 import TaskModel
 
-/// What tasks are told of the machine, and what they say to their authors.
+/// What tasks learn about the machine, and what they say to their authors.
 extension LauncherCore {
     /// The most words for its author that one launch may give; more are dropped, and the first that is says
     /// so.
     static let maximumAdvice = 100
 
-    /// Tells a launch what the machine is like, unless it knows; one that was given nothing at its start is
-    /// told nothing.
+    /// Sends a launch the conditions of the machine, unless it knows; one that was given nothing at its start
+    /// is told nothing.
     func setConditions(_ id: LaunchID, _ conditions: HandlerConditions) {
         guard let launch = find(id), let before = launch.conditions, before != conditions else { return }
         launch.conditions = conditions

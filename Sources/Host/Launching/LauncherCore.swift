@@ -26,7 +26,7 @@ final class LauncherCore: @unchecked Sendable {
     /// When each loaded template was used last, on CLOCK_MONOTONIC.
     var templateUses: [UInt64: Duration] = [:]
     var idleTimers: [UInt64: Scheduled<Void>] = [:]
-    /// How long a template stays that nobody uses.
+    /// How long an unused template stays.
     let templateIdleTime: Duration
     var templateGroups: [UInt64: ControlGroup] = [:]
     /// Tasks that wait for a launch, by their template.
@@ -124,7 +124,7 @@ final class LauncherCore: @unchecked Sendable {
         startLifeTimer(launch)
     }
 
-    /// Lets a launch's deadline run; while a debugger holds it, it stands still.
+    /// Lets a launch's deadline run; while a debugger holds it, the deadline is paused.
     func startLifeTimer(_ launch: RunningLaunch) {
         guard launch.hold?.isTraced != true else { return }
         launch.lifeTimer.run(at: moments.now(), on: after)

@@ -70,7 +70,7 @@ final class LauncherLink: @unchecked Sendable {
         return !outbox.isEmpty
     }
 
-    /// Tells the launcher that the host goes: it drains and ends.
+    /// Notifies the launcher that the host stops: it drains and ends.
     func endSending() {
         socket.endSending()
     }

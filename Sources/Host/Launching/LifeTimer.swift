@@ -1,15 +1,15 @@
 import NIOCore
 import TaskModel
 
-/// The one deadline that a launch has at a time, which can be made to stand still.
+/// The one deadline that a launch has at a time, which can be paused.
 ///
 /// Confined to the event loop.
 struct LifeTimer {
     private var timer: Scheduled<Void>?
     private var body: (@Sendable () -> Void)?
-    /// What is left of it while it stands still, or was when it was started.
+    /// What is left of it while it is paused, or was when it was started.
     private var left = Duration.zero
-    /// On CLOCK_MONOTONIC; `nil` while it stands still.
+    /// On CLOCK_MONOTONIC; `nil` while it is paused.
     private var start: Duration?
 
     /// Replaces the deadline; it does not run yet.
@@ -28,7 +28,7 @@ struct LifeTimer {
         timer = schedule(left, body)
     }
 
-    /// Makes it stand still.
+    /// Pauses it.
     mutating func pause(at now: Moment) {
         guard let start else { return }
         timer?.cancel()

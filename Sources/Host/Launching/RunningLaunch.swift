@@ -28,7 +28,7 @@ final class RunningLaunch: @unchecked Sendable {
     var decoder = FrameDecoder()
     var output: [OutputStream: OutputLines] = [.stdout: OutputLines(), .stderr: OutputLines()]
     var channels: [any Channel] = []
-    /// The pipes of what it prints, until somebody reads them.
+    /// The pipes of what it prints, until they are read.
     var unreadOutput: [(OutputStream, OwnedPipe)] = []
     var openPipes = 0
     var isReportOpen = false
@@ -46,7 +46,7 @@ final class RunningLaunch: @unchecked Sendable {
     /// What it was told, or will be at its start; `nil` if nothing.
     var conditions: HandlerConditions?
 
-    // MARK: What is told at most 20 times a second
+    // MARK: What is reported at most 20 times a second
     var title: TitleMessage?
     var progress: TaskProgress?
     var progressIsNews = false
@@ -64,7 +64,7 @@ final class RunningLaunch: @unchecked Sendable {
     var sampling: CPUSampling?
     /// The threads that were asked for their stack, by their number in their own PID namespace.
     var askedThreads: [UInt64: Int32] = [:]
-    /// Where its main thread was shortly before its deadline; `nil` while nobody has asked.
+    /// Where its main thread was shortly before its deadline; `nil` before it was looked up.
     var mainThread: MainThreadStack?
     /// The head of the report of a `cpuLimit`.
     var limitReport: String?

@@ -203,7 +203,7 @@ public final class TaskLauncher: Sendable {
         onLoop { $0.launch(order) }
     }
 
-    /// Tells a launch to stop: expire frame, grace period, kill.
+    /// Asks a launch to stop: expire frame, grace period, kill.
     ///
     /// Only the first call counts.
     public func expire(_ id: LaunchID, reason: Reason) {
@@ -226,7 +226,7 @@ public final class TaskLauncher: Sendable {
         onLoop { $0.setPriority(id, priority) }
     }
 
-    /// Tells a launch what the machine is like; nothing happens if it was told the same last.
+    /// Sends a launch the conditions of the machine; nothing happens if it was told the same last.
     public func setConditions(_ id: LaunchID, _ conditions: HandlerConditions) {
         onLoop { $0.setConditions(id, conditions) }
     }
@@ -266,7 +266,7 @@ public final class TaskLauncher: Sendable {
     /// Ends the launcher and waits for it.
     ///
     /// What still runs gets the grace of a host's end, 2 s at most, then is
-    /// killed and told as lost.
+    /// killed and reported as lost.
     public func shutDown() async {
         guard state.withLock({ $0.core }) != nil else {
             return

@@ -2,7 +2,7 @@ import LinuxSystem
 import NIOCore
 import NIOPosix
 
-/// A pipe's read end that nobody reads yet; closed when nobody ever does.
+/// A pipe's read end that is not read yet; closed if it never is.
 final class OwnedPipe {
     private var descriptor: CInt?
 

@@ -39,7 +39,7 @@ struct TemplateBook: Sendable {
         var launches = 0
     }
 
-    /// A template is replaced after so many launches, lest what leaks in it grows without bound.
+    /// A template is replaced after a number of launches, so that its leaks stay bounded.
     static let maximumLaunches = 1000
 
     private(set) var templates: [UInt64: Template] = [:]

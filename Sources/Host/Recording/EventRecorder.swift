@@ -11,7 +11,7 @@ public import TaskModel
 /// synced: if the machine fails, the newest lines can be lost, which only affects replays. All methods may be
 /// called on any thread.
 public final class EventRecorder: Sendable {
-    /// A segment lasts so long at least, so that a disk that stays full is tried and complained of once a
+    /// The least duration of a segment, so that a disk that stays full is tried and complained of once a
     /// minute.
     private static let shortest = Duration.seconds(60)
     /// Lines that wait to be written at most; beyond them the segment is given up.

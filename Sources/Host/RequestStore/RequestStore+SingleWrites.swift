@@ -54,7 +54,7 @@ extension RequestStore {
         note(.ready(at: time), of: id, at: Moment(boot: .zero, monotonic: .zero, wall: time))
     }
 
-    /// Records why a launch was told to stop; see ``StoreWrite/markExpiring(_:_:explanation:)``.
+    /// Records why a launch was asked to stop; see ``StoreWrite/markExpiring(_:_:explanation:)``.
     public func markExpiring(
         _ id: LaunchID, reason: Reason, explanation: String? = nil
     ) async throws(StoreError) {

@@ -85,7 +85,7 @@ public protocol RequestStore: Sendable {
     ///
     /// - Parameters:
     ///   - identifier: Only this task's; `nil` is all.
-    ///   - limit: At most so many.
+    ///   - limit: The greatest number.
     ///   - before: Only older ones; `nil` starts with the newest.
     /// - Returns: The records, with the newest notes.
     /// - Throws: ``StoreError`` when the store can't be read.

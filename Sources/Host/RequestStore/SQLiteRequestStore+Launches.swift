@@ -39,7 +39,7 @@ extension SQLiteRequestStore {
         return token
     }
 
-    /// Records why a launch was told to stop; the first reason stays.
+    /// Records why a launch was asked to stop; the first reason stays.
     static func markExpiring(
         _ id: LaunchID, _ reason: Reason, _ explanation: String?, in db: Database
     ) throws {

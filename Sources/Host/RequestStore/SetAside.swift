@@ -2,7 +2,7 @@ import FoundationEssentials
 public import TaskModel
 
 extension SQLiteRequestStore {
-    /// Renames a store's files out of the way, for an operator who asked for it in so many words.
+    /// Renames a store's files out of the way, for an operator who asked for it explicitly.
     ///
     /// The database and its log keep matching names, so that the `sqlite3` shell can still open them
     /// together. The log goes first: no new store may ever meet an old log.

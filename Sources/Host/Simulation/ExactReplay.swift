@@ -2,7 +2,7 @@ public import Recording
 import Scheduling
 public import TaskModel
 
-/// A log run through the scheduler again, event by event as the host told it.
+/// A log run through the scheduler again, event by event as the host sent it.
 public struct ExactReplay: Sendable {
     /// Something that the scheduler says now and the host did not do, or the other way round.
     public struct Difference: Equatable, Sendable {

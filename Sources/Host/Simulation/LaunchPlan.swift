@@ -8,7 +8,7 @@ public struct LaunchPlan: Equatable, Sendable {
         public var after: Duration
         /// What it submits; a begin date counts from then.
         public var submission: TaskSubmission
-        /// Its begin date, from the submission on; `nil` is none.
+        /// Its begin date, from the submission on; `nil` means none.
         public var delay: Duration?
     }
 
@@ -20,7 +20,7 @@ public struct LaunchPlan: Equatable, Sendable {
     public var cpuShare: Double
     /// How its work ends.
     public var outcome = Outcome.succeeded
-    /// How long it takes to stop when told; longer than its grace means killed.
+    /// How long it takes to stop when asked; longer than its grace means killed.
     public var answer = Duration.milliseconds(50)
     /// Whether what an expired launch did counts for the next attempt: it saves checkpoints.
     public var resumes: Bool

@@ -8,7 +8,7 @@ public struct RunSummary: Equatable, Sendable {
         public var launches = 0
         /// How many ended how.
         public var outcomes: [Outcome: Int] = [:]
-        /// How many were told to stop, by the reason.
+        /// How many were asked to stop, by the reason.
         public var expirations: [Reason: Int] = [:]
         /// CPU time of those that ended.
         public var cpu = Duration.zero
@@ -19,7 +19,7 @@ public struct RunSummary: Equatable, Sendable {
         /// From the earliest begin date to the launch, sorted.
         fileprivate(set) var waited: [Duration] = []
 
-        /// The wait that so many of the launches did not exceed, 0 through 1; `nil` without a launch.
+        /// The wait that this share of the launches did not exceed, 0 through 1; `nil` without a launch.
         public func wait(share: Double) -> Duration? {
             guard !waited.isEmpty else { return nil }
             return waited[min(waited.count - 1, Int(share * Double(waited.count)))]
@@ -30,9 +30,9 @@ public struct RunSummary: Equatable, Sendable {
     public private(set) var runs = 0
     /// By identifier.
     public private(set) var identifiers: [TaskIdentifier: Identifier] = [:]
-    /// How often the scheduler was told that time passed: its alarms, and the ends of sleeps.
+    /// How often the scheduler got the event `timePassed`: its alarms, and the ends of sleeps.
     public private(set) var wakeUps = 0
-    /// How many events the scheduler was told.
+    /// How many events the scheduler got.
     public private(set) var events = 0
 
     /// Makes a summary of some runs.

@@ -32,7 +32,7 @@ public struct Tally: Equatable, Sendable {
         public var end: WallTime?
         /// How it ended; `nil` while it runs.
         public var outcome: Outcome?
-        /// Why it was told to stop; `nil` if it was not.
+        /// Why it was asked to stop; `nil` if it was not.
         public var expiration: Reason?
         /// CPU time of the launch and all its descendants.
         public var cpu = Duration.zero
@@ -45,9 +45,9 @@ public struct Tally: Equatable, Sendable {
     public private(set) var launches: [Launch] = []
     /// How long each identifier's requests were kept waiting, by the policy that decided.
     public private(set) var waits: [TaskIdentifier: Waits] = [:]
-    /// How often the scheduler was told that time passed: its alarms, and the ends of sleeps.
+    /// How often the scheduler got the event `timePassed`: its alarms, and the ends of sleeps.
     public private(set) var wakeUps = 0
-    /// How many events the scheduler was told.
+    /// How many events the scheduler got.
     public private(set) var events = 0
     /// How many submissions were refused.
     public private(set) var refusals: [TaskIdentifier: Int] = [:]

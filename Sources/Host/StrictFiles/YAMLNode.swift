@@ -64,7 +64,7 @@ extension String {
     /// At most 60 characters on one line, for messages.
     public var shortened: String { shortened(to: 60) }
 
-    /// At most so many characters on one line, for messages.
+    /// A limited number of characters on one line, for messages.
     public func shortened(to most: Int) -> String {
         let clean = String(
             unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : Character($0) })

@@ -45,7 +45,7 @@ public protocol BusClient: Sendable {
     var signals: [BusObject: [String]] { get }
     /// How long an answer holds without a signal; `nil` if signals report every change.
     func validity(of state: BusServiceState) -> Duration?
-    /// Tells the service's state, on the bus's thread, each time that it may have changed.
+    /// Reports the state of the service, on the bus's thread, each time that it may have changed.
     func changed(_ state: BusServiceState, _ bus: any BusCaller)
     /// Receives a signal from the owner of the service's name; called on the bus's thread.
     func received(_ member: String, _ arguments: [BusValue], _ bus: any BusCaller)

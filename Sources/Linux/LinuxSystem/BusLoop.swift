@@ -80,7 +80,7 @@ final class BusLoop {
         for mirror in mirrors { mirror.ownerChanged(to: nil) }
     }
 
-    /// Sleeps until there is something to do; whether the socket's directory changed, `nil` when told to
+    /// Sleeps until there is something to do; whether the socket's directory changed, `nil` when asked to
     /// stop.
     private func wait(_ stop: CInt, _ sockets: CInt) -> Bool? {
         var entries = [
@@ -158,7 +158,7 @@ final class BusLoop {
         if code < 0 { reply(nil) } else { replies[number] = reply }
     }
 
-    /// Once every client has heard something, those who wait for it may go on.
+    /// Once every client has heard something, callers that wait for it may go on.
     func told() {
         if mirrors.allSatisfy({ $0.hasSpoken }) { settle() }
     }

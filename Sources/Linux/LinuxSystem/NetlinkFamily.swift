@@ -3,7 +3,7 @@ import Glibc
 
 /// Generic netlink: families of messages by name (`linux/genetlink.h`).
 enum NetlinkFamily {
-    /// A socket that hears one group of a family.
+    /// A socket that receives one group of a family.
     ///
     /// - Throws: The system call that failed; `ENOENT` where the kernel knows no such family or group.
     static func join(family: String, group: String) throws(SystemCallError) -> OwnedDescriptor {

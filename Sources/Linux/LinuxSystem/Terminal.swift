@@ -8,7 +8,7 @@ public enum Terminal {
     /// Whether standard error is a terminal.
     public static var isStandardError: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Columns of the terminal on standard output; `nil` if it is none.
+    /// Columns of the terminal on standard output; `nil` if it is not one.
     public static var width: Int? {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

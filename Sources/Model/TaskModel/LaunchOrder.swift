@@ -20,7 +20,7 @@ public struct LaunchOrder: Sendable {
     public var libraryHash: String?
     /// An encoded `call:` program; `nil` for the library's own handler.
     public var program: [UInt8]?
-    /// JSON text; `nil` is none.
+    /// JSON text; `nil` means none.
     public var payload: String?
     /// What the attempt before saved; `nil` is nothing.
     public var checkpoint: [UInt8]?
@@ -42,11 +42,11 @@ public struct LaunchOrder: Sendable {
     public var subprocesses = false
     /// Whether it may open sockets.
     public var network = false
-    /// What the bundle's manifest permits, as written there; the task is told.
+    /// What the bundle's manifest permits, as written there; the task gets it.
     public var permittedIdentifiers: [String] = []
     /// Their kinds, in their order.
     public var permittedKinds: [TaskKind] = []
-    /// The manifest's modes; the task is told.
+    /// The manifest's modes; the task gets them.
     public var modes: [BackgroundMode] = []
     /// What the machine is like at the start; `nil` where no handler asks.
     public var conditions: HandlerConditions?

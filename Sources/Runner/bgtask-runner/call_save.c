@@ -35,7 +35,7 @@ static void temporary_name(const struct place *place, char name[static NAME_MAX 
     snprintf(name, NAME_MAX + 1, "%s%06x", place->prefix, number & 0xFFFFFF);
 }
 
-/* Removes what a killed save left: temporary files of this name that nobody holds the lock of. */
+/* Removes what a killed save left: temporary files of this name whose lock is free. */
 static void sweep(const struct place *place) {
     int copy = openat(place->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = copy < 0 ? NULL : fdopendir(copy);

@@ -157,7 +157,7 @@ void frame_add_text(struct frame_writer *writer, uint8_t tag, const char *text, 
 /** Finishes the frame and counts the sequence on; false, and nothing counted, after an overflow. */
 bool frame_end(struct frame_writer *writer, uint16_t *sequence);
 
-/** Bytes of the UTF-8 character at `bytes` (1 ... 4), or 0 if it is none, cut off, or NUL. */
+/** Bytes of the UTF-8 character at `bytes` (1 ... 4), or 0 if it is not one, cut off, or NUL. */
 size_t utf8_character(const uint8_t *bytes, size_t length);
 /** True for text as the page wants it: UTF-8 without NUL. */
 bool utf8_is_valid(const uint8_t *bytes, size_t length);

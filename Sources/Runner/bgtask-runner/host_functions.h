@@ -1,4 +1,4 @@
-/* Functions of the host table that have files of their own. What each promises is said in bgtask.h. */
+/* Functions of the host table that have files of their own. The contract of each is described in bgtask.h. */
 #ifndef BGTASK_RUNNER_HOST_FUNCTIONS_H
 #define BGTASK_RUNNER_HOST_FUNCTIONS_H
 

@@ -1,4 +1,4 @@
-/* The functions of bgtask.h. What each promises is said there. */
+/* The functions of bgtask.h. Their contracts are there. */
 #include "host_functions.h"
 #include "process.h"
 #include "report.h"

@@ -9,7 +9,7 @@
 /** How all processes of a launch are killed at once. */
 enum isolation { ISOLATION_CGROUP, ISOLATION_PID_NAMESPACE, ISOLATION_NO_FORK };
 
-/** Reads the protocol's word; false if it is none. */
+/** Reads the protocol's word; false if it is not one. */
 bool isolation_parse(const char *word, enum isolation *isolation);
 
 struct limit_setting {

@@ -265,7 +265,7 @@ static void kill_group(struct launcher *launcher, const struct template *ended) 
     group_kill(ended->cgroup);
 }
 
-/* Tells the host and the waiting launches that a template's process has ended. */
+/* Notifies the host and the waiting launches that a template's process has ended. */
 static void ended(struct launcher *launcher, struct template *template, int wait_status) {
     char finding[128];
     if (WIFSIGNALED(wait_status))

@@ -39,7 +39,7 @@ struct bgtask_task {
     bgtask_expiration expiration;
     bgtask_expiration_handler handler;
     void *handler_context;
-    int expiration_descriptor; /**< -1 until somebody asks for it. */
+    int expiration_descriptor; /**< -1 until the handler asks for it. */
     bool listened;             /**< A handler was set once, or the descriptor asked for. */
     bool polled;               /**< It has looked whether it expires. */
     bool settled;              /**< The handler was taken away, or an app says that it sets none for now. */
@@ -61,7 +61,7 @@ extern const bgtask_host host_table;
 
 /** Makes the control thread, which waits for control_start. False with errno. */
 bool control_prepare(bgtask_task *task);
-/** Lets the control thread hear the host: expire, replies, the host's end. */
+/** Lets the control thread receive messages of the host: expire, replies, the host's end. */
 void control_start(bgtask_task *task);
 /** Makes the control thread look at the expiration handler and the progress that is due. */
 void control_wake(bgtask_task *task);

@@ -147,7 +147,7 @@ public final class TestApp: Sendable {
     /// What was logged through `os`, and by the framework.
     public var log: [String] { host.lines }
 
-    /// What the framework would tell the plugin's author.
+    /// The advice that the framework would give the author of the plugin.
     public var advice: [String] { host.advice }
 
     // MARK: The machine

@@ -8,9 +8,9 @@ public final class TestLaunch: Sendable {
     public enum Ending: Equatable, Sendable {
         /// The handler completed with this.
         case completed(success: Bool)
-        /// It was told to stop and had no expiration handler.
+        /// It was asked to stop and had no expiration handler.
         case expiredUnheard
-        /// It was told to stop and ended without completing: a host puts its request back.
+        /// It was asked to stop and ended without completing: a host puts its request back.
         case unfinished
     }
 
@@ -27,7 +27,7 @@ public final class TestLaunch: Sendable {
     /// The task's identifier.
     public var identifier: String { facts.identifier }
 
-    /// Tells the launch to stop; its expiration handler is called on its queue.
+    /// Asks the launch to stop; its expiration handler is called on its queue.
     ///
     /// - Parameters:
     ///   - reason: Why.
@@ -38,7 +38,7 @@ public final class TestLaunch: Sendable {
 
     /// Waits until the handler has set an expiration handler, or the launch has ended.
     ///
-    /// Handlers run beside the test: one that is told to stop before it has come to set its expiration
+    /// Handlers run beside the test: one that is asked to stop before it has come to set its expiration
     /// handler ends as ``Ending/expiredUnheard``, here as under a host.
     public func listening() async {
         await withCheckedContinuation { waiting in channel.whenListening { waiting.resume() } }

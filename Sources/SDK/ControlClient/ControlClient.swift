@@ -44,8 +44,8 @@ public struct ControlClient: Sendable {
     /// Launches, newest first.
     ///
     /// - Parameters:
-    ///   - identifier: Only this task's; `nil` is everyone's.
-    ///   - limit: At most so many; 1 through 1000, `nil` is 50.
+    ///   - identifier: Only launches of this task; `nil` for all.
+    ///   - limit: The greatest number of launches, 1 through 1000, `nil` is 50.
     /// - Returns: Records, running ones included.
     /// - Throws: ``ControlClientError``.
     public func launches(

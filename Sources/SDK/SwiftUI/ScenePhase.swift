@@ -8,7 +8,7 @@ public enum ScenePhase: Comparable, Hashable, Sendable {
     case active
 }
 
-/// What scenes are told of their surroundings.
+/// What scenes learn about their surroundings.
 public struct EnvironmentValues: Sendable {
     /// Where the app's scenes are: active while an app launch begins, then in the background; in every other
     /// launch in the background from the start.

@@ -38,7 +38,7 @@ open class UIResponder: NSObject {}
 ///
 /// Windows, scenes and events are not here. Everything may be used from any thread.
 open class UIApplication: UIResponder, @unchecked Sendable {
-    // Unchecked: its only state is the delegate, set once on the main thread before anybody asks.
+    // Unchecked: its only state is the delegate, set once on the main thread before any code asks.
 
     /// What the app is doing.
     public enum State: Int, Sendable {

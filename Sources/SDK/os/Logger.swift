@@ -22,23 +22,23 @@ public struct Logger: Sendable {
     /// - Parameter logObj: The log.
     public init(_ logObj: OSLog) { log = logObj }
 
-    /// Writes a change that somebody may ask about.
+    /// Writes a change that people may ask about.
     public func log(_ message: OSLogMessage) { log.write(.notice, message.text) }
     /// Writes at a level.
     public func log(level: OSLogType, _ message: OSLogMessage) { log.write(level.level, message.text) }
     /// Writes the smallest details.
     public func trace(_ message: OSLogMessage) { log.write(.debug, message.text) }
-    /// Writes what is of use to those who write the code.
+    /// Writes details for developers.
     public func debug(_ message: OSLogMessage) { log.write(.debug, message.text) }
     /// Writes the ordinary course.
     public func info(_ message: OSLogMessage) { log.write(.info, message.text) }
-    /// Writes a change that somebody may ask about.
+    /// Writes a change that people may ask about.
     public func notice(_ message: OSLogMessage) { log.write(.notice, message.text) }
     /// Writes what the program coped with.
     public func warning(_ message: OSLogMessage) { log.write(.warning, message.text) }
-    /// Writes what somebody must act on.
+    /// Writes a problem that a person must fix.
     public func error(_ message: OSLogMessage) { log.write(.error, message.text) }
-    /// Writes what somebody must act on now.
+    /// Writes a problem that a person must fix now.
     public func critical(_ message: OSLogMessage) { log.write(.error, message.text) }
     /// Writes a mistake in the code.
     public func fault(_ message: OSLogMessage) { log.write(.error, message.text) }

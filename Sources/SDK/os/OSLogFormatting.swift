@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a value stands in its column.
+/// Where a value is in its column.
 public struct OSLogStringAlignment: Sendable {
     private let columns: Int
     private let isRight: Bool
@@ -48,7 +48,7 @@ public struct OSLogIntegerFormatting: Sendable {
     /// In tens.
     ///
     /// - Parameters:
-    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
     ///   - minDigits: The least count of digits; zeros lead.
     /// - Returns: The format.
     public static func decimal(explicitPositiveSign: Bool = false, minDigits: Int = 0) -> Self {
@@ -61,8 +61,8 @@ public struct OSLogIntegerFormatting: Sendable {
     /// In sixteens.
     ///
     /// - Parameters:
-    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
-    ///   - includePrefix: Whether `0x` stands before it.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
+    ///   - includePrefix: Whether it begins with `0x`.
     ///   - uppercase: Whether its letters are capitals.
     ///   - minDigits: The least count of digits; zeros lead.
     /// - Returns: The format.
@@ -80,8 +80,8 @@ public struct OSLogIntegerFormatting: Sendable {
     /// In eights.
     ///
     /// - Parameters:
-    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
-    ///   - includePrefix: Whether `0o` stands before it.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
+    ///   - includePrefix: Whether it begins with `0o`.
     ///   - uppercase: Has no effect: there are no letters.
     ///   - minDigits: The least count of digits; zeros lead.
     /// - Returns: The format.
@@ -124,11 +124,11 @@ public struct OSLogFloatFormatting: Sendable {
     /// In sixteens.
     public static var hex: Self { Self("a") }
 
-    /// With so many digits behind the point.
+    /// With this number of digits after the point.
     ///
     /// - Parameters:
     ///   - precision: The digits.
-    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
     ///   - uppercase: Whether its letters, as those of infinity, are capitals.
     /// - Returns: The format.
     public static func fixed(
@@ -137,11 +137,11 @@ public struct OSLogFloatFormatting: Sendable {
         Self("f", precision: precision, hasSign: explicitPositiveSign, isUppercase: uppercase)
     }
 
-    /// As short as it can be with so many digits.
+    /// As short as possible with this number of digits.
     ///
     /// - Parameters:
     ///   - precision: The digits.
-    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
     ///   - uppercase: Whether its letters are capitals.
     /// - Returns: The format.
     public static func hybrid(
@@ -150,11 +150,11 @@ public struct OSLogFloatFormatting: Sendable {
         Self("g", precision: precision, hasSign: explicitPositiveSign, isUppercase: uppercase)
     }
 
-    /// With a power of ten and so many digits.
+    /// With a power of ten and this number of digits.
     ///
     /// - Parameters:
     ///   - precision: The digits.
-    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
     ///   - uppercase: Whether its letters are capitals.
     /// - Returns: The format.
     public static func exponential(
@@ -166,7 +166,7 @@ public struct OSLogFloatFormatting: Sendable {
     /// In sixteens.
     ///
     /// - Parameters:
-    ///   - explicitPositiveSign: Whether `+` stands before what is not negative.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
     ///   - uppercase: Whether its letters are capitals.
     /// - Returns: The format.
     public static func hex(explicitPositiveSign: Bool = false, uppercase: Bool = false) -> Self {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A message whose values are private where nothing else is said.
+/// A message whose values are private by default.
 ///
 /// Interpolated texts and objects are private, numbers and Booleans public; the message's own words are
 /// public.

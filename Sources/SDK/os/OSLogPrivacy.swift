@@ -2,11 +2,11 @@ import Foundation
 
 /// Who may read a value in the log.
 public struct OSLogPrivacy: Sendable {
-    /// What stands in a private value's place.
+    /// What is written instead of a private value.
     public enum Mask: Sendable {
         /// `<private>`.
         case none
-        /// A hash: equal values can be told, the value can't be read.
+        /// A hash: shows which values are equal, but not the values.
         case hash
     }
 
@@ -25,27 +25,27 @@ public struct OSLogPrivacy: Sendable {
     public static var auto: Self { Self(rule: .auto, mask: .none) }
     /// Everybody.
     public static var `public`: Self { Self(rule: .open, mask: .none) }
-    /// Nobody, except a developer who shows private values: `BGTASK_LOG_PRIVATE=1`, which `bgtask dev`
-    /// sets.
+    /// No reader of the log, except a developer who shows private values: `BGTASK_LOG_PRIVATE=1`, which
+    /// `bgtask dev` sets.
     public static var `private`: Self { Self(rule: .closed, mask: .none) }
-    /// Nobody, not even where private values are shown.
+    /// No reader of the log, not even where private values are shown.
     public static var sensitive: Self { Self(rule: .sealed, mask: .none) }
 
     /// By the value's type, with a mask where it is private.
     ///
-    /// - Parameter mask: What stands in its place.
+    /// - Parameter mask: What is written instead of the value.
     /// - Returns: The rule.
     public static func auto(mask: Mask) -> Self { Self(rule: .auto, mask: mask) }
 
-    /// Nobody, with a mask.
+    /// No reader of the log; a mask takes its place.
     ///
-    /// - Parameter mask: What stands in its place.
+    /// - Parameter mask: What is written instead of the value.
     /// - Returns: The rule.
     public static func `private`(mask: Mask) -> Self { Self(rule: .closed, mask: mask) }
 
-    /// Nobody, with a mask.
+    /// No reader of the log; a mask takes its place.
     ///
-    /// - Parameter mask: What stands in its place.
+    /// - Parameter mask: What is written instead of the value.
     /// - Returns: The rule.
     public static func sensitive(mask: Mask) -> Self { Self(rule: .sealed, mask: mask) }
 
@@ -59,7 +59,7 @@ public struct OSLogPrivacy: Sendable {
     /// - Parameters:
     ///   - text: The value.
     ///   - isPublic: What `auto` means for the value's type.
-    /// - Returns: The text, or what stands in its place.
+    /// - Returns: The text, or what is written instead.
     func shown(_ text: String, isPublic: Bool) -> String {
         switch rule {
         case .open: text
@@ -76,7 +76,7 @@ public struct OSLogPrivacy: Sendable {
 
 /// Hashes of private values: the same in every launch on this machine, others on the next machine.
 ///
-/// They tell values apart. They are no secret from somebody who has the machine and tries every likely value.
+/// They distinguish values. Somebody with access to the machine can find a value by trying every likely one.
 enum ValueHash {
     private static let salt: [UInt8] =
         FileManager.default.contents(atPath: "/etc/machine-id").map(Array.init) ?? []

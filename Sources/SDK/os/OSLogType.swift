@@ -9,13 +9,13 @@ public struct OSLogType: RawRepresentable, Hashable, Sendable {
     /// Wraps a number.
     public init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A change that somebody may ask about.
+    /// A change that people may ask about.
     public static let `default` = Self(0)
     /// The ordinary course.
     public static let info = Self(1)
-    /// Of use to those who write the code.
+    /// For developers.
     public static let debug = Self(2)
-    /// Somebody must act.
+    /// A person must act.
     public static let error = Self(16)
     /// A mistake in the code.
     public static let fault = Self(17)

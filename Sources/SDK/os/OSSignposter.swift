@@ -2,7 +2,7 @@ import BackgroundTasks
 import Foundation
 import Synchronization
 
-/// Tells intervals of one name apart.
+/// Distinguishes intervals with the same name.
 public struct OSSignpostID: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number.
     public let rawValue: UInt64
@@ -73,7 +73,7 @@ public struct OSSignposter: Sendable {
     ///
     /// - Parameters:
     ///   - name: What it is called.
-    ///   - id: Tells it apart from others of the name.
+    ///   - id: Distinguishes it from others with the same name.
     /// - Returns: What ``endInterval(_:_:)`` ends.
     public func beginInterval(_ name: StaticString, id: OSSignpostID = .exclusive) -> OSSignpostIntervalState
     {
@@ -84,7 +84,7 @@ public struct OSSignposter: Sendable {
     ///
     /// - Parameters:
     ///   - name: What it is called.
-    ///   - id: Tells it apart from others of the name.
+    ///   - id: Distinguishes it from others with the same name.
     ///   - message: Written now.
     /// - Returns: What ``endInterval(_:_:)`` ends.
     public func beginInterval(
@@ -117,7 +117,7 @@ public struct OSSignposter: Sendable {
     ///
     /// - Parameters:
     ///   - name: What it is called.
-    ///   - id: Tells it apart from others of the name.
+    ///   - id: Distinguishes it from others with the same name.
     public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive) {
         log.write(.debug, "event \(name)")
     }
@@ -126,7 +126,7 @@ public struct OSSignposter: Sendable {
     ///
     /// - Parameters:
     ///   - name: What it is called.
-    ///   - id: Tells it apart from others of the name.
+    ///   - id: Distinguishes it from others with the same name.
     ///   - message: Written behind the name.
     public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive, _ message: OSLogMessage) {
         log.write(.debug, "event \(name): \(message.text)")
@@ -136,7 +136,7 @@ public struct OSSignposter: Sendable {
     ///
     /// - Parameters:
     ///   - name: What it is called.
-    ///   - id: Tells it apart from others of the name.
+    ///   - id: Distinguishes it from others with the same name.
     ///   - task: The closure.
     /// - Returns: What the closure returned.
     public func withIntervalSignpost<Answer>(
@@ -151,7 +151,7 @@ public struct OSSignposter: Sendable {
     ///
     /// - Parameters:
     ///   - name: What it is called.
-    ///   - id: Tells it apart from others of the name.
+    ///   - id: Distinguishes it from others with the same name.
     ///   - message: Written when it begins.
     ///   - task: The closure.
     /// - Returns: What the closure returned.

@@ -19,7 +19,7 @@ public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMes
 /// Writes a message in C's format, with `%{public}@` and `%{private}d`.
 ///
 /// - Parameters:
-///   - message: The format; `%@` and `%s` are private where nothing else is said, numbers are public.
+///   - message: The format; `%@` and `%s` are private by default, numbers are public.
 ///   - dso: Not used.
 ///   - log: Its names.
 ///   - type: Its level.
@@ -38,7 +38,7 @@ public func os_log(
 ///   - type: Its level.
 ///   - dso: Not used.
 ///   - log: Its names.
-///   - message: The format; `%@` and `%s` are private where nothing else is said, numbers are public.
+///   - message: The format; `%@` and `%s` are private by default, numbers are public.
 ///   - arguments: The values, in order.
 @_disfavoredOverload
 public func os_log(

@@ -18,7 +18,7 @@ public enum OSSignpostType: UInt8, Sendable {
 ///   - dso: Not used.
 ///   - log: Its names.
 ///   - name: What it is called.
-///   - signpostID: Tells intervals of one name apart.
+///   - signpostID: Distinguishes intervals with the same name.
 public func os_signpost(
     _ type: OSSignpostType, dso: UnsafeRawPointer? = nil, log: OSLog, name: StaticString,
     signpostID: OSSignpostID = .exclusive
@@ -33,8 +33,8 @@ public func os_signpost(
 ///   - dso: Not used.
 ///   - log: Its names.
 ///   - name: What it is called.
-///   - signpostID: Tells intervals of one name apart.
-///   - format: The format; `%@` and `%s` are private where nothing else is said, numbers are public.
+///   - signpostID: Distinguishes intervals with the same name.
+///   - format: The format; `%@` and `%s` are private by default, numbers are public.
 ///   - arguments: The values, in order.
 public func os_signpost(
     _ type: OSSignpostType, dso: UnsafeRawPointer? = nil, log: OSLog, name: StaticString,

@@ -53,7 +53,7 @@ public final class LeashedProgram: Sendable {
         }
     }
 
-    /// Tells it to end, as Ctrl-C would.
+    /// Stops it, as Ctrl-C would.
     public func end() { leash.drop() }
 
     /// Waits for its end; asked once.

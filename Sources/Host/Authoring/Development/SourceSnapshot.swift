@@ -16,7 +16,7 @@ public struct SourceSnapshot: Equatable, Sendable {
     /// Looks through a directory; names that begin with a dot are left out.
     public init(_ directory: String) { look(directory, 0) }
 
-    /// Whether a file came, went or changed.
+    /// Whether a file was added, removed or changed.
     public func differs(from other: Self) -> Bool { files != other.files }
 
     private mutating func look(_ directory: String, _ depth: Int) {

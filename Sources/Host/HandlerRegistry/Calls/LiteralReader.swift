@@ -71,7 +71,7 @@ struct LiteralReader {
         return literal
     }
 
-    /// Reads a number of a type, or `true` and `false` for `bool`; `nil` if it is none or does not fit.
+    /// Reads a number of a type, or `true` and `false` for `bool`; `nil` if it is not one or does not fit.
     static func number(_ text: String, of type: CallType) -> CallLiteral? {
         if type.isFloating { return Double(text).map { .floating($0) } }
         guard let format = type.integerFormat else { return nil }

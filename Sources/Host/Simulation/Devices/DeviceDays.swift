@@ -52,7 +52,7 @@ struct DeviceDays {
         occurrences = ordered.map(\.element)
     }
 
-    /// The instant of an hour of a day, up to so many minutes earlier or later.
+    /// The instant of an hour of a day, up to that many minutes earlier or later.
     mutating func time(_ day: Int, _ hour: Double, spread minutes: Double = 0) -> Duration {
         let shift = minutes > 0 ? Double.random(in: -minutes...minutes, using: &numbers) * 60 : 0
         return .milliseconds(max(0, Int64((Double(day) * 86_400 + hour * 3600 + shift) * 1000)))

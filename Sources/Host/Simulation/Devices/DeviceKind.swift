@@ -15,11 +15,12 @@ public enum DeviceKind: String, Sendable, CaseIterable, Codable {
     public var summary: String {
         switch self {
         case .laptop:
-            "a laptop commuter: charger at home and in the office, trains between, asleep when closed"
-        case .kiosk: "a kiosk: mains power, used from 8:00 to 20:00, never asleep"
+            "a commuter's laptop; it charges at home and in the office, and sleeps when closed"
+        case .kiosk: "a kiosk on mains power; people use it from 8:00 to 20:00, and it never sleeps"
         case .solarGateway:
-            "a solar gateway: battery filled by the sun, metered network, warm at noon, no user"
-        case .phone: "a phone: short uses all day, charged at night, metered when out"
+            "a gateway without users; the sun charges its battery, its network is metered, and it is warm at noon"
+        case .phone:
+            "a phone; its user often uses it briefly, charges it at night, and pays for the network outside"
         }
     }
 }

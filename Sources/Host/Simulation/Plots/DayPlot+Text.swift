@@ -55,7 +55,7 @@ extension DayPlot {
         return String(cells)
     }
 
-    /// Every so many hours, so that at most `labels` of them are there.
+    /// Every few hours, so that at most `labels` of them are there.
     func hourStep(_ labels: Int) -> Int {
         let hours = (end - start) / .seconds(3600)
         return [1, 2, 3, 6, 12, 24, 48, 168].first { hours / Double($0) <= Double(max(1, labels)) } ?? 720

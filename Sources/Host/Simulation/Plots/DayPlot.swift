@@ -34,7 +34,7 @@ public struct DayPlot: Sendable {
     ///   - tally: A run whose waits were looked at; another one has no conditions.
     ///   - start: The left edge.
     ///   - end: The right edge.
-    ///   - title: What stands above it.
+    ///   - title: The text above it.
     public init(_ tally: Tally, from start: WallTime, until end: WallTime, title: String) {
         (self.start, self.end, self.title) = (start, end, title)
         var entries = tally.conditions.filter { $0.at < end }

@@ -38,7 +38,7 @@ int lx_remove_tree(const char *path);
 /** A raw netlink socket, close-on-exec, bound to these multicast groups (a bit each; 0 for none). */
 int lx_netlink_socket(int protocol, uint32_t groups);
 
-/** The Swift runtime's own: a mangled name as Swift writes it, to be freed; NULL for what is none. */
+/** The Swift runtime's own: a mangled name as Swift writes it, to be freed; NULL for other names. */
 char *swift_demangle(const char *name, size_t length, char *buffer, size_t *size, uint32_t flags);
 
 /** strerror_r(3), the XSI form; returns 0 or an error number. */

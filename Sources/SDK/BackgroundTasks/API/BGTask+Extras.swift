@@ -21,7 +21,7 @@ public struct BGTaskExpirationReason: RawRepresentable, Hashable, Sendable, Cust
     public static let externalPowerLost = Self(rawValue: "externalPowerLost")
     /// The network is gone, and the request requires it.
     public static let networkLost = Self(rawValue: "networkLost")
-    /// Somebody uses the device again.
+    /// A user uses the device again.
     public static let userReturned = Self(rawValue: "userReturned")
     /// The battery is nearly empty.
     public static let lowBattery = Self(rawValue: "lowBattery")
@@ -39,7 +39,7 @@ public struct BGTaskExpirationReason: RawRepresentable, Hashable, Sendable, Cust
     public static let systemSleep = Self(rawValue: "systemSleep")
     /// The host stops.
     public static let hostShutdown = Self(rawValue: "hostShutdown")
-    /// Somebody ran `bgtask expire`.
+    /// A user ran `bgtask expire`.
     public static let simulated = Self(rawValue: "simulated")
 }
 

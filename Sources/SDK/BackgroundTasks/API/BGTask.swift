@@ -48,7 +48,7 @@ public class BGTask: NSObject, @unchecked Sendable {
 /// A launch of up to 30 s that fetches what the user will see next.
 public class BGAppRefreshTask: BGTask, @unchecked Sendable {}
 
-/// A launch of minutes while nobody uses the device.
+/// A launch of minutes while the device is idle.
 public class BGProcessingTask: BGTask, @unchecked Sendable {}
 
 /// A processing launch of a study that the user takes part in.

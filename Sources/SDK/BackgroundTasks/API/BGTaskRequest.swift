@@ -12,7 +12,7 @@ public class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
     /// A floor, never a promise. Continued tasks ignore it.
     public var earliestBeginDate: Date?
 
-    /// A JSON object that the launch gets, at most 48 KiB; `nil` is none.
+    /// A JSON object that the launch gets, at most 48 KiB; `nil` means none.
     ///
     /// An extra of this host; a manifest must declare the keys.
     public var payload: Data?
@@ -83,7 +83,7 @@ public class BGAppRefreshTaskRequest: BGTaskRequest, @unchecked Sendable {
     public init(identifier: String) { super.init(identifier) }
 }
 
-/// Asks for minutes while nobody uses the device.
+/// Asks for minutes while the device is idle.
 public class BGProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {
     /// Whether it waits for the network; `false` may find none.
     public var requiresNetworkConnectivity = false

@@ -25,7 +25,7 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
 
     /// What continued tasks may ask for on this machine now.
     ///
-    /// The GPU, while the host offers one (`bgtask conditions`). The manifest must grant it besides.
+    /// The GPU, while the host offers one (`bgtask conditions`). The manifest must grant it as well.
     public class var supportedResources: BGContinuedProcessingTaskRequest.Resources {
         App.shared.host.conditions.hasGPU ? .gpu : []
     }

@@ -24,7 +24,7 @@ package protocol AppHost: AnyObject, Sendable {
 
     /// Writes a line to the host's log.
     func log(_ level: LogLevel, subsystem: String?, category: String?, _ message: String)
-    /// Tells the plugin's author, once per version of the plugin and code.
+    /// Advises the author of the plugin, once per version of the plugin and code.
     func advise(_ code: String, _ message: String)
     /// Says why the process is about to end itself.
     func fault(_ code: String, _ message: String)

@@ -21,7 +21,7 @@ package struct ExpirationSlot: Sendable {
     package enum Answer {
         /// Call it.
         case call(Handler)
-        /// Nobody listens: end the launch.
+        /// No handler listens: end the launch.
         case end
         /// It was told before, or is over.
         case nothing

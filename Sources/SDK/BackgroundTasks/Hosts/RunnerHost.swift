@@ -190,8 +190,8 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
         }
     }
 
-    /// Tells the runner that none was set, unless one was: from then on an expiration that finds none is the
-    /// task's end.
+    /// Notifies the runner that none was set, unless one was: from then on an expiration that finds none is
+    /// the task's end.
     func handlerReturned() {
         expirationHandler.withLock { current in
             if current == nil { table.set_expiration_handler(task, nil, nil) }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A progress that tells when its own units are written.
 final class ReportedProgress: Progress, @unchecked Sendable {
-    // Unchecked: written once, before anybody else has the object.
+    // Unchecked: written once, before any other code has the object.
     nonisolated(unsafe) var changed: @Sendable () -> Void = {}
 
     init() {

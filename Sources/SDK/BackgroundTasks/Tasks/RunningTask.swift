@@ -202,10 +202,10 @@ private final class Once: Sendable {
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }
 
-    /// Does it, if nobody has done or taken it.
+    /// Does it, if it is not done or taken yet.
     func run() { take()?() }
 
-    /// What is to be done, for who does it now; `nil` if somebody else does.
+    /// What is to be done, for who does it now; `nil` if another thread does.
     func take() -> (@Sendable () -> Void)? {
         body.withLock { body in
             defer { body = nil }

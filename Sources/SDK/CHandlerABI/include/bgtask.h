@@ -262,7 +262,7 @@ typedef struct bgtask_host {
     void (*end_assertion)(bgtask_task *task, uint64_t assertion);
 
     /** Completes the task. The first call counts, later ones are ignored. `message` may be NULL. When it returns
-     *  the host has been told; the process should end soon after, and is ended when `run` has returned and no
+     *  the host knows it; the process should end soon after, and is ended when `run` has returned and no
      *  assertion is left. A process that is still there 5 s later (35 s while it holds an assertion) is
      *  killed; the outcome stands. A push says BGTASK_NEW_DATA or BGTASK_NO_DATA as its message, for the
      *  launch's
@@ -294,7 +294,7 @@ typedef struct bgtask_host {
     void (*log_as)(bgtask_task *task, bgtask_log_level level, const char *subsystem, const char *category,
                    const char *message);
 
-    /** Tells the plugin's author something about the plugin that no launch is the place for: the host shows it
+    /** Advises the author of the plugin something about the plugin that no launch is the place for: the host shows it
      *  once per version of the library, code and message, in its log and in `bgtask plugins`. `code` is one
      *  word, `message` a sentence that says what was found and what to do; they are cut at 128 bytes and 1
      *  KiB. A

@@ -65,7 +65,7 @@ final class ClientChannel: TaskChannel {
 
     func complete(success: Bool, message: String?) {
         guard state.withLock({ $0.slot.finish() }) else { return }
-        // When this returns the host has been told: the process may end next.
+        // When this returns the host knows it: the process may end next.
         queue.sync {
             sendProgress()
             send("complete", Completion(success: success, message: message))

@@ -84,7 +84,7 @@ final class ClientSession: Sendable {
         var thermal: String
         var power: String
         var batteryPercent: Int?
-        /// Hosts of the first day don't say it.
+        /// Early hosts do not send it.
         var gpu: Bool?
     }
 

@@ -23,7 +23,7 @@ final class ControlHost: AppHost {
     /// Registers with the host one after the other.
     private let registering = DispatchQueue(label: "BackgroundTasks.client.registering")
 
-    /// Seconds: a host that is silent for so long counts as not there; a stream has a comment every 15 s.
+    /// Seconds: a host that is silent for this time counts as missing; a stream has a comment every 15 s.
     private static let timeout = 30
 
     /// Talks to the host at a socket; nothing is sent yet.
@@ -62,7 +62,7 @@ final class ControlHost: AppHost {
         }
     }
 
-    /// Tells the host that this process has a handler for it, before the first submission.
+    /// Notifies the host that this process has a handler for it, before the first submission.
     private func register(_ identifier: String, for submission: String) throws(Refusal) {
         let result: Result<Void, Refusal> = registering.sync {
             guard sessions.withLock({ $0[identifier] }) == nil else { return .success(()) }
