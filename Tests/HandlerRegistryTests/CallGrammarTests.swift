@@ -207,7 +207,7 @@ import Testing
             tasks: [declaration], sandbox: SandboxDeclaration())
     }
 
-    @Test func `a payload that fits is accepted, with keys that nobody asked for`() throws {
+    @Test func `a payload that fits is accepted, with further keys for a handler`() throws {
         let json = #"{"path": "/x", "depth": 3, "ratio": 1, "all": false, "more": [1, {"a": null}]}"#
         try manifest().checkPayload(
             json, for: TaskIdentifier("com.example.a.call"), dataDirectory: nil)
@@ -237,6 +237,29 @@ import Testing
         }
         #expect(error.code == .invalidRequest)
         #expect(error.finding.hasSuffix(finding), "\(error)")
+    }
+
+    @Test func `a key of the payload that a call does not declare is refused`() throws {
+        let folder = try TemporaryFolder()
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: com.example.a
+            modes: [processing]
+            tasks:
+              - identifier: com.example.a.call
+                kind: processing
+                payload: {text: string}
+                call:
+                  library: libc.so.6
+                  steps:
+                    - {function: puts, returns: int, arguments: [{string: "${payload.text}"}]}
+
+            """
+        let error = try #require(throws: SubmissionError.self) {
+            try folder.program(manifest, payload: #"{"text": "x", "txet": "y"}"#)
+        }
+        #expect(error.finding.hasSuffix("the manifest declares no key 'txet'"), "\(error)")
+        _ = try folder.program(manifest, payload: #"{"text": "x"}"#)
     }
 
     @Test func `a program over 60,000 bytes is refused by name`() throws {

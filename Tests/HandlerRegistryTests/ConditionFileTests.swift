@@ -55,7 +55,10 @@ import Testing
             "{equals: 0}", "{equals: 0, above: 3}",
             "4:12: error: predicate must have exactly one comparison, found 2"
         ),
-        ("{equals: 0}", "{above: warm}", "4:20: error: above must be a number, found 'warm'"),
+        (
+            "{equals: 0}", "{above: warm}",
+            "4:20: error: above must be a number, found 'warm'. Write it without quotes, such as 20"
+        ),
         ("{equals: 0}", "{matches: '('}", "4:22: error: '(' is not a valid regular expression"),
         (
             "{equals: 0}", "{equals: true}",

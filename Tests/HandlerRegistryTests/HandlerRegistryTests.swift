@@ -34,6 +34,20 @@ import Testing
         #expect(snapshot == folder.registry.scan(), "a fresh registry must find the same")
     }
 
+    @Test func `a library without the entry function of plugins is reported, installed or not`() throws {
+        let folder = try TemporaryFolder()
+        try folder.compile("libA.so", "int a(void) { return 1; }", isPlugin: false)
+        try folder.write("manifests/a.yaml", Self.manifest("com.example.a"))
+        let finding = "library 'libA.so' does not export bgtask_plugin_entry, so its tasks can't run"
+        let scanned = try #require(folder.registry.scan().problems.first)
+        #expect(scanned.severity == .warning && scanned.finding == finding && scanned.line == 3)
+        let file = folder.path + "/manifests/a.yaml"
+        let linted = ManifestLinter.lint(files: [file], pluginsDirectory: folder.path + "/plugins")
+        #expect(linted.map(\.finding) == [finding])
+        try folder.compile("libA.so", "int a(void) { return 1; }")
+        #expect(folder.registry.scan().problems == [])
+    }
+
     @Test func `the hash is SHA-256 over the names and hashes of the library and the siblings that it needs`()
         throws
     {

@@ -89,9 +89,11 @@ import Testing
     ])
     func `a grant that the payload bends is refused`(directory: String, finding: String) throws {
         let place = try Place()
-        for manifest in ["sqlite-vacuum.yaml", "cache-warmer.yaml"] {
-            let error = try #require(
-                try place.refusal(manifest, ["directory": directory, "path": "FOLDER/data/a.sqlite"]))
+        for (manifest, others) in [
+            ("sqlite-vacuum.yaml", ["path": "FOLDER/data/a.sqlite"]), ("cache-warmer.yaml", [:]),
+        ] {
+            let payload = others.merging(["directory": directory]) { $1 }
+            let error = try #require(try place.refusal(manifest, payload))
             #expect(error.finding.contains("the grant '${payload.directory}'"), "\(error)")
             #expect(error.finding.contains(finding), "\(error)")
             #expect(error.remedy.contains("'directory'"), "\(error)")

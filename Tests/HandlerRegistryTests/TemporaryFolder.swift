@@ -49,9 +49,10 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.removeItem(atPath: "\(path)/\(name)")
     }
 
-    /// Compiles a shared library into the plugins directory.
-    func compile(_ name: String, _ source: String, _ options: String...) throws {
-        try Data(source.utf8).write(to: URL(fileURLWithPath: path + "/source.c"))
+    /// Compiles a shared library into the plugins directory; unless it says otherwise, it is a plugin.
+    func compile(_ name: String, _ source: String, _ options: String..., isPlugin: Bool = true) throws {
+        let entry = "\n__attribute__((weak)) const void *bgtask_plugin_entry(void) { return 0; }\n"
+        try Data((source + (isPlugin ? entry : "")).utf8).write(to: URL(fileURLWithPath: path + "/source.c"))
         if options.isEmpty {
             try PluginCompiler.build(
                 URL(fileURLWithPath: path + "/source.c"), into: URL(fileURLWithPath: path + "/built"),

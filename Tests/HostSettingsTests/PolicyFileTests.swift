@@ -59,7 +59,7 @@ import Testing
         ),
         (
             "scheduling:\n  discretionarySlots: two\n",
-            "2:23: error: scheduling.discretionarySlots must be a whole number, found 'two'"
+            "2:23: error: scheduling.discretionarySlots must be a whole number, found 'two'. Write digits without quotes"
         ),
         (
             "scheduling:\n  scoreThreshold: 1.5\n",
@@ -67,13 +67,16 @@ import Testing
         ),
         (
             "scheduling:\n  scoreThreshold: 0x1\n",
-            "2:19: error: scheduling.scoreThreshold must be a number, found 0x1"
+            "2:19: error: scheduling.scoreThreshold must be a number, found 0x1. Write it without quotes, such as 0.5"
         ),
         (
             "scheduling:\n  ignoresDeviceActivity: yes\n",
             "2:26: error: scheduling.ignoresDeviceActivity must be true or false, found 'yes'"
         ),
-        ("scheduling: 5", "1:13: error: scheduling must be a mapping, found 5"),
+        (
+            "scheduling: 5",
+            "1:13: error: scheduling must be a mapping, found 5. Write keys with values: {key: value}"
+        ),
         ("refresh: deniedd", "1:10: error: refresh 'deniedd' is unknown. Did you mean 'denied'?"),
         ("bundles: {'bad id': {refresh: denied}}", "1:11: error: bundle 'bad id': "),
         (

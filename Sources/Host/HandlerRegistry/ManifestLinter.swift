@@ -39,7 +39,9 @@ public enum ManifestLinter {
             guard let pluginsDirectory, let library = read.manifest.library else { continue }
             var libraries = PluginLibraries(pluginsDirectory: pluginsDirectory, cacheDirectory: "")
             do {
-                try libraries.check(library)
+                if try !libraries.check(library) {
+                    problems.append(.notAPlugin(library, file: file, place: read.libraryPlace))
+                }
             } catch {
                 let place = read.libraryPlace
                 problems.append(

@@ -105,6 +105,9 @@ struct RegistryScanner {
         if let library = manifest.library {
             staged = stage(library, path, read.libraryPlace, &problems)
             guard staged != nil else { return nil }
+            if staged?.isPlugin == false {
+                problems.append(.notAPlugin(library, file: path, place: read.libraryPlace))
+            }
         }
         if staged?.isApp == true {
             manifest.appLaunch = AppLaunchIdentifier.make(for: manifest.bundle, besides: claims.identifiers)

@@ -11,7 +11,9 @@ public struct Fields {
     public init?(_ node: YAMLNode, _ what: String, keys: [String]?, _ problems: ProblemList) {
         place = node.place
         guard case .mapping(let pairs) = node.value else {
-            problems.error(node.place, "\(what) must be a mapping, found \(node.found)", nil)
+            problems.error(
+                node.place, "\(what) must be a mapping, found \(node.found)",
+                "Write keys with values: {key: value}")
             return nil
         }
         for (key, value) in pairs {

@@ -1,7 +1,7 @@
 /// Finds the valid word that a misspelled one is nearest to.
 public enum Nearest {
     /// The candidate with the smallest edit distance, if that is at most a third of the word (and at least
-    /// 1).
+    /// 1); otherwise, the shortest one that contains the word.
     public static func match(_ word: String, in candidates: some Sequence<String>) -> String? {
         let limit = max(1, max(word.count, 3) / 3)
         let word = Array(word.lowercased().utf8.prefix(64))
@@ -15,7 +15,12 @@ public enum Nearest {
             if let best, best <= (distance, candidate) { continue }
             best = (distance, candidate)
         }
-        return best?.candidate
+        if let best { return best.candidate }
+        // `refresh` means `appRefresh`: people leave out what they think is obvious.
+        guard word.count >= 4 else { return nil }
+        let longer = candidates.filter { $0.lowercased().utf8.count > word.count }
+            .filter { $0.lowercased().contains(String(decoding: word, as: UTF8.self)) }
+        return longer.min { ($0.count, $0) < ($1.count, $1) }
     }
 
     /// `Did you mean 'x'?`, or the list of valid words.

@@ -32,7 +32,8 @@ extension YAMLNode {
     /// A whole number, no other digits than those.
     public func integer(_ what: String, in range: ClosedRange<Int>, _ problems: ProblemList) -> Int? {
         guard case .scalar(let text, isPlain: true) = value, let number = Int(text) else {
-            problems.error(place, "\(what) must be a whole number, found \(found)", nil)
+            problems.error(
+                place, "\(what) must be a whole number, found \(found)", "Write digits without quotes")
             return nil
         }
         guard range.contains(number) else {
@@ -48,7 +49,8 @@ extension YAMLNode {
         guard case .scalar(let text, isPlain: true) = value, let number = Double(text),
             text.allSatisfy({ ("0"..."9").contains($0) || $0 == "." || $0 == "-" })
         else {
-            problems.error(place, "\(what) must be a number, found \(found)", nil)
+            problems.error(
+                place, "\(what) must be a number, found \(found)", "Write it without quotes, such as 0.5")
             return nil
         }
         guard range.contains(number) else {
@@ -121,7 +123,7 @@ extension YAMLNode {
     /// The items of a list.
     public func items(_ what: String, _ problems: ProblemList) -> [YAMLNode]? {
         if case .sequence(let items) = value { return items }
-        problems.error(place, "\(what) must be a list, found \(found)", nil)
+        problems.error(place, "\(what) must be a list, found \(found)", "Write it in brackets: [a, b]")
         return nil
     }
 }

@@ -15,7 +15,9 @@ struct CallTypeReader {
     /// Reads a type; structs get the answer that helps.
     func type(_ node: YAMLNode, allowing use: Use) -> CallType? {
         guard case .scalar(let text, _) = node.value, !node.isNull else {
-            problems.error(node.place, "a type must be a word, found \(node.found)", nil)
+            problems.error(
+                node.place, "a type must be a word, found \(node.found)",
+                "Write a type such as int, long or pointer")
             return nil
         }
         return type(named: text, at: node.place, allowing: use)

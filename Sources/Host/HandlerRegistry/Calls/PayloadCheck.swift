@@ -1,3 +1,4 @@
+import StrictFiles
 public import TaskModel
 
 /// The checks of a request's payload: at the submission, and again when a launch's program is made.
@@ -62,6 +63,12 @@ extension TaskDeclaration {
                 }
             } else {
                 findings.append("'\(key)' (\(type.rawValue)) is missing")
+            }
+        }
+        // A library's handler may read more than its manifest declares; a call reads nothing else.
+        if call != nil {
+            for key in decoded.values.keys.sorted() where payload[key] == nil {
+                findings.append("the manifest declares no key '\(key.shortened)'")
             }
         }
         guard !findings.isEmpty else { return }

@@ -25,7 +25,7 @@ struct ConditionFiles {
                 problems.append(
                     ManifestProblem(
                         severity: .warning, file: path, finding: "its last valid version stays active",
-                        remedy: nil))
+                        remedy: "Correct its errors"))
             }
             guard let active = read ?? lastRight[path] else { continue }
             lastRight[path] = active

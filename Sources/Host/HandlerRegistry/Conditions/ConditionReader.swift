@@ -134,7 +134,8 @@ struct ConditionReader {
         if case .scalar(let text, isPlain: true) = node.value, let number = Double(text), number.isFinite {
             return number
         }
-        problems.error(node.place, "\(key) must be a number, found \(node.found)", nil)
+        problems.error(
+            node.place, "\(key) must be a number, found \(node.found)", "Write it without quotes, such as 20")
         return nil
     }
 

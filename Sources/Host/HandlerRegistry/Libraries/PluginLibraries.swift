@@ -1,6 +1,7 @@
 import Digests
 import LinuxSystem
 import StrictFiles
+import TaskModel
 
 /// Why a library of the plugins directory can't be used.
 struct LibraryError: Error, Equatable {
@@ -18,9 +19,25 @@ struct StagedLibrary: Equatable, Sendable {
     var hash: String
     /// Whether the library, or a sibling that it needs, exports ``appEntry``.
     var isApp: Bool
+    /// Whether one of them exports ``pluginEntry``; without it, no launch can load the library.
+    var isPlugin: Bool
+
+    /// The function that every plugin exports; see `bgtask.h`.
+    static let pluginEntry = "bgtask_plugin_entry"
 
     /// The function that plugins with their own launch code export; see `bgtask.h`.
     static let appEntry = "bgtask_app_entry"
+}
+
+extension ManifestProblem {
+    /// A warning about a library that no launch can load.
+    static func notAPlugin(_ library: String, file: String, place: Place?) -> Self {
+        Self(
+            severity: .warning, file: file, line: place?.line, column: place?.column,
+            finding:
+                "library '\(library)' does not export \(StagedLibrary.pluginEntry), so its tasks can't run",
+            remedy: "Export the function as bgtask.h describes it, and check the version script")
+    }
 }
 
 /// Copies libraries of the plugins directory into directories that are named by their contents.
@@ -41,8 +58,8 @@ struct PluginLibraries {
         var hash: String
         /// The libraries that it needs.
         var needed: [String]
-        /// Whether it exports the entry of apps.
-        var isApp: Bool
+        /// Those of the two entry functions that it exports.
+        var entries: Set<String>
     }
 
     init(pluginsDirectory: String, cacheDirectory: String) {
@@ -59,22 +76,16 @@ struct PluginLibraries {
     ///
     /// - Throws: ``LibraryError`` if it is missing, damaged, outside the directory, or writable by others.
     mutating func stage(_ name: String) throws(LibraryError) -> StagedLibrary {
-        var files: [(name: String, hash: String)] = []
-        var waiting = [name]
-        var isApp = false
-        while let next = waiting.popLast() {
-            guard !files.contains(where: { $0.name == next }) else { continue }
-            let facts = try read(next)
-            files.append((next, facts.hash))
-            isApp = isApp || facts.isApp
-            waiting += facts.needed.filter { !$0.contains("/") && has($0) }
-        }
+        var (files, entries) = try readWithSiblings(name)
         files.sort { $0.name < $1.name }
         var summary = ""
         for file in files { summary += "\(file.name) \(file.hash)\n" }
         let hash = SHA256.hexadecimal(of: Array(summary.utf8))
         do {
-            return StagedLibrary(path: try copy(files, hash: hash, main: name), hash: hash, isApp: isApp)
+            return StagedLibrary(
+                path: try copy(files, hash: hash, main: name), hash: hash,
+                isApp: entries.contains(StagedLibrary.appEntry),
+                isPlugin: entries.contains(StagedLibrary.pluginEntry))
         } catch let error as LibraryError {
             throw error
         } catch {
@@ -86,9 +97,28 @@ struct PluginLibraries {
 
     /// Checks that a library could be copied.
     ///
+    /// - Returns: Whether it is a plugin: it or a sibling that it needs exports
+    ///   ``StagedLibrary/pluginEntry``.
     /// - Throws: ``LibraryError``, as ``stage(_:)`` does.
-    mutating func check(_ name: String) throws(LibraryError) {
-        _ = try read(name)
+    mutating func check(_ name: String) throws(LibraryError) -> Bool {
+        try readWithSiblings(name).entries.contains(StagedLibrary.pluginEntry)
+    }
+
+    /// Reads a library, and those of the directory that it needs.
+    private mutating func readWithSiblings(
+        _ name: String
+    ) throws(LibraryError) -> (files: [(name: String, hash: String)], entries: Set<String>) {
+        var files: [(name: String, hash: String)] = []
+        var entries: Set<String> = []
+        var waiting = [name]
+        while let next = waiting.popLast() {
+            guard !files.contains(where: { $0.name == next }) else { continue }
+            let facts = try read(next)
+            files.append((next, facts.hash))
+            entries.formUnion(facts.entries)
+            waiting += facts.needed.filter { !$0.contains("/") && has($0) }
+        }
+        return (files, entries)
     }
 
     /// Forgets files that were not requested since the last call.
@@ -194,9 +224,10 @@ struct PluginLibraries {
         }
         do {
             let bytes = try FileContents.read(path)
-            let file = try ELFFile(bytes, functions: .only([StagedLibrary.appEntry]))
+            let file = try ELFFile(
+                bytes, functions: .only([StagedLibrary.appEntry, StagedLibrary.pluginEntry]))
             return Facts(
-                hash: SHA256.hexadecimal(of: bytes), needed: file.needed, isApp: !file.functions.isEmpty)
+                hash: SHA256.hexadecimal(of: bytes), needed: file.needed, entries: file.functions)
         } catch let error as ELFFile.FormatError {
             throw LibraryError(
                 finding: "library '\(name)': \(error.finding)", remedy: "Build it with: cc -shared -fPIC")
