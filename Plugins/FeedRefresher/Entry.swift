@@ -1,7 +1,7 @@
 /// FeedRefresher: reads the RSS and Atom files of a directory and keeps a digest of them in SQLite.
 ///
 /// Payload: `{"directory": PATH, "database": PATH}`; without them, `feeds` and `digest.sqlite` in the
-/// bundle's data directory. Every file is one transaction that can be repeated, so a launch that was told to
+/// bundle's data directory. Every file is one transaction that can be repeated, so a launch that was asked to
 /// stop needs no checkpoint: the next attempt finds the files that are done unchanged and passes over them.
 public import CHandlerABI
 import Foundation
@@ -39,7 +39,9 @@ private func run(_ task: RunningTask) {
         let digest = try Digest(path: payload.database ?? task.dataDirectory + "/digest.sqlite")
         let refresh = Refresh(folder: folder, digest: digest, task: task)
         guard let summary = try refresh.run() else {
-            task.log(BGTASK_LOG_NOTICE, "told to stop; the next attempt goes on with the files that are left")
+            task.log(
+                BGTASK_LOG_NOTICE,
+                "the host asked it to stop; the next attempt continues with the remaining files")
             return
         }
         task.complete(success: summary.failures == 0, summary.description)

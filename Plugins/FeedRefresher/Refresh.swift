@@ -30,7 +30,7 @@ struct Refresh {
     /// The most bytes that a feed may have: a parser's memory grows with it.
     private static let largest = 16 << 20
 
-    /// Takes in every file that is new or changed; `nil` if it was told to stop before the end.
+    /// Takes in every file that is new or changed; `nil` if it was asked to stop before the end.
     func run() throws -> Summary? {
         if !FileManager.default.fileExists(atPath: folder) {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -260,7 +260,7 @@ static void run(bgtask_task *task, const bgtask_host *host) {
     if (asprintf(&job.partial, "%s.partial", job.output) < 0)
         return;
     if (work(&job) == stopped) {
-        host->log(task, BGTASK_LOG_NOTICE, "told to stop: the place is saved");
+        host->log(task, BGTASK_LOG_NOTICE, "the host asked it to stop; a checkpoint is saved");
     }
 }
 

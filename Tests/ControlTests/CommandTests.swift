@@ -160,7 +160,8 @@ import Testing
         try await serving { host, socket in
             let request = ScriptedHost.request(TaskSubmission(identifier: try task(), origin: .client))
             let refusal = SubmissionError(
-                code: .notFound, subject: "L42", finding: "nothing by that name runs", remedy: "List them")
+                code: .notFound, subject: "L42", finding: "no running launch has this name",
+                remedy: "List them")
             host.edit {
                 $0.launches = [ScriptedHost.ended(request, .expired, .leaseEnded)]
                 $0.refusal = refusal

@@ -46,6 +46,18 @@ import Testing
     private static let vendor = "usr/share/bgtask/bgtaskd.yaml"
     private static let administrator = "etc/bgtask/bgtaskd.yaml"
 
+    @Test func `a directory of plugins that is missing is created, and the log says so`() throws {
+        let host = try HostProcess()
+        try FileManager.default.removeItem(at: host.plugins)
+        try host.start()
+        #expect(FileManager.default.fileExists(atPath: host.plugins.path))
+        let notices = host.logTail(50).split(separator: "\n").filter {
+            $0.contains("was missing; created it, empty")
+        }
+        #expect(
+            notices.count == 1 && notices.first?.contains(host.plugins.path) == true, "\(host.logTail(50))")
+    }
+
     @Test func `two files are layered, a change takes force live, and a bad file loses nothing`() throws {
         let machine = try Machine()
         defer { machine.remove() }
@@ -113,7 +125,7 @@ import Testing
         try host.start()
         #expect(try machine.origins("scheduling.urgentSlots") == ["4 \(vendor):2", "2 standard"])
         #expect(try machine.row("history.launches")["value"] as? String == "10000")
-        #expect(host.logTail(1000).contains("\(administrator) has errors, and nothing in it is in force"))
+        #expect(host.logTail(1000).contains("\(administrator) has errors, so none of its values are used"))
         #expect(host.stop() == 0)
     }
 

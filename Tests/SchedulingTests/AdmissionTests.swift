@@ -141,7 +141,7 @@ import Testing
         #expect(error?.code == .immediateRunIneligible)
         #expect(
             error?.finding
-                == "it can't start now. The number of running continued launches is 3; it must be less than 3"
+                == "the policy Concurrency does not let it start now. The number of running continued launches is 3; it must be less than 3"
         )
         #expect(Self.refusal(rig, "export.d") == nil)
     }

@@ -10,7 +10,7 @@ struct Export: Sendable {
         var length: UInt64
     }
 
-    /// What is told while it goes on.
+    /// What is reported during the export.
     enum Event: Sendable {
         /// The file of that number is read.
         case began(number: Int, of: Int)
@@ -30,7 +30,7 @@ struct Export: Sendable {
     /// Where it is made.
     let unfinished: URL
 
-    /// Files are read in pieces of so many bytes, and stopping is looked for between them.
+    /// Files are read in pieces of this many bytes; the export can stop between two pieces.
     private static let piece = 256 << 10
 
     /// Names the archive after the directory.
@@ -103,7 +103,7 @@ struct Export: Sendable {
         var place = place
         let length =
             (try? FileManager.default.attributesOfItem(atPath: unfinished.path)[.size] as? UInt64) ?? nil
-        // Somebody tidied up: what the place tells of is gone.
+        // A user has removed the files that the checkpoint names.
         if let known = place, (length ?? 0) < known.length { place = nil }
         if place == nil { try Data().write(to: unfinished) }
         let output = try FileHandle(forUpdating: unfinished)

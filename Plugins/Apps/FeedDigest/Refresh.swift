@@ -40,7 +40,7 @@ struct Refresh: Sendable {
         do {
             return try FeedReader.read(try await data(of: source), now: now)
         } catch {
-            // Where somebody reads is nobody else's affair: the hash tells one feed from another.
+            // The address of a feed is private; a hash distinguishes the feeds.
             logger.warning(
                 "\(source.absoluteString, privacy: .private(mask: .hash)) is skipped: \(String(describing: error), privacy: .public)"
             )

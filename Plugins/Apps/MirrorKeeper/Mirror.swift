@@ -38,7 +38,7 @@ struct Mirror: Sendable {
                 group.addTask {
                     defer { child.completedUnitCount = 1 }
                     do {
-                        // What somebody removed or wrote over here is asked for as if it had never been
+                        // A file that was removed or changed here is fetched as if it had never been
                         // there.
                         let isKept = await disk.has(file.path, known?.sha256)
                         let answer = try await client.fetch(

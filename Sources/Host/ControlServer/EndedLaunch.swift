@@ -7,6 +7,7 @@ extension HostControl {
     /// - Parameters:
     ///   - target: What the client named; only a launch can have ended.
     ///   - call: The call.
+    /// - Returns: What the call returns.
     /// - Throws: What the call throws. `notFound` about an ended launch says how and when it ended.
     func naming<Answer>(
         theEndOf target: ControlTarget, _ call: (any HostControl) async throws -> Answer

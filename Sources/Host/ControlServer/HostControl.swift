@@ -76,7 +76,7 @@ public protocol HostControl: Sendable {
     ///   - target: A launch, or the identifier of running ones.
     ///   - reason: One for which ``Reason/isExpiration`` holds.
     /// - Returns: The launches that were asked.
-    /// - Throws: `notFound` if nothing by that name runs.
+    /// - Throws: `notFound` if no running launch has this name.
     func expire(_ target: ControlTarget, reason: Reason) async throws(SubmissionError) -> [LaunchID]
 
     /// What was found in the plugins and manifests directories, and what is wrong there.

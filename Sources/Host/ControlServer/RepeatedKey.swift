@@ -5,9 +5,10 @@ import FoundationEssentials
 /// `JSONDecoder` takes one of the values without a word, so that the host might do what the client did not
 /// mean.
 enum RepeatedKey {
-    /// The first repeated key; `nil` if there is none.
+    /// Finds the first repeated key.
     ///
-    /// - Parameter text: Valid JSON; for anything else the answer means nothing.
+    /// - Parameter text: Valid JSON; for anything else, the result means nothing.
+    /// - Returns: The key; `nil` if there is none.
     static func first(in text: Data) -> String? {
         var objects: [Set<String>] = []
         var isObject: [Bool] = []

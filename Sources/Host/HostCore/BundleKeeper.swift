@@ -21,7 +21,7 @@ struct BundleKeeper: Sendable {
     /// When what is unsaved is written in any case, on CLOCK_BOOTTIME.
     private(set) var due: Duration?
 
-    /// Whether somebody waits for something that is not being written yet.
+    /// Whether a caller waits for something that is not being written yet.
     var isUrgent: Bool { callers.keys.contains { unsaved[$0] != nil } }
 
     /// Takes a new state in, at an instant of CLOCK_BOOTTIME.

@@ -44,8 +44,8 @@ extension HostCore {
                     + "path: host->complete, or task.setTaskCompleted(success:)")
         }
         let isRepeating = record.kind == .appRefresh || record.kind == .processing
-        // What a client submitted, or somebody launched by hand, may well be meant to run once; a request
-        // that the plugin's own code made is a link of a chain.
+        // What a client submitted, or a user launched by `bgtask launch`, may well be meant to run once; a
+        // request that the plugin's own code made is a link of a chain.
         guard launch.request.submission.origin == .handler, end.outcome == .succeeded, isRepeating,
             task.schedule == nil, putBack == nil, requests.request(of: record.identifier) == nil,
             // The next link may run already.

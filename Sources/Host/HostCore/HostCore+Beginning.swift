@@ -70,7 +70,8 @@ extension HostCore {
     /// The requests are written before the boot: a host that dies in between triggers them twice, not never.
     private mutating func noticeBoot(_ boot: String?, before: String?) {
         guard let boot else {
-            return log(.warning, "whether the machine was booted is not known: its boot id can't be read")
+            return log(
+                .warning, "the host can't find out whether the machine was booted: its boot id can't be read")
         }
         if boot == before { return }
         for (identifier, schedule) in schedules where schedule.onBoot {

@@ -110,8 +110,8 @@ extension HostCore {
 
     private mutating func reportIfWrong(_ file: ConfigurationFile) {
         switch file.state {
-        case .lastRightVersion: log(.error, "\(file.path) has errors; its last valid version stays in force")
-        case .leftOut: log(.error, "\(file.path) has errors, and nothing in it is in force")
+        case .lastRightVersion: log(.error, "\(file.path) has errors; its previous values are still used")
+        case .leftOut: log(.error, "\(file.path) has errors, so none of its values are used")
         case .missing, .inForce: break
         }
     }

@@ -62,7 +62,8 @@ extension HostCore {
                 return refuse(
                     call,
                     SubmissionError(
-                        code: .notFound, subject: "\(bundle)", finding: "no manifest has it",
+                        code: .notFound, subject: "\(bundle)",
+                        finding: "no installed manifest has this bundle",
                         remedy: "See 'bgtask plugins' for those that are installed"))
             }
             return refuse(
@@ -103,7 +104,7 @@ extension HostCore {
             return refuse(
                 call,
                 SubmissionError(
-                    code: .notFound, subject: "\(id)", finding: "it does not run",
+                    code: .notFound, subject: "\(id)", finding: "it is not running",
                     remedy: "See 'bgtask launches'"))
         }
         feed(.answered(id, keepGoing: isWanted))
@@ -239,7 +240,7 @@ extension HostCore {
     ) {
         var problem: SubmissionError?
         if case .failure(let refusal) = result {
-            log(.error, "that it was cancelled is not stored: \(refusal)", launch: id)
+            log(.error, "its cancellation could not be stored: \(refusal)", launch: id)
             problem = refusal.asSubmissionError
         }
         let settled = cancellations.settle(number) { entry in
@@ -256,7 +257,8 @@ extension HostCore {
         case .call(let call):
             if let problem = entry.problem { return refuse(call, problem) }
             if entry.cancelled.isEmpty && entry.launches.isEmpty {
-                return refuse(call, notFound(entry.target, "nothing by that name is pending or runs"))
+                return refuse(
+                    call, notFound(entry.target, "no pending request and no running launch has this name"))
             }
             answer(
                 call,
@@ -303,7 +305,7 @@ extension HostCore {
             case .identifier(let identifier): launch.record.identifier == identifier
             }
         }.map(\.record.id).sorted()
-        if found.isEmpty { return refuse(call, notFound("\(target)", "nothing by that name runs")) }
+        if found.isEmpty { return refuse(call, notFound("\(target)", "no running launch has this name")) }
         for id in found { feed(.expireRequested(id, reason)) }
         answer(call, .expiring(found))
     }
@@ -316,7 +318,7 @@ extension HostCore {
                 call,
                 SubmissionError(
                     code: .unavailable, subject: "\(identifier)",
-                    finding: "\(other.record.id) runs it already",
+                    finding: "it already runs as \(other.record.id)",
                     remedy: "Wait for it, or stop it with 'bgtask expire \(other.record.id)'"))
         }
         if let waiting = requests.request(of: identifier), !requests.withdrawing.contains(waiting.id) {

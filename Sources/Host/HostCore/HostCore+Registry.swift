@@ -64,10 +64,16 @@ extension HostCore {
     }
 
     func notPermitted(_ identifier: TaskIdentifier) -> SubmissionError {
-        // The host can't know which identifiers a broken manifest would permit, so it names only the files.
-        let broken = Set(registered.problems.filter { $0.severity == .error }.map(\.file)).sorted()
+        // The host can't know which identifiers a broken manifest would permit. It quotes the error of a
+        // single broken file, and only names several.
+        let errors = registered.problems.filter { $0.severity == .error }
+        let broken = Set(errors.map(\.file)).sorted()
         var finding = "no manifest in \(surroundings.manifestsDirectory) permits it"
-        if !broken.isEmpty {
+        if broken.count == 1, let error = errors.first {
+            let place = ([error.file] + [error.line].compactMap { $0.map(String.init) }).joined(
+                separator: ":")
+            finding += "; a file with an error may be the cause: \(place): \(error.finding)"
+        } else if !broken.isEmpty {
             let more = broken.count > 2 ? " and \(broken.count - 2) more" : ""
             finding += "; these files have errors: \(broken.prefix(2).joined(separator: ", "))\(more)"
         }
@@ -80,7 +86,7 @@ extension HostCore {
 
     func unknownBundle(_ bundle: BundleIdentifier) -> SubmissionError {
         SubmissionError(
-            code: .notFound, subject: "\(bundle)", finding: "no manifest has it",
+            code: .notFound, subject: "\(bundle)", finding: "no installed manifest has this bundle",
             remedy: "See 'bgtask settings' for the bundles that are known")
     }
 
@@ -115,7 +121,7 @@ extension HostCore {
             guard let identifier = handler.manifest.appLaunch, let hash = handler.libraryHash,
                 launchedApps[bundle] != hash
             else { continue }
-            // At once, so that a second look while the store writes asks for nothing.
+            // At once, so that a second look while the store writes makes no request.
             launchedApps[bundle] = hash
             submit(
                 TaskSubmission(identifier: identifier, origin: .installation),

@@ -38,7 +38,7 @@ extension HostCore {
 
     // MARK: Bundles
 
-    /// Writes what changed of bundles where somebody waits for it, or along with a write of something else.
+    /// Writes what changed of bundles where a caller waits for it, or along with a write of something else.
     mutating func saveBundles() {
         if hasStored || bundles.isUrgent { writeBundles() }
         for (bundle, call) in bundles.takeSettled() {
@@ -59,7 +59,7 @@ extension HostCore {
         guard case .failure(let refusal) = result else { return }
         // The newest state, not the one that failed: a newer one may be on its way already.
         bundles.keep(scheduler.bundleState(bundle), of: bundle, at: now.boot)
-        log(.error, "what changed of \(bundle) was not stored yet: \(refusal)")
+        log(.error, "the new state of \(bundle) could not be stored yet: \(refusal)")
         for call in bundles.takeCallers(of: bundle) {
             refuse(
                 call,

@@ -267,7 +267,7 @@ extension HostCore {
     private func noClient(for identifier: TaskIdentifier) -> SubmissionError {
         SubmissionError(
             code: .unavailable, subject: "\(identifier)",
-            finding: "it runs in clients alone, and only what a connected client submits itself runs in it",
+            finding: "it runs only in client programs, and this request did not come from a connected one",
             remedy: "Start the program that registers for it, or add a 'library' to its manifest")
     }
 

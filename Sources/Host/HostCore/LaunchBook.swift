@@ -43,7 +43,7 @@ struct OpenLaunch: Sendable {
     var priority: LaunchPriority
     /// What decided that it stops; `nil` until something did, or where a user asked for it.
     var stopExplanation: Explanation?
-    /// The conditions that it knows of; `nil` for a `call:`, which asks for nothing.
+    /// The conditions that it knows of; `nil` for a `call:`, which never reads them.
     var conditions: HandlerConditions?
     /// The client that runs it; `nil` where it has a process of its own.
     var client: ClientID?

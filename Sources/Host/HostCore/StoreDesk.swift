@@ -38,7 +38,7 @@ enum StoreErrand: Sendable {
 
 /// Who waits for a cancellation.
 enum Canceller: Sendable {
-    /// Nobody.
+    /// No caller waits for the answer.
     case host
     /// One of several that an asker waits for; see ``CancellationBook``.
     case asker(Int)

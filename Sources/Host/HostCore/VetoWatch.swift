@@ -5,7 +5,7 @@ import TaskModel
 /// every change.
 ///
 /// Asking one costs about 20 us (Documentation/Benchmarks.md), so what an event can't have changed is not
-/// asked. One that can change anything makes a round of all of them, newest first: somebody waits for those.
+/// asked. One that can change anything makes a round of all of them, newest first: users wait for those.
 /// A round is asked in parts, one an event, because the host does nothing else meanwhile. The rest waits for
 /// the next event instead of a task of its own: with 100,000 pending requests and launches that end all the
 /// time, such a task would never leave its core again.
@@ -66,14 +66,15 @@ struct VetoWatch {
         return part
     }
 
-    /// Nobody follows: the first event that somebody does makes a round, whatever it is.
+    /// No client follows the events: the first event after one does makes a round, whatever it is.
     mutating func pause() {
         new = []
         rest = []
         needsRound = true
     }
 
-    /// Whether these policies are not those that were told last of a request; they count as told then.
+    /// Whether these policies are not those that were published last for a request; they count as published
+    /// then.
     mutating func isNews(_ policies: [String], of request: RequestID) -> Bool {
         if policies.isEmpty || told[request] == policies { return false }
         told[request] = policies

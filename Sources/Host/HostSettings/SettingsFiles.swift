@@ -74,7 +74,7 @@ public final class SettingsFiles: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: SettingsSnapshot.self, bufferingPolicy: .bufferingNewest(1))
         let watch = try PathWatch { [weak self] event in
-            // A path that can't be watched is one that can't be read either, and that is told.
+            // A path that can't be watched is one that can't be read either, and that is reported.
             guard case .changed = event, let self else { return }
             if self.reread() { continuation.yield(self.latest) }
         }

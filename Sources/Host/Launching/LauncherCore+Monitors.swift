@@ -11,7 +11,7 @@ extension LauncherCore {
     func scheduleMonitor(_ launch: RunningLaunch) {
         launch.monitorTimer?.cancel()
         guard launch.life.stage == .running else { return }
-        // Where the kernel keeps the memory limit, and no CPU limit is in force, nobody needs to look.
+        // Where the kernel keeps the memory limit, and no CPU limit is in force, there is nothing to check.
         let memory = launch.memoryBefore == nil ? Self.memoryInterval : nil
         guard let next = [launch.monitor?.nextSampleIn, memory].compactMap(\.self).min() else { return }
         launch.monitorTimer = after(next) { [self] in look(at: launch) }

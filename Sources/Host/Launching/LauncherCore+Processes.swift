@@ -7,7 +7,7 @@ import TaskModel
 extension LauncherCore {
     func spawn(_ launch: RunningLaunch) {
         guard let id = launch.template, let template = book.templates[id] else {
-            handle(.spawnFailed(finding: "its template is gone"), launch)
+            handle(.spawnFailed(finding: "the process that holds its plugin has ended"), launch)
             return
         }
         if launch.group == nil, awaitsStandby(launch, of: id) { return }
@@ -116,7 +116,7 @@ extension LauncherCore {
             concludeExit(launch)
             return
         }
-        // Its group is empty, so all its ends of the pipes are closed: this only bounds a leak of somebody
+        // Its group is empty, so all its ends of the pipes are closed: this only bounds a leak of another
         // else.
         launch.closingTimer = after(.seconds(2)) { [self] in
             launch.channels.forEach { $0.close(promise: nil) }

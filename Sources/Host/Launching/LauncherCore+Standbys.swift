@@ -103,7 +103,7 @@ extension LauncherCore {
         guard let standby = standbys.removeValue(forKey: id) else { return }
         groups?.discard(standby.group)
         if let waiter = standby.waiter.flatMap(find) {
-            handle(.spawnFailed(finding: "its template was retired"), waiter)
+            handle(.spawnFailed(finding: "the process that holds its plugin is being replaced"), waiter)
         }
     }
 }

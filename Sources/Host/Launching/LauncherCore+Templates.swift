@@ -78,7 +78,9 @@ extension LauncherCore {
     func retireTemplate(_ id: UInt64) {
         try? send(RetireMessage(template: id))
         // Who waits for it can't be: only loaded ones are retired.
-        for launch in removeTemplate(id) { handle(.spawnFailed(finding: "its template was retired"), launch) }
+        for launch in removeTemplate(id) {
+            handle(.spawnFailed(finding: "the process that holds its plugin is being replaced"), launch)
+        }
     }
 
     // MARK: Idle templates

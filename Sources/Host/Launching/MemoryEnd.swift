@@ -4,7 +4,7 @@ import TaskModel
 /// The end of a launch that the kernel killed for want of memory, by what the memory controller counted in
 /// its group.
 enum MemoryEnd {
-    /// Why the kernel killed it; `nil` if it did not, or if nobody counts.
+    /// Why the kernel killed it; `nil` if it did not, or if nothing counts it.
     ///
     /// - Parameters:
     ///   - before: The counts when the launch got its group, which others may have used before it.

@@ -43,7 +43,7 @@ final class RunningLaunch: @unchecked Sendable {
     var adviceCount = 0
     var hasFaulted = false
 
-    /// What it was told, or will be at its start; `nil` if nothing.
+    /// The conditions that it got, or will get at its start; `nil` if none.
     var conditions: HandlerConditions?
 
     // MARK: What is reported at most 20 times a second
@@ -143,7 +143,7 @@ final class RunningLaunch: @unchecked Sendable {
         guard isHalved != (fullWeight != nil), let group else { return }
         if let full = fullWeight {
             fullWeight = nil
-            // Where the group is gone nobody needs the weight.
+            // If the group is gone, its weight has no effect.
             try? group.setCPUWeight(full)
         } else if let full = group.cpuWeight, (try? group.setCPUWeight(full / 2)) != nil {
             fullWeight = full

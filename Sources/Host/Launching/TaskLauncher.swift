@@ -102,7 +102,7 @@ public final class TaskLauncher: Sendable {
         let probe = try IsolationProbe(
             stateDirectory: configuration.stateDirectory, wanted: configuration.groupKill)
         do throws(FileLock.Failure) {
-            // Taken only to see whether somebody holds it: the launcher takes it for itself.
+            // Taken only to see whether another process holds it: the launcher takes it for itself.
             _ = try FileLock(path: lockPath, owner: "")
         } catch {
             guard case .held(let path, _) = error else { throw error }
@@ -158,7 +158,7 @@ public final class TaskLauncher: Sendable {
                         .failure(
                             LauncherError(
                                 code: .launcherUnavailable, subject: configuration.runnerPath,
-                                finding: "it ended before it said hello: \(message)",
+                                finding: "it ended before it was ready: \(message)",
                                 remedy: "See its message on standard error")))
                 }
             }
@@ -226,7 +226,7 @@ public final class TaskLauncher: Sendable {
         onLoop { $0.setPriority(id, priority) }
     }
 
-    /// Sends a launch the conditions of the machine; nothing happens if it was told the same last.
+    /// Sends a launch the conditions of the machine; nothing happens if it already has the same.
     public func setConditions(_ id: LaunchID, _ conditions: HandlerConditions) {
         onLoop { $0.setConditions(id, conditions) }
     }

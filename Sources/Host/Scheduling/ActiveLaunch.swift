@@ -52,7 +52,7 @@ struct ActiveLaunch: Sendable {
 
     /// A veto that an activity may heed by itself first.
     struct Deferral: Sendable {
-        /// When it was told, on CLOCK_BOOTTIME.
+        /// When it was asked, on CLOCK_BOOTTIME.
         let since: Duration
         let reason: Reason
         let verdict: Verdict

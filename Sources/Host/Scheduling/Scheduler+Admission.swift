@@ -119,7 +119,8 @@ extension Scheduler {
         let reason = veto.rationale.first
         throw SubmissionError(
             code: .immediateRunIneligible, subject: submission.identifier.rawValue,
-            finding: "it can't start now. \(reason?.sentence ?? "The policy \(veto.policy) forbids it")",
+            finding: "the policy \(veto.policy) does not let it start now"
+                + (reason.map { ". \($0.sentence)" } ?? ""),
             remedy: reason?.remedy ?? "Wait, or submit it with the strategy queue")
     }
 }

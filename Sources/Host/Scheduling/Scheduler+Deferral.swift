@@ -20,7 +20,7 @@ extension Scheduler {
             return
         }
         if launch.deferral == nil { actions.append(.setShouldDefer(id, true)) }
-        // The time runs from the first veto on; the newest is the one that is told.
+        // The time runs from the first veto on; the newest is the one that is reported.
         launch.deferral = ActiveLaunch.Deferral(
             since: launch.deferral?.since ?? now.boot, reason: reason, verdict: verdict)
     }

@@ -8,7 +8,7 @@ extension Scheduler {
     /// only texts show, such as since when a condition holds, is not kept.
     ///
     /// - Returns: The events; `nil` while a launch is under way, an answer is awaited or a pass is not
-    ///   through: no event tells of that afterwards.
+    ///   through: no later event contains that.
     public func recap() -> [SchedulerEvent]? {
         guard isStarted, !isShuttingDown, !isPassCut, launches.isEmpty,
             let schedules = schedules.recap(under: situation.conditions)

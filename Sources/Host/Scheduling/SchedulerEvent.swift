@@ -14,8 +14,8 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     case handlersChanged([Manifest])
     /// The machine's conditions are these now.
     case conditionsChanged(Conditions)
-    /// Local time is this much ahead of UTC now; 0 until it is told. Budgets refill and hours of use count by
-    /// local time.
+    /// Local time is this much ahead of UTC now; 0 until it is known. Budgets refill and hours of use count
+    /// by local time.
     case localTimeChanged(offset: Duration)
     /// The newest launch of an identifier that earlier runs of the host know of, for the dates of its
     /// schedule.

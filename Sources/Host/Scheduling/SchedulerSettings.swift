@@ -110,7 +110,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// around costs.
     public var leastCPU = Duration.milliseconds(100)
 
-    /// How long an activity has to stop by itself once it is told that it should defer: 10 s.
+    /// How long an activity has to stop by itself once it is asked to defer: 10 s.
     ///
     /// Ours: as long as its grace; Apple's tells and waits.
     public var deferralTime = Duration.seconds(10)

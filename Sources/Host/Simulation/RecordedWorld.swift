@@ -203,7 +203,7 @@ private struct Story {
                 ? [.call(.submit(request.submission, from: nil))] : []
         case .withdrawn(let id): identifiers[id].map { [.withdraw($0)] } ?? []
         case .simulate(let id): identifiers[id].map { [.simulate($0)] } ?? []
-        // Sleep is told by itself; what a user stopped stays stopped.
+        // Sleep has entries of its own; what a user stopped stays stopped.
         case .expireRequested(let id, let reason):
             reason == .systemSleep ? [] : launched[id].map { [.stop($0, reason)] } ?? []
         case .answered(let id, false): launched[id].map { [.stop($0, .cancelledByUser)] } ?? []

@@ -169,7 +169,7 @@ public struct Tally: Equatable, Sendable {
         waits[wait.identifier, default: [:]][wait.factor, default: .zero] += time - wait.since
     }
 
-    /// The host that ran is gone: what it had under way is lost, what was pending is told again.
+    /// The host that ran is gone: what it had under way is lost, what was pending is sent again.
     mutating func noteRestart(at time: WallTime) {
         for index in launches.indices where launches[index].end == nil {
             launches[index].end = time

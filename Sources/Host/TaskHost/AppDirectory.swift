@@ -41,7 +41,7 @@ struct AppDirectory: Sendable, Equatable {
     ///
     /// - Throws: The call that failed.
     func write(linking runner: String) throws(SystemCallError) {
-        // Others may read and execute, where a task gets a user of its own; nobody but the host may write.
+        // Others may read and execute, where a task gets a user of its own; only the host may write.
         try DirectoryTree.make(path, mode: 0o755)
         try replace("Info.plist") { path throws(SystemCallError) in
             try FileContents.create(path, propertyList, mode: 0o444)
@@ -63,7 +63,7 @@ struct AppDirectory: Sendable, Equatable {
         try DirectoryTree.remove(temporary)
         try make(temporary)
         guard try DirectoryTree.rename(temporary, to: "\(path)/\(name)") else {
-            // Somebody put a directory there.
+            // Another program has put a directory there.
             try DirectoryTree.remove("\(path)/\(name)")
             _ = try DirectoryTree.rename(temporary, to: "\(path)/\(name)")
             return

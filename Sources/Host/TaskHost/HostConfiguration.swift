@@ -12,7 +12,7 @@ public struct HostConfiguration: Sendable {
     public var conditionsDirectory: String
     /// The host's own, made with mode 0700: store, copies of libraries, the bundles' data.
     public var stateDirectory: String
-    /// The control socket, which a second host on the same state is told.
+    /// The control socket, which a second host on the same state reports.
     public var socketPath: String
     /// The program that is launcher, template and task.
     public var runnerPath: String

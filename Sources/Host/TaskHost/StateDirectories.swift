@@ -10,7 +10,7 @@ struct StateDirectories: Sendable {
     /// The host's state directory, absolute.
     let root: String
 
-    /// The bundle's own directory, kept until somebody removes it.
+    /// The bundle's own directory, kept until a user removes it.
     func data(of bundle: BundleIdentifier) -> String { "\(root)/data/\(Self.name(of: bundle))" }
 
     /// What the bundle's app directory is in.

@@ -20,7 +20,7 @@ public enum BusServiceState: Equatable, Sendable {
     case absent
     /// It answers: the properties of each object, by name.
     case present([BusObject: [String: BusValue]])
-    /// Somebody has its name and does not answer as the service does.
+    /// A program has its name, but does not answer as the service does.
     case failing
 }
 
@@ -35,7 +35,7 @@ public protocol BusCaller {
         reply: @escaping ([BusValue]?) -> Void)
 }
 
-/// Somebody who follows one service of the bus.
+/// A follower of one service of the bus.
 public protocol BusClient: Sendable {
     /// The service's well-known name.
     var service: String { get }

@@ -1,4 +1,4 @@
-/* What the machine is like: the host's newest word, and who is told of it. */
+/* The conditions of the machine: the newest that the host sent, and who gets them. */
 #include "host_functions.h"
 #include "task_state.h"
 

@@ -1,4 +1,4 @@
-/* What a handler says to people: log lines, advice, faults, titles. Nobody answers. */
+/* What a handler says to people: log lines, advice, faults, titles. The host does not answer. */
 #include "host_functions.h"
 #include "report.h"
 

@@ -19,7 +19,7 @@
 
 /* MARK: The host */
 
-/* The host is gone, or speaks what no host speaks: nothing starts any more. */
+/* The host is gone, or its message is not valid: nothing starts any more. */
 static void drain(struct launcher *launcher) {
     if (launcher->draining)
         return;

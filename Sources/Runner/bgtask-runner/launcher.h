@@ -97,7 +97,7 @@ bool templates_ask(struct template *template, const struct clone_request *reques
 /** Obeys *retire*: no more spawns; it ends when it has answered what it was asked. */
 void templates_retire(struct launcher *launcher, struct template *template);
 void templates_kill(struct template *template);
-/** Reaps templates that have ended, tells of it, and forgets those that are not needed. */
+/** Reaps templates that have ended, reports it, and forgets those that are not needed. */
 void templates_reap(struct launcher *launcher);
 
 /* launcher_preparing.c */

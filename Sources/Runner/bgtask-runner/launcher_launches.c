@@ -142,7 +142,7 @@ int launches_timeout(const struct launcher *launcher) {
     for (const struct launch *launch = launcher->launches; launch != NULL; launch = launch->next) {
         int wanted = -1;
         if (launch->reaped)
-            wanted = launch->told_unkillable ? 1000 : 5; // a group tells nobody but who looks
+            wanted = launch->told_unkillable ? 1000 : 5; // a group reports nothing by itself
         else if (launch->killed && !launch->told_unkillable) {
             // Overdue is now: a negative time would be waited for without end.
             int64_t left = UNKILLABLE_AFTER_NANOSECONDS - (now_nanoseconds() - launch->kill_time);

@@ -70,7 +70,7 @@ enum AppLaunch {
                 if case .appRefresh(nil) = $0.trigger { true } else { false }
             })
         else { return }
-        // Every permitted refresh that nobody registered.
+        // Every permitted refresh that is not registered.
         for identifier in BackgroundTasks.App.shared.permittedRefreshesWithoutHandler {
             register(other, for: identifier, with: scheduler)
         }

@@ -1,6 +1,6 @@
 import BackgroundTasks
 
-/// Stands for what nobody asks of a primitive scene or a view.
+/// Takes the place of a body that a primitive scene or a view never has.
 func neverAsked() -> Never {
     misuse("NSInternalInconsistencyException", "The body of a primitive scene, or of a view, was asked for.")
 }

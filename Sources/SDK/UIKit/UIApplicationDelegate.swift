@@ -29,7 +29,7 @@ public protocol UIApplicationDelegate: AnyObject {
     func applicationDidBecomeActive(_ application: UIApplication)
     /// Never called here.
     func applicationWillResignActive(_ application: UIApplication)
-    /// Never called here: launches are told by their expiration handler.
+    /// Never called here: launches get a call of their expiration handler instead.
     func applicationWillTerminate(_ application: UIApplication)
     /// Never called here.
     func applicationDidReceiveMemoryWarning(_ application: UIApplication)

@@ -76,7 +76,7 @@ public struct OSLogPrivacy: Sendable {
 
 /// Hashes of private values: the same in every launch on this machine, others on the next machine.
 ///
-/// They distinguish values. Somebody with access to the machine can find a value by trying every likely one.
+/// They distinguish values. A person with access to the machine can find a value by trying every likely one.
 enum ValueHash {
     private static let salt: [UInt8] =
         FileManager.default.contents(atPath: "/etc/machine-id").map(Array.init) ?? []

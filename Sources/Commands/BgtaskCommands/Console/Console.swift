@@ -91,7 +91,7 @@ struct Console: Sendable {
             finding = "no host answers there (\(cause))\(besides)"
         case .broken(let socket, let cause):
             subject = socket
-            finding = "the host gave no proper answer (\(cause))"
+            finding = "the connection to the host failed (\(cause))"
         }
         return ErrorMessage(
             SubmissionError(

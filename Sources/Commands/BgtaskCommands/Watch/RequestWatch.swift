@@ -174,7 +174,8 @@ struct RequestWatch {
         case .hostStopping, nil:
             throw ControlClientError.broken(
                 socket: client.socketPath,
-                finding: "it stops; \(request) stays stored and runs when it is back")
+                finding:
+                    "it is stopping. \(request) stays stored, and can run when the host has started again")
         }
         if console.json {
             var answer = Answer(request: request, identifier: identifier)

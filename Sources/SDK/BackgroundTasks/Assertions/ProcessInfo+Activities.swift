@@ -24,7 +24,7 @@ extension ProcessInfo {
         /// What a user asked for, while the machine may sleep.
         public static let userInitiatedAllowingIdleSystemSleep = Self(
             rawValue: userInitiated.rawValue & ~idleSystemSleepDisabled.rawValue)
-        /// What nobody asked for.
+        /// Work that the user did not ask for.
         public static let background = Self(rawValue: 0x0000_00FF)
         /// What must not be late.
         public static let latencyCritical = Self(rawValue: 0xFF_0000_0000)
@@ -93,7 +93,7 @@ extension ProcessInfo {
         }
     }
 
-    /// Seconds that the first call of an expiring activity has to return in, once it was told: part of the 5
+    /// Seconds that the first call of an expiring activity has to return in, once it was asked: part of the 5
     /// s that all expiration handlers have together.
     private static let timeToReturn: TimeInterval = 2
 }

@@ -14,7 +14,7 @@ package struct ExpirationSlot: Sendable {
 
     package init() {}
 
-    /// Whether somebody listens, or nothing is waited for any more.
+    /// Whether a handler listens, or nothing is waited for any more.
     package var isSettled: Bool { handler != nil || expiration != nil || isOver }
 
     /// What to do after a call to stop.
@@ -23,7 +23,7 @@ package struct ExpirationSlot: Sendable {
         case call(Handler)
         /// No handler listens: end the launch.
         case end
-        /// It was told before, or is over.
+        /// It was asked before, or is over.
         case nothing
     }
 

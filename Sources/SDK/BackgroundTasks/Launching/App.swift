@@ -10,7 +10,7 @@ package final class App: Sendable {
     static let callQueue = DispatchQueue(label: "BackgroundTasks.calls", attributes: .concurrent)
 
     private struct State {
-        /// `nil` until somebody asks: then a host is looked for.
+        /// `nil` until the first call, which looks for a host.
         var host: (any AppHost)?
         var hasLaunched = false
         var registrations: [String: Registration] = [:]

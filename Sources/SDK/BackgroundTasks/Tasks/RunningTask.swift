@@ -76,7 +76,7 @@ package final class RunningTask: Sendable {
 
     private func expire(_ expiration: Expiration) {
         // The app's other promises end with the launch: everything is killed at the same deadline.
-        // A little before it, so that what leaked is told.
+        // A little before it, so that leaks are reported.
         if App.shared.host.isLaunch {
             AssertionBook.shared.expire(within: expiration.grace - min(0.25, expiration.grace / 8))
         }
@@ -142,7 +142,7 @@ package final class RunningTask: Sendable {
         guard let watch = first else { return }
         watch?.stop()
         tell()
-        // Only now: who hears of the completion ends the process, and what the host was not told is lost with
+        // Only now: the completion ends the process, and what the host has not received is lost with
         // it.
         let completions = state.withLock { state in
             state.success = success
