@@ -162,7 +162,7 @@ def _section(result):
     if any(subject.get("median", 0) > 0 for subject in result["subjects"]):
         out += [f"![{result['title']}](whole-host/{result['row']}.svg)", ""]
     out += [textwrap.fill(f"- {note}", 110, subsequent_indent="  ") for note in _notes(result)]
-    out += [f"- {result['date']}: {_noise(result)}", ""]
+    out += [textwrap.fill(f"- {result['date']}: {_noise(result)}", 110, subsequent_indent="  "), ""]
     remark = REMARKS / f"{result['row']}.md"
     if remark.exists():
         out += [remark.read_text(encoding="utf-8").strip(), ""]
