@@ -74,7 +74,7 @@ public struct MemoryStore: Equatable, Sendable {
         if let other = pending[request.identifier] { requests[other] = nil }
         requests[request.id] = RequestRecord(request: request, state: .pending)
         pending[request.identifier] = request.id
-        lastRequest = max(lastRequest, request.id.rawValue)
+        facts.lastRequest = max(facts.lastRequest, request.id.rawValue)
     }
 
     /// Keeps a note; readers see it at once.
