@@ -130,7 +130,8 @@ import Testing
             await recorder.run()
             moments.advance(by: .seconds(1000))
         }
-        let history = ConditionHistory(recordedIn: folder.path, since: start)
+        let history = ConditionHistory(
+            recordedIn: try RecordedLog.files(in: folder.path), since: start)
         #expect(
             history.entries.map(\.at) == [
                 start, start + .seconds(100), start + .seconds(1100), start + .seconds(1200),

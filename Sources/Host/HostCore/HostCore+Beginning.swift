@@ -14,7 +14,6 @@ extension HostCore {
         firstSettings = beginning.settings
         registered = beginning.registered
         conditions = beginning.conditions
-        history = beginning.history
         launchedApps = beginning.facts.launchedApps
         lastRequest = beginning.facts.lastRequest
         lastLaunch = beginning.facts.lastLaunch

@@ -10,6 +10,9 @@ extension HostCore {
         feed(.conditionsChanged(conditions))
     }
 
+    /// What was before the host began goes before what it has seen since.
+    mutating func take(_ past: ConditionHistory) { history = past.followed(by: history) }
+
     /// What a handler of a bundle may know now.
     func handlerConditions(of bundle: BundleIdentifier) -> HandlerConditions {
         HandlerConditions(conditions, refresh: scheduler.refreshPermission(of: bundle))

@@ -47,6 +47,7 @@ public struct HostCore: Sendable {
     var conditions = Conditions(
         power: .unknown, lowPowerMode: .unknown, network: .unknown, thermal: .unknown, user: .unknown,
         pressure: .unknown, gpu: .unknown)
+    /// Begins with the host; what was before comes by ``HostInput/history(_:)``.
     var history = ConditionHistory()
     var localTimeOffset: Duration?
     var isGoingToSleep = false
@@ -123,6 +124,7 @@ public struct HostCore: Sendable {
         case .filesChanged(let paths): filesChanged(paths)
         case .unwatchable(let path, let problem):
             log(.warning, "\(path) can't be watched for schedules: \(problem)")
+        case .history(let past): take(past)
         case .followed(let isFollowed): self.isFollowed = isFollowed
         case .stop: stop()
         case .killAll: killAll()

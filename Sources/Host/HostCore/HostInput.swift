@@ -48,6 +48,8 @@ public enum HostInput: Sendable {
     case filesChanged(Set<String>)
     /// A file that ``HostWork/watchFiles(_:)`` named can't be watched.
     case unwatchable(path: String, problem: String)
+    /// What the machine was like in the weeks before the host began; comes when it has been read.
+    case history(ConditionHistory)
     /// Whether a client follows the events of the host: only then is it worth finding out what keeps each
     /// request.
     case followed(Bool)
@@ -92,8 +94,6 @@ public struct HostBeginning: Sendable {
     public var registered: RegistrySnapshot
     /// What the machine is like.
     public var conditions: Conditions
-    /// What it was like in the last weeks.
-    public var history: ConditionHistory
     /// What the store remembers.
     public var facts: StoredFacts
     /// Launches that a dead host left; they are ended in the store already.
@@ -116,7 +116,6 @@ public struct HostBeginning: Sendable {
         self.settings = settings
         self.registered = registered
         self.conditions = conditions
-        history = ConditionHistory()
         facts = StoredFacts()
         lost = []
         pending = []

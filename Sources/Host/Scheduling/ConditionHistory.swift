@@ -41,6 +41,13 @@ public struct ConditionHistory: Equatable, Sendable {
         entries.removeFirst(max(firstKept, entries.count - Self.capacity * 3 / 4))
     }
 
+    /// This history, and then that of a later time.
+    public func followed(by later: ConditionHistory) -> ConditionHistory {
+        var whole = self
+        for entry in later.entries { whole.note(entry.conditions, at: entry.at) }
+        return whole
+    }
+
     /// The changes of a window: first what was in force when it began; empty if nothing is known of its
     /// beginning.
     func changes(from start: WallTime, to end: WallTime) -> ArraySlice<Entry> {

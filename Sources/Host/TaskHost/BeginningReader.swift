@@ -3,7 +3,6 @@ import HostCore
 import HostSettings
 import Launching
 import LinuxSystem
-import Recording
 import RequestStore
 import Scheduling
 import SystemConditions
@@ -60,11 +59,6 @@ struct BeginningReader: Sendable {
             beginning.lastLaunches[identifier] = newest?.startedAt
         }
         beginning.boot = try? SmallFile.read("/proc/sys/kernel/random/boot_id").filter { !$0.isWhitespace }
-        if configuration.recordingSize != nil {
-            beginning.history = ConditionHistory(
-                recordedIn: configuration.recordingDirectory,
-                since: now.wall + (.zero - ConditionHistory.span))
-        }
         try await store.prune(
             keepingNewest: configuration.keptLaunches,
             olderThan: WallTime(sinceEpoch: now.wall.sinceEpoch - configuration.keptAge))

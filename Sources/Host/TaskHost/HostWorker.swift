@@ -3,6 +3,8 @@ import Dispatch
 import HandlerRegistry
 import HostCore
 import LinuxSystem
+import Recording
+import Scheduling
 import Synchronization
 import SystemConditions
 import TaskModel
@@ -91,6 +93,16 @@ final class HostWorker: Sendable {
     func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { answer in
             reading.async { answer.resume(returning: body()) }
+        }
+    }
+
+    /// Reads the conditions of earlier runs of the host out of the recording, which may have 64 MiB of JSON.
+    ///
+    /// Takes seconds. Forecasts know less until then; nothing else needs them.
+    func readHistory(in files: [String], since start: WallTime) {
+        if files.isEmpty { return }
+        DispatchQueue.global(qos: .utility).async { [inbox] in
+            inbox.put(.history(ConditionHistory(recordedIn: files, since: start)))
         }
     }
 

@@ -124,12 +124,16 @@ public actor TaskHost: Service {
         defer { end() }
         try await launcher.start()
         let beginning = try await beginningReader.read()
+        // Before the recorder adds a file of its own.
+        let recordings =
+            recorder == nil ? [] : (try? RecordedLog.files(in: configuration.recordingDirectory)) ?? []
         recorder?.begin(at: moments.now(), isContinued: false)
         let changes = try registry.changes()
         let settingsChanges = try settingsFiles.changes()
         inbox.open(with: .begin(beginning))
         takeIn()
         endWaiting()
+        worker.readHistory(in: recordings, since: moments.now().wall + (.zero - ConditionHistory.span))
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
                 // Snapshots are asked for when they are taken in, so that an older one can't come last.
