@@ -50,7 +50,6 @@ let logging = product("Logging", of: "swift-log")
 let serviceLifecycle = product("ServiceLifecycle", of: "swift-service-lifecycle")
 let yaml = product("Yams", of: "Yams")
 let nio = ["NIOCore", "NIOPosix"].map { product($0, of: "swift-nio") }
-let nioCore = product("NIOCore", of: "swift-nio")
 let hummingbird = ["Hummingbird", "HummingbirdCore"].map { product($0, of: "hummingbird") }
 
 // MARK: Kinds of target
@@ -184,8 +183,8 @@ let package = Package(
             ]),
         module(
             "ControlServer", in: "Sources/Host",
-            uses: ["ControlWire", "LinuxSystem", "StrictFiles", "TaskModel"] + hummingbird
-                + [logging, nioCore, serviceLifecycle]),
+            uses: ["ControlWire", "LinuxSystem", "StrictFiles", "TaskModel"] + hummingbird + nio
+                + [logging, serviceLifecycle]),
 
         // MARK: Commands
         program(

@@ -4,7 +4,9 @@ import HummingbirdCore
 public import LinuxSystem
 public import Logging
 import NIOCore
+import NIOPosix
 public import ServiceLifecycle
+public import TaskModel
 
 /// The control channel: HTTP and JSON on a Unix socket (Documentation/ControlAPI.md).
 ///
@@ -34,6 +36,7 @@ public struct ControlServer: Service {
     private let limits: Limits
     private let logger: Logger
     private let owner: UInt32
+    private let moments: any MomentSource
     private let onServing: @Sendable () async -> Void
 
     /// Creates a server; nothing is touched before `run()`.
@@ -43,16 +46,19 @@ public struct ControlServer: Service {
     ///   - socketPath: Where clients look; absolute.
     ///   - limits: What clients may take.
     ///   - logger: Gets the server's own lines.
+    ///   - moments: The clock of the `Date` header.
     ///   - onServing: Called once the socket is there and accepts connections.
     /// - Throws: ``SocketFileError`` if no socket can have that path.
     public init(
         host: any HostControl, socketPath: String, limits: Limits = Limits(), logger: Logger,
+        moments: any MomentSource = SystemClocks(),
         onServing: @escaping @Sendable () async -> Void = {}
     ) throws(SocketFileError) {
         self.host = host
         file = try ControlSocketFile(path: socketPath)
         self.limits = limits
         self.logger = logger
+        self.moments = moments
         self.onServing = onServing
         owner = PeerCredentials.ownUser
     }
@@ -73,12 +79,13 @@ public struct ControlServer: Service {
         http.httpDecoder.maxHeaderListSize = 16 << 10
         http.httpDecoder.maxHeaderFieldSize = 8 << 10
         http.httpDecoder.maxHeaderFieldCount = 64
-        let application = Application(
-            router: router(),
-            server: .http1(configuration: http),
-            configuration: ApplicationConfiguration(
+        // The library's server without its application, which would wake once a second to know the date.
+        let server = try HTTPServerBuilder.http1(configuration: http).buildServer(
+            configuration: ServerConfiguration(
                 address: .unixDomainSocket(path: file.temporaryPath),
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections, logger: quiet)),
+            eventLoopGroup: loop.group, logger: quiet,
+            responder: responder(),
             onServerRunning: { [file, logger, onServing] channel in
                 do throws(SystemCallError) {
                     try file.publish()
@@ -89,11 +96,39 @@ public struct ControlServer: Service {
                     publication.fail(error)
                     channel.close(promise: nil)
                 }
-            },
-            eventLoopGroupProvider: .shared(loop.group), logger: quiet)
+            })
         defer { file.remove() }
-        try await withTaskExecutorPreference(loop) { try await application.run() }
+        try await withTaskExecutorPreference(loop) { try await server.run() }
         try publication.check()
+    }
+
+    /// Answers one request on its connection.
+    private func responder() -> HTTPChannelHandler.Responder {
+        let (router, date) = (router().buildResponder(), DateHeader())
+        let (logger, moments) = (quiet, moments)
+        return { request, writer, channel in
+            let source = ApplicationRequestContextSource(channel: channel, logger: logger)
+            var response: Response
+            do {
+                response = try await router.respond(to: request, context: ControlContext(source: source))
+            } catch {
+                // The middleware answers every error but a cancellation.
+                response = Response(status: .internalServerError)
+            }
+            response.headers[.date] = date.text(at: moments.now().wall)
+            do {
+                try await writer.write(response: response.head, body: response.body)
+            } catch {
+                // Not the error itself: the library answers one of its parser with a second response.
+                throw ResponseError.notWritten
+            }
+        }
+    }
+
+    /// Why a response could not be written.
+    private enum ResponseError: Error {
+        /// The client is gone, or its request turned out to be malformed in the middle of the response.
+        case notWritten
     }
 
     private func router() -> Router<ControlContext> {
