@@ -272,7 +272,8 @@ let package = Package(
         tests(
             "HostCoreTests",
             use: [
-                "HandlerRegistry", "HostCore", "HostSettings", "Launching", "MemoryStore", "RequestStore",
+                "ControlWire", "HandlerRegistry", "HostCore", "HostSettings", "Launching", "MemoryStore",
+                "RequestStore",
                 "Scheduling", "TaskHostTestSupport", "TaskModel",
             ], settings: optimized),
         tests(

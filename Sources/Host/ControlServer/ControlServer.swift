@@ -4,7 +4,6 @@ import HummingbirdCore
 public import LinuxSystem
 public import Logging
 import NIOCore
-import NIOPosix
 public import ServiceLifecycle
 public import TaskModel
 

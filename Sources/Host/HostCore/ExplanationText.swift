@@ -1,18 +1,209 @@
 import ControlWire
 import TaskModel
 
-/// Records of decisions as JSON text of the control channel's own messages, for the store.
+/// Records of decisions as text for the store.
+///
+/// Since version 2 the text is short, because a host keeps one for each launch: a JSON array without keys,
+/// without what every policy says that has no objection, and with numbers for the names that it knows
+/// (Documentation/Store.md). Before, it was the control channel's message, which is still read.
 enum ExplanationText {
     static func encode(_ explanation: Explanation?) -> String? {
-        guard let explanation, let line = try? ControlJSON.line(ExplanationMessage(explanation)) else {
-            return nil
+        explanation.map { explanation in
+            var text = ArrayText()
+            text.append(2)
+            text.append(Int64(explanation.question == .start ? 0 : 1))
+            text.append(explanation.at.milliseconds)
+            text.append(decimal: explanation.score)
+            text.append(decimal: explanation.threshold)
+            text.append(explanation.scoreSuffices?.milliseconds)
+            for verdict in explanation.verdicts { append(verdict, explanation.at, to: &text) }
+            return text.closed
         }
-        return String(decoding: line, as: UTF8.self)
     }
 
-    /// `nil` for text of an older host, which kept less.
+    /// `nil` for text that this host does not know.
     static func decode(_ text: String?) -> Explanation? {
         guard let text else { return nil }
+        if text.utf8.first == UInt8(ascii: "[") {
+            return try? ControlJSON.decode(ShortExplanation.self, from: text).explanation
+        }
         return try? ControlJSON.decode(ExplanationMessage.self, from: text).explanation
+    }
+
+    /// A verdict without objection, opinion and reason is its policy alone.
+    private static func append(_ verdict: Verdict, _ at: WallTime, to text: inout ArrayText) {
+        let since = verdict.since.map { $0.milliseconds - at.milliseconds }
+        let isSilent =
+            verdict.decision == .proceed && verdict.score == 1 && verdict.weight == 0
+            && verdict.rationale.isEmpty && since == nil
+        if isSilent { return text.append(named: verdict.policy) }
+        text.open()
+        text.append(named: verdict.policy)
+        text.append(Int64(decisions.firstIndex(of: verdict.decision) ?? 0))
+        text.append(decimal: verdict.score)
+        text.append(decimal: verdict.weight)
+        text.append(since)
+        for rationale in verdict.rationale {
+            text.open()
+            text.append(named: rationale.quantity)
+            text.append(named: rationale.required)
+            text.append(named: rationale.observed)
+            let change = rationale.earliestChange.map { $0.milliseconds - at.milliseconds }
+            if change != nil || rationale.remedy != nil { text.append(change) }
+            if let remedy = rationale.remedy { text.append(named: remedy) }
+            text.close()
+        }
+        text.close()
+    }
+
+    /// By their numbers in the text; only ever added to at the end.
+    static let decisions: [Decision] = [.proceed, .mustNotProceed, .absolutelyMustNotProceed]
+
+    /// Names and phrases by their numbers in the text; only ever added to at the end.
+    ///
+    /// A text that is not here is written out, so that the list need not have all.
+    static let names = [
+        "Permission", "EarliestBeginDate", "ExternalPower", "Network", "Resources", "RequiredConditions",
+        "BatteryLevel", "LowPowerMode", "Pressure", "Thermal", "DeviceActivity", "RefreshAllowed",
+        "Dismissed",
+        "Usage", "Conduct", "Budget", "RateLimit", "OneLaunchPerIdentifier", "Concurrency", "Coalescing",
+        "Score", "externalPower", "batteryLevel", "lowPowerMode", "pressure", "thermal", "deviceActivity",
+        "network", "usage", "conduct", "cpuTime", "launchesToday", "discretionaryLaunches",
+        "launchesUnderWay", "score", "timeSinceLaunch", "launchesWithinHour", "earliestBeginDate",
+        "connected",
+        "connected, by preference", "unmetered, by preference", "off", "none", "nominal", "idle", "active",
+        "unknown", "idle, by preference", "nothing of note", "no kills, crashes or leaks for 7 days",
+        "0 s spent", "fewer than 2", "0", "1", "1 or more, by preference", "less than 30 min spent today",
+        "usually used within the hour, by preference",
+    ]
+    static let numbers = Dictionary(
+        names.enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })
+}
+
+/// A JSON array as it grows; written by hand, because every launch waits for it.
+private struct ArrayText {
+    private var text = "["
+    private var needsComma = false
+
+    var closed: String { text + "]" }
+
+    mutating func open() {
+        separate()
+        text += "["
+        needsComma = false
+    }
+
+    mutating func close() {
+        text += "]"
+        needsComma = true
+    }
+
+    mutating func append(_ number: Int64?) { put(number.map { "\($0)" } ?? "null") }
+
+    mutating func append(decimal number: Double?) {
+        guard let number, number.isFinite else { return put("null") }
+        put(Int64(exactly: number).map { "\($0)" } ?? "\(number)")
+    }
+
+    /// A name as its number, if it has one.
+    mutating func append(named name: String) {
+        if let number = ExplanationText.numbers[name] { return append(number) }
+        separate()
+        text += "\""
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\u{0}"..<" ":
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+
+    private mutating func put(_ word: String) {
+        separate()
+        text += word
+    }
+
+    private mutating func separate() {
+        if needsComma { text += "," }
+        needsComma = true
+    }
+}
+
+/// The short text's values.
+private struct ShortExplanation: Decodable {
+    var explanation: Explanation
+
+    init(from decoder: any Decoder) throws {
+        var values = try decoder.unkeyedContainer()
+        guard try values.decode(Int.self) == 2 else {
+            throw DecodingError.dataCorruptedError(in: values, debugDescription: "it is of another version")
+        }
+        let question: Explanation.Question = try values.decode(Int.self) == 0 ? .start : .stop
+        let at = WallTime(milliseconds: try values.decode(Int64.self))
+        explanation = Explanation(question: question, at: at, verdicts: [])
+        explanation.score = try values.decodeOptional(Double.self)
+        explanation.threshold = try values.decodeOptional(Double.self)
+        explanation.scoreSuffices = try values.decodeOptional(Int64.self).map(WallTime.init(milliseconds:))
+        while !values.isAtEnd { explanation.verdicts.append(try Self.verdict(&values, at)) }
+    }
+
+    private static func verdict(
+        _ values: inout any UnkeyedDecodingContainer, _ at: WallTime
+    ) throws -> Verdict {
+        if let policy = try? values.decode(Name.self) {
+            return Verdict(policy: policy.text, decision: .proceed, score: 1, weight: 0, rationale: [])
+        }
+        var fields = try values.nestedUnkeyedContainer()
+        let policy = try fields.decode(Name.self).text
+        let number = try fields.decode(Int.self)
+        guard ExplanationText.decisions.indices.contains(number) else {
+            throw DecodingError.dataCorruptedError(in: fields, debugDescription: "it has no such decision")
+        }
+        var verdict = Verdict(
+            policy: policy, decision: ExplanationText.decisions[number],
+            score: try fields.decodeOptional(Double.self) ?? .nan,
+            weight: try fields.decodeOptional(Double.self) ?? .nan, rationale: [])
+        verdict.since = try fields.decodeOptional(Int64.self).map { at + .milliseconds($0) }
+        while !fields.isAtEnd {
+            var parts = try fields.nestedUnkeyedContainer()
+            var rationale = Rationale(
+                quantity: try parts.decode(Name.self).text, required: try parts.decode(Name.self).text,
+                observed: try parts.decode(Name.self).text)
+            if !parts.isAtEnd {
+                rationale.earliestChange = try parts.decodeOptional(Int64.self).map { at + .milliseconds($0) }
+            }
+            if !parts.isAtEnd { rationale.remedy = try parts.decode(Name.self).text }
+            verdict.rationale.append(rationale)
+        }
+        return verdict
+    }
+}
+
+/// A name: its number, or itself.
+private struct Name: Decodable {
+    var text: String
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if let number = try? value.decode(Int.self) {
+            guard ExplanationText.names.indices.contains(number) else {
+                throw DecodingError.dataCorruptedError(in: value, debugDescription: "it has no such name")
+            }
+            text = ExplanationText.names[number]
+        } else {
+            text = try value.decode(String.self)
+        }
+    }
+}
+
+extension UnkeyedDecodingContainer {
+    /// `nil` for `null`.
+    fileprivate mutating func decodeOptional<Value: Decodable>(_ type: Value.Type) throws -> Value? {
+        try decodeNil() ? nil : decode(type)
     }
 }
