@@ -40,7 +40,7 @@ import Testing
         var explanation = Explanation(question: .stop, at: Self.at, verdicts: [])
         #expect(ExplanationText.decode(ExplanationText.encode(explanation)) == explanation)
         for decision in Decision.allCases {
-            let texts = ["", "quo\"te \\ line\nbreak \u{1} tab\t", "Zürich 日本 🙂", "thermal", "42"]
+            let texts = ["", "quo\"ted \\ line\nbreak \u{1} tab\t", "Zürich 日本 🙂", "thermal", "42"]
             for text in texts {
                 for remedy in [nil, "bgtask cancel \(text)", text] {
                     for change in [nil, Self.at + .seconds(3)] {
