@@ -54,6 +54,8 @@ import Testing
         #expect(monitor.nextSampleIn == .seconds(2))
         _ = monitor.sample(at: Self.at(41), usage: .milliseconds(47_999))
         #expect(monitor.nextSampleIn == .milliseconds(100))
+        // Looks at the memory every second read no CPU time before this.
+        #expect(monitor.nextSampleAt == Self.at(41) + .milliseconds(100))
     }
 
     @Test func `use that has left the window does not count`() {

@@ -80,6 +80,15 @@ struct CPUMonitor: Equatable, Sendable {
         return max(wanted / cores, least, .milliseconds(5))
     }
 
+    /// When the quota, or the half that warns, could first be spent, on CLOCK_MONOTONIC; `nil` without a
+    /// limit.
+    ///
+    /// A look before that can't find anything.
+    var nextSampleAt: Duration? {
+        guard let next = nextSampleIn, let newest = samples.last else { return nil }
+        return newest.at + next
+    }
+
     /// Drops samples that no later window can need: all before the newest one that is not inside.
     private mutating func forgetSamples(before start: Duration) {
         guard let keep = samples.lastIndex(where: { $0.at <= start }), keep > 0 else { return }

@@ -13,18 +13,14 @@ extension LauncherCore {
         guard launch.life.stage == .running else { return }
         // Where the kernel keeps the memory limit, and no CPU limit is in force, there is nothing to check.
         let memory = launch.memoryBefore == nil ? Self.memoryInterval : nil
-        guard let next = [launch.monitor?.nextSampleIn, memory].compactMap(\.self).min() else { return }
+        let cpu = launch.monitor?.nextSampleAt.map { $0 - moments.now().monotonic }
+        guard let next = [cpu, memory].compactMap(\.self).min() else { return }
         launch.monitorTimer = after(next) { [self] in look(at: launch) }
     }
 
     private func look(at launch: RunningLaunch) {
         guard launch.life.stage == .running else { return }
-        let finding =
-            launch.monitor?.sample(at: moments.now().monotonic, usage: launch.cpuTime().0) ?? .within
-        let isPastHalf = launch.monitor?.isPastHalf ?? false
-        launch.setHalved(isPastHalf)
-        if isPastHalf { sampleThreads(of: launch) }
-        switch finding {
+        switch lookAtCPU(of: launch) {
         case .within:
             break
         case .half(let message):
@@ -46,6 +42,17 @@ extension LauncherCore {
             return
         }
         scheduleMonitor(launch)
+    }
+
+    /// Measures the CPU time, unless the look is for the memory and no limit can have been reached.
+    private func lookAtCPU(of launch: RunningLaunch) -> CPUMonitor.Finding {
+        let now = moments.now().monotonic
+        guard let due = launch.monitor?.nextSampleAt, due <= now else { return .within }
+        let finding = launch.monitor?.sample(at: now, usage: launch.cpuTime().0) ?? .within
+        let isPastHalf = launch.monitor?.isPastHalf ?? false
+        launch.setHalved(isPastHalf)
+        if isPastHalf { sampleThreads(of: launch) }
+        return finding
     }
 
     /// What every launch that has a process has used.

@@ -55,6 +55,8 @@ final class RunningLaunch: @unchecked Sendable {
 
     // MARK: Monitors
     var clock: ControlGroupClock?
+    /// Its group's memory; made at the first look at it.
+    var groupMemory: GroupMemory?
     var usageBefore = Duration.zero
     /// What was counted in its group before it came; `nil` where the memory controller is not delegated.
     var memoryBefore: MemoryEvents?
@@ -120,6 +122,7 @@ final class RunningLaunch: @unchecked Sendable {
     /// It lives in a group from now on, of which so much was counted before.
     func enter(_ group: ControlGroup, counted count: GroupCount) {
         self.group = group
+        groupMemory = nil
         clock = count.clock
         usageBefore = count.usage
         memoryBefore = count.memory
@@ -133,7 +136,8 @@ final class RunningLaunch: @unchecked Sendable {
 
     /// Resident memory of all its processes that can be found.
     func residentBytes() -> Int64 {
-        let resident = ProcessUsage.residentBytes(of: processes)
+        if groupMemory == nil, let group { groupMemory = try? GroupMemory(of: group) }
+        let resident = groupMemory?.residentBytes() ?? ProcessUsage.residentBytes(of: processes)
         peakResident = max(peakResident, resident)
         return resident
     }

@@ -1,0 +1,47 @@
+import Foundation
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import LinuxSystem
+
+/// The memory of a group's processes, as it is looked at every second.
+@Suite(.system) struct GroupMemoryTests {
+    @Test func `what kept descriptors show is what reading the files shows, as processes come and go`() throws
+    {
+        guard case .success(let own) = ControlGroup.own(),
+            let group = try? own.child("bgtask-test-\(UUID().uuidString)")
+        else {
+            print("skipped: no cgroup v2 here")
+            return
+        }
+        defer { try? group.remove() }
+        let memory = try GroupMemory(of: group)
+        #expect(memory.residentBytes() == 0)
+        var processes: [Process] = []
+        func end(_ process: Process) {
+            _ = kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        // More than are kept.
+        for count in 1...10 {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sleep")
+            process.arguments = ["1000"]
+            try process.run()
+            processes.append(process)
+            try SmallFile.write("\(process.processIdentifier)", to: group.path + "/cgroup.procs")
+            #expect(group.processes.count == count)
+            #expect(memory.residentBytes() == ProcessUsage.residentBytes(of: group.processes))
+            if count == 8 {
+                for _ in 0..<10 { #expect(memory.residentBytes() > 0) }
+                #expect(memory.openCount == 8, "each file is opened once, however often it is looked at")
+            }
+        }
+        #expect(memory.residentBytes() > 0)
+        for process in processes.prefix(5) { end(process) }
+        #expect(memory.residentBytes() == ProcessUsage.residentBytes(of: group.processes))
+        for process in processes.dropFirst(5) { end(process) }
+        #expect(memory.residentBytes() == 0)
+    }
+}
