@@ -28,12 +28,12 @@ struct ErrorMiddleware: RouterMiddleware {
             throw error
         } catch {
             let cause = "\(request.method.rawValue) \(Printable.text(request.uri.path)): \(error)"
-            guard context.channel.isActive else {
+            if context.channel.isActive {
+                logger.error("a request failed: \(cause)")
+            } else {
                 // The answer has no reader. A client that is killed is not a fault of the host.
                 logger.debug("a client left before it had its answer: \(cause)")
-                throw error
             }
-            logger.error("a request failed: \(cause)")
             let message = ErrorMessage(
                 .internalError, subject: Printable.text(request.uri.path),
                 finding: "the host failed to answer",
