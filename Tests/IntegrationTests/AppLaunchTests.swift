@@ -118,7 +118,9 @@ import Testing
         let bundle = try #require(try (host.json("settings") as? [[String: Any]])?.first)
         #expect(bundle["lastUsed"] is NSNull, "\(bundle)")
         let unknown = host.run("open", "com.example.nobody")
-        #expect(unknown.status == 4 && unknown.errors.contains("no installed manifest has this bundle"), "\(unknown)")
+        #expect(
+            unknown.status == 4 && unknown.errors.contains("no installed manifest has this bundle"),
+            "\(unknown)")
         #expect(host.stop() == 0)
     }
 

@@ -7,10 +7,10 @@ struct LaunchCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "launch", abstract: "Starts a task now, whatever the conditions are.",
         discussion: """
-            The host does not ask its policies, but the manifest must permit the task. If a request
+            The host does not ask its policies, but the manifest must permit the task. If a request \
             of the task is pending, that request starts; otherwise, the host makes one.
 
-            With --debug, the process stops before its handler begins, and waits for a debugger.
+            With --debug, the process stops before its handler begins, and waits for a debugger. \
             The time that it waits does not count as run time.
 
             Examples:

@@ -8,9 +8,9 @@ struct OpenCommand: HostCommand {
         commandName: "open",
         abstract: "Launches the app of a bundle, so that it can submit its first requests.",
         discussion: """
-            An app is a plugin that exports bgtask_app_entry. Every plugin that uses the Swift module
-            BackgroundTasks does. The host launches an app by itself when you install it, and when its
-            library changes. This command launches it again. It counts as a use of the bundle and ends
+            An app is a plugin that exports bgtask_app_entry. Every plugin that uses the Swift module \
+            BackgroundTasks does. The host launches an app by itself when you install it, and when its \
+            library changes. This command launches it again. It counts as a use of the bundle and ends \
             a dismissal.
 
             Examples:

@@ -7,7 +7,7 @@ struct PendingCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "pending", abstract: "Lists the pending requests, and why each of them waits.",
         discussion: """
-            The last column gives the first reason. 'bgtask explain IDENTIFIER' gives every
+            The last column gives the first reason. 'bgtask explain IDENTIFIER' gives every \
             reason, and what you can do.
 
             Examples:

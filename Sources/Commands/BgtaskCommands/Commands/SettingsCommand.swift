@@ -35,7 +35,7 @@ struct SettingsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "refresh", abstract: "Sets a bundle's switch for background refresh.",
             discussion: """
-                The host refuses refresh, processing and push requests of a denied bundle, with the code
+                The host refuses refresh, processing and push requests of a denied bundle, with the code \
                 unavailable.
 
                 Examples:
@@ -57,7 +57,7 @@ struct SettingsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "dismiss", abstract: "Records that the user dismissed a bundle.",
             discussion: """
-                The bundle gets no refresh and no push until the user uses it again. Its processing
+                The bundle gets no refresh and no push until the user uses it again. Its processing \
                 tasks still run.
 
                 Examples:

@@ -9,8 +9,8 @@ struct SubmitCommand: HostCommand {
         commandName: "submit",
         abstract: "Asks the host to run a task when its conditions hold.",
         discussion: """
-            The host stores the request before this command returns. With --wait, the command
-            also follows the request until its last attempt ends, and exits with 0 only if that
+            The host stores the request before this command returns. With --wait, the command \
+            also follows the request until its last attempt ends, and exits with 0 only if that \
             attempt succeeded.
 
             Examples:

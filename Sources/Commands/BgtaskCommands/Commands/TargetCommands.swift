@@ -7,7 +7,7 @@ struct CancelCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Cancels a request, or stops a running launch.",
         discussion: """
-            A pending request is removed. A running launch is asked to stop, with the reason cancelledByUser; if it
+            A pending request is removed. A running launch is asked to stop, with the reason cancelledByUser; if it \
             still runs when its grace period ends, the host kills it.
 
             Examples:

@@ -6,7 +6,7 @@ struct UsedCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "used", abstract: "Records that the user uses a bundle now.",
         discussion: """
-            The host learns at which hours the user uses the bundle, and prefers to run its tasks just
+            The host learns at which hours the user uses the bundle, and prefers to run its tasks just \
             before. If the user had dismissed the bundle, the dismissal ends.
 
             Examples:
