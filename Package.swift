@@ -279,7 +279,8 @@ let package = Package(
         tests(
             "TaskHostTests",
             use: [
-                "HandlerRegistry", "HostCore", "LinuxSystem", "Scheduling", "SystemConditions", "TaskHost",
+                "HandlerRegistry", "HostCore", "Launching", "LinuxSystem", "Scheduling", "SystemConditions",
+                "TaskHost",
                 "TaskModel",
             ]),
         tests("LinkageTests", use: ["TaskHostTestSupport"]),

@@ -1,4 +1,5 @@
 import Foundation
+import Launching
 import LinuxSystem
 import SystemConditions
 import TaskModel
@@ -22,9 +23,14 @@ import Testing
         let registry = HandlerRegistry(
             manifestsDirectory: folder + "/manifests", pluginsDirectory: folder,
             libraryCacheDirectory: folder + "/cache")
+        let inbox = Inbox(on: HostLoop())
+        let (results, continuation) = AsyncStream.makeStream(of: HostInput.self)
+        inbox.serve { while let input = inbox.take() { continuation.yield(input) } }
+        inbox.open(with: .hasWoken)
         let worker = HostWorker(
             configuration: configuration, directories: StateDirectories(root: folder), registry: registry,
-            sensors: ConditionSensors(mode: .simulated, moments: SystemClocks(), onProblem: { _ in }))
+            sensors: ConditionSensors(mode: .simulated, moments: SystemClocks(), onProblem: { _ in }),
+            inbox: inbox)
         let isFree = DispatchSemaphore(value: 0)
         // The queue is busy while the submissions come.
         await withCheckedContinuation { isBusy in
@@ -39,14 +45,14 @@ import Testing
         for ticket in tickets { worker.start(.scan(ticket)) }
         isFree.signal()
         var answered: [WorkTicket] = []
-        for await result in worker.results {
+        for await result in results {
             if case .scanned(let ticket, _) = result { answered.append(ticket) }
             if answered.count == tickets.count { break }
         }
         #expect(answered == tickets)
         #expect(registry.work.scans == 1)
         worker.start(.scan(WorkTicket(rawValue: 101)))
-        for await case .scanned(let ticket, _) in worker.results {
+        for await case .scanned(let ticket, _) in results {
             #expect(ticket.rawValue == 101)
             break
         }
