@@ -4,11 +4,17 @@ import Testing
 
 @testable import HostCore
 
-/// Random histories of a host in a world that fails; a failure names the seed and the smallest history that shows it.
+/// Random histories of a host in a world that fails.
+///
+/// A failure names the seed and the smallest history that shows it, and prints what happened last.
 @Suite struct FaultSimulationTests {
     /// How many histories are played: 20,000, or `BGTASK_HISTORIES`.
     private static let count =
         ProcessInfo.processInfo.environment["BGTASK_HISTORIES"].flatMap(UInt64.init) ?? 20_000
+
+    /// How many lines of a failing history are printed: 40, or `BGTASK_TRACE`.
+    private static let lines =
+        ProcessInfo.processInfo.environment["BGTASK_TRACE"].flatMap(Int.init) ?? 40
 
     @Test(arguments: 0..<8)
     func `no promise is broken, whatever fails and whenever the host dies`(part: UInt64) throws {
@@ -21,7 +27,10 @@ import Testing
                 var cause = "\(error)"
                 do { try small.play() } catch { cause = "\(error)" }
                 Issue.record(
-                    "seed \(small.seed), \(small.steps) steps, faults \(small.faults): \(cause)")
+                    """
+                    seed \(small.seed), \(small.steps) steps, faults \(small.faults): \(cause)
+                    \(small.trace().suffix(Self.lines).joined(separator: "\n"))
+                    """)
                 return
             }
         }

@@ -8,197 +8,54 @@ import TaskModel
 enum VirtualFault: CaseIterable {
     /// A commit fails.
     case fullDisk
-    /// Directories can't be made.
+    /// The store refuses one write of a commit.
+    case refusedWrite
+    /// Directories can't be made, and calendars have no date.
     case noDirectory
     /// The host dies, and another one begins.
     case killedHost
+    /// The host dies between two effects.
+    case cutEffects
     /// The host is stopped, and another one begins.
     case stoppedHost
-    /// Tasks crash, fail, or are killed.
+    /// Tasks crash, fail, or are killed; the launcher dies.
     case badTasks
+    /// Clients leave, and report what is not theirs.
+    case badClients
     /// The machine sleeps.
     case sleep
     /// Conditions change.
     case weather
+    /// Manifests and libraries change.
+    case manifests
+    /// Settings change.
+    case settings
+    /// The wall clock is set.
+    case clock
 }
 
 /// A history of a host that follows from a seed.
 struct RandomHistory {
     let seed: UInt64
-    var steps = 120
+    var steps = 150
     var faults = Set(VirtualFault.allCases)
-
-    /// Two bundles: refresh, processing with and without constraints, one that is retried, one that runs at most once.
-    static let manifests: [Manifest] = {
-        func manifest(_ bundle: String) -> Manifest {
-            func task(_ name: String, _ kind: TaskKind, _ change: (inout TaskDeclaration) -> Void = { _ in })
-                -> TaskDeclaration
-            {
-                var task = TaskDeclaration(pattern: try! IdentifierPattern("\(bundle).\(name)"), kind: kind)
-                change(&task)
-                return task
-            }
-            return Manifest(
-                bundle: try! BundleIdentifier(bundle), library: "lib.so", modes: [.fetch, .processing],
-                tasks: [
-                    task("refresh", .appRefresh),
-                    task("work", .processing) {
-                        $0.retry = RetryDeclaration(attempts: 3, backOff: .seconds(30))
-                    },
-                    task("powered", .processing) { $0.requiresExternalPower = true },
-                    task("once", .processing) { $0.isAtMostOnce = true },
-                    task("export", .continuedProcessing),
-                ], sandbox: SandboxDeclaration())
-        }
-        return [manifest("com.example.a"), manifest("com.example.b")]
-    }()
 
     /// Plays the history.
     ///
     /// - Throws: The first promise that did not hold.
-    func play() throws {
-        var random = SeededNumbers(seed: seed)
-        var world = VirtualWorld(Self.manifests)
-        try world.begin()
-        for _ in 0..<steps {
-            try step(&world, &random)
-            try world.check()
-        }
-        world.conditions = .simulatedStart
-        if world.hasDrained || world.core.phase != .serving {
-            try drain(&world)
-            try world.begin()
-        }
-        world.inputs += [.hasWoken, .conditions(world.conditions)]
-        try world.settle()
-    }
+    func play() throws { _ = try play(isTraced: false) }
 
-    private func step(_ world: inout VirtualWorld, _ random: inout SeededNumbers) throws {
-        func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
-        switch Int.random(in: 0..<100, using: &random) {
-        case 0..<34: try world.takeInput()
-        case 34..<52: world.commit(failing: faults.contains(.fullDisk) && chance(0.1))
-        case 52..<62:
-            guard !world.work.isEmpty else { return }
-            let index = Int.random(in: 0..<world.work.count, using: &random)
-            world.doWork(index, failing: faults.contains(.noDirectory) && chance(0.1))
-        case 62..<76: runTask(&world, &random)
-        case 76..<88: call(&world, &random)
-        case 88..<92:
-            world.pass(.milliseconds(Int64.random(in: 1...3_600_000, using: &random)))
-            world.ring()
-        case 92..<94:
-            guard faults.contains(.weather) else { return }
-            var conditions = Conditions.simulatedStart
-            if chance(0.5) {
-                conditions.power = .known(
-                    PowerCondition(externalPower: false, isCharging: false, batteryPercent: 50))
-            }
-            if chance(0.3) { conditions.user = .known(.active) }
-            world.conditions = conditions
-            world.inputs.append(.conditions(conditions))
-        case 94..<95:
-            guard faults.contains(.sleep) else { return }
-            world.inputs.append(world.core.isGoingToSleep ? .hasWoken : .willSleep)
-        case 95..<98:
-            guard faults.contains(.killedHost) else { return }
-            world.kill()
-            world.pass(.seconds(1))
-            try world.begin()
-        default:
-            guard faults.contains(.stoppedHost), chance(0.3) else { return }
-            try world.hear(.stop)
-            try drain(&world)
-            try world.begin()
-        }
-    }
+    /// Plays the history and tells what happened until the first promise was broken.
+    func trace() -> [String] { (try? play(isTraced: true)) ?? [] }
 
-    /// Lets a host that was stopped come to its end.
-    private func drain(_ world: inout VirtualWorld) throws {
-        for _ in 0..<2000 where !world.hasDrained {
-            if !world.inputs.isEmpty {
-                try world.takeInput()
-            } else if !world.writes.isEmpty {
-                world.commit()
-            } else if !world.work.isEmpty {
-                world.doWork(0)
-            } else if let id = world.tasks.keys.min() {
-                world.end(id, LaunchEnd(outcome: .expired, reason: .hostShutdown))
-            } else {
-                throw BrokenPromise("a host that was stopped never drains")
-            }
+    private func play(isTraced: Bool) throws -> [String] {
+        var player = HistoryPlayer(seed: seed, faults: faults, isTraced: isTraced)
+        do {
+            try player.play(steps)
+        } catch {
+            guard isTraced else { throw error }
         }
-        if !world.hasDrained { throw BrokenPromise("a host that was stopped goes on for ever") }
-        world.kill()
-    }
-
-    private func runTask(_ world: inout VirtualWorld, _ random: inout SeededNumbers) {
-        func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
-        let ids = world.tasks.keys.sorted()
-        guard let id = ids.randomElement(using: &random), let task = world.tasks[id] else { return }
-        guard task.isReady else {
-            world.tasks[id]?.isReady = true
-            world.inputs.append(.launch(.started(id, pid: 7)))
-            return world.inputs.append(.launch(.ready(id, at: world.now)))
-        }
-        switch Int.random(in: 0..<10, using: &random) {
-        case 0, 1:
-            world.inputs.append(
-                .launch(
-                    .progress(id, TaskProgress(completed: Int64.random(in: 0..<9, using: &random), total: 9)))
-            )
-        case 2: world.inputs.append(.launch(.checkpoint(id, [UInt8.random(in: 0..<9, using: &random)])))
-        case 3:
-            let name = ["refresh", "work", "powered"].randomElement(using: &random) ?? "work"
-            var submission = TaskSubmission(
-                identifier: try! TaskIdentifier("\(task.order.bundle).\(name)"), origin: .handler)
-            if chance(0.5) { submission.earliestBeginDate = world.now.wall + .seconds(600) }
-            world.handlerCall { .submit(id, call: $0, submission) }
-        case 4: world.handlerCall { .cancel(id, call: $0, chance(0.5) ? task.order.identifier : nil) }
-        case 5 where faults.contains(.badTasks):
-            world.end(id, LaunchEnd(outcome: chance(0.5) ? .crashed : .lost, reason: .signal))
-        default:
-            var end = LaunchEnd(outcome: .succeeded, reason: nil)
-            if let expiration = task.expiration {
-                end = LaunchEnd(outcome: .expired, reason: expiration)
-                end.neverListened = chance(0.3)
-            } else {
-                end.completion = true
-            }
-            world.end(id, end)
-        }
-    }
-
-    private func call(_ world: inout VirtualWorld, _ random: inout SeededNumbers) {
-        func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
-        let bundle = chance(0.5) ? "com.example.a" : "com.example.b"
-        let name = ["refresh", "work", "powered", "once", "export"].randomElement(using: &random) ?? "work"
-        let identifier = try! TaskIdentifier("\(bundle).\(name)")
-        switch Int.random(in: 0..<10, using: &random) {
-        case 0..<5:
-            var submission = TaskSubmission(identifier: identifier, origin: .client)
-            if chance(0.3) { submission.idempotencyKey = "key-\(Int.random(in: 0..<3, using: &random))" }
-            if chance(0.3) { submission.earliestBeginDate = world.now.wall + .seconds(900) }
-            world.call(.submit(submission, from: nil))
-        case 5 where chance(0.5):
-            let unknown = try! TaskIdentifier("\(bundle).unknown")
-            world.call(
-                [
-                    .submit(TaskSubmission(identifier: unknown, origin: .client), from: nil),
-                    .open(try! BundleIdentifier(bundle)),
-                    .push(try! BundleIdentifier(bundle), payload: nil, .considerate),
-                    .connect([try! IdentifierPattern("\(bundle).unknown")], process: 7),
-                ].randomElement(using: &random)!)
-        case 5: world.call(.cancel(.identifier(identifier)))
-        case 6: world.call(.simulate(identifier, debug: chance(0.3)))
-        case 7: world.call(.expire(.identifier(identifier), .simulated))
-        case 8:
-            world.call(
-                .change(try! BundleIdentifier(bundle), chance(0.5) ? .used : .budget(launches: 40, cpu: nil)))
-        default:
-            let id = RequestID(rawValue: Int64.random(in: 1..<9, using: &random))
-            world.call(.cancel(.request(id)))
-        }
+        return player.world.trace
     }
 
     /// A shorter history, or one with fewer kinds of faults, in which a promise is broken too.
@@ -223,5 +80,158 @@ struct RandomHistory {
             if fails(candidate) { smallest = candidate } else { passing = candidate.steps }
         }
         return smallest
+    }
+}
+
+/// Plays one random history.
+struct HistoryPlayer {
+    var world = VirtualWorld()
+    var random: SeededNumbers
+    let faults: Set<VirtualFault>
+
+    init(seed: UInt64, faults: Set<VirtualFault>, isTraced: Bool) {
+        random = SeededNumbers(seed: seed)
+        self.faults = faults
+        world.isTraced = isTraced
+    }
+
+    mutating func play(_ steps: Int) throws {
+        try world.begin()
+        for _ in 0..<steps {
+            try step()
+            try world.check()
+        }
+        if world.hasDrained || world.core.phase != .serving {
+            try world.drain()
+            try world.begin()
+        }
+        settleWorld()
+        try world.settle()
+    }
+
+    /// Good weather, every manifest and setting as at first, and no bundle dismissed or switched off.
+    private mutating func settleWorld() {
+        world.note { "the world settles" }
+        world.conditions = .simulatedStart
+        world.settings = VirtualManifests.settings[0]
+        world.inputs += [.hasWoken, .conditions(world.conditions), .settings(world.settings)]
+        world.install { $0.restore() }
+        for bundle in VirtualManifests.bundles {
+            world.call(.change(try! BundleIdentifier(bundle), .refresh(.available)))
+            world.call(.change(try! BundleIdentifier(bundle), .used))
+        }
+    }
+
+    // MARK: Chance
+
+    mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
+
+    mutating func chance(_ share: Double, of fault: VirtualFault) -> Bool {
+        // The number is drawn in any case, so that fewer faults leave the rest of the history as it is.
+        chance(share) && faults.contains(fault)
+    }
+
+    mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
+
+    mutating func one<Element>(of elements: [Element]) -> Element? { elements.randomElement(using: &random) }
+
+    // MARK: Steps
+
+    private mutating func step() throws {
+        switch number(0..<100) {
+        case 0..<34:
+            guard chance(0.01, of: .cutEffects) else { return try world.takeInput() }
+            try world.takeInput(cut: number(0..<4))
+            world.kill()
+            try world.begin()
+        case 34..<49: commit()
+        case 49..<58:
+            guard !world.work.isEmpty else { return }
+            let index = number(0..<world.work.count)
+            world.doWork(index, failing: chance(0.1, of: .noDirectory))
+        case 58..<69: runTask()
+        case 69..<75: runClient()
+        case 75..<87: call()
+        case 87..<91:
+            world.pass(.milliseconds(Int64.random(in: 1...3_600_000, using: &random)))
+            world.ring()
+        case 91: changeConditions()
+        case 92: changeConfiguration()
+        case 93: changeSurroundings()
+        case 94: try world.checkExplanations()
+        case 95..<97:
+            guard faults.contains(.killedHost) else { return }
+            world.kill()
+            world.pass(.seconds(1))
+            try world.begin()
+        case 97: try stop()
+        default: try world.takeInput()
+        }
+    }
+
+    private mutating func commit() {
+        if chance(0.1, of: .fullDisk) { return world.commit(failing: true) }
+        guard chance(0.15, of: .refusedWrite) else { return world.commit() }
+        let refused = number(0..<3)
+        var index = 0
+        world.commit {
+            index += 1
+            return index - 1 == refused
+        }
+    }
+
+    private mutating func stop() throws {
+        guard chance(0.3, of: .stoppedHost) else { return }
+        try world.hear(.stop)
+        for _ in 0..<number(0..<6) where !world.hasDrained { try world.takeInput() }
+        if chance(0.3), !world.hasDrained {
+            try world.hear(.killAll)
+            try world.checkKilled()
+        }
+        try world.drain(isPatient: chance(0.5))
+        try world.begin()
+    }
+
+    private mutating func changeConditions() {
+        if chance(0.3, of: .sleep) {
+            if !world.core.isGoingToSleep { world.inputs.append(.willSleep) }
+        }
+        if world.core.isGoingToSleep, chance(0.8) { world.inputs.append(.hasWoken) }
+        guard faults.contains(.weather) else { return }
+        var conditions = Conditions.simulatedStart
+        if chance(0.4) {
+            conditions.power = .known(
+                PowerCondition(externalPower: false, isCharging: false, batteryPercent: 50))
+        }
+        if chance(0.2) { conditions.user = .known(.active) }
+        world.conditions = conditions
+        world.inputs.append(.conditions(conditions))
+    }
+
+    private mutating func changeConfiguration() {
+        if chance(0.3, of: .settings) {
+            world.settings = VirtualManifests.settings[number(0..<VirtualManifests.settings.count)]
+            world.inputs.append(.settings(world.settings))
+        }
+        guard faults.contains(.manifests) else { return }
+        let bundle = number(0..<VirtualManifests.bundles.count)
+        let variant = chance(0.5) ? .whole : one(of: VirtualManifests.Variant.allCases) ?? .whole
+        let isReplaced = chance(0.3)
+        world.install {
+            $0.change(bundle, to: variant)
+            if isReplaced { $0.replaceLibrary(of: bundle) }
+        }
+    }
+
+    private mutating func changeSurroundings() {
+        switch number(0..<4) {
+        case 0 where faults.contains(.clock):
+            world.setClock(.seconds(Int64.random(in: -172_800...172_800, using: &random)))
+        case 1 where faults.contains(.badTasks):
+            for id in world.tasks.keys.sorted() {
+                world.end(id, LaunchEnd(outcome: .lost, reason: .launcherDied))
+            }
+        default: world.inputs.append(.followed(chance(0.7)))
+        }
     }
 }

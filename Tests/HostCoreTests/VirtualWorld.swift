@@ -14,10 +14,11 @@ struct BrokenPromise: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// A world for a ``HostCore``: a store, tasks, files, people and clocks, all of them values.
+/// A world for a ``HostCore``: a store, tasks, clients, files, people and clocks, all of them values.
 ///
-/// Nothing happens by itself: whoever drives the world says what happens next, so that any effect may fail, its answer may come
-/// late, and the host may die between any two effects. What was promised is checked at every step.
+/// Nothing happens by itself: the driver of the world says what happens next, so that any effect may fail, its
+/// answer may come late, and the host may die between any two effects. What was promised is checked at every
+/// step.
 struct VirtualWorld {
     /// What is going on in a task's process.
     struct VirtualTask {
@@ -32,8 +33,17 @@ struct VirtualWorld {
     var now = Moment(
         boot: .seconds(1000), monotonic: .seconds(1000), wall: WallTime(milliseconds: 1_800_000_000_000))
     var conditions = Conditions.simulatedStart
-    var registered: RegistrySnapshot
-    let settings: SettingsSnapshot
+    var manifests = VirtualManifests()
+    var settings = VirtualManifests.settings[0]
+    /// The host's copies of libraries.
+    var copies: Set<String> = []
+    /// Identifiers whose calendar has no date.
+    var dateless: Set<TaskIdentifier> = []
+    /// How often the wall clock was set.
+    var clockChanges = 0
+
+    // MARK: Under way
+
     /// Heard and not taken by the core yet.
     var inputs: [HostInput] = []
     /// Asked of the store and not committed.
@@ -41,37 +51,57 @@ struct VirtualWorld {
     /// Asked of the worker and not done.
     var work: [HostWork] = []
     var tasks: [LaunchID: VirtualTask] = [:]
+    var clients: [ClientID: VirtualClient] = [:]
+    /// Clients that have left, whose end the host waits for.
+    var awaits: [(ClientID, isDead: Bool)] = []
     var alarm = Wake()
     var hasDrained = false
-    var lastCall = 0
-    var lastHandlerCall: UInt64 = 0
-    /// Calls that nobody has answered.
+
+    // MARK: Calls
+
+    private var lastCall = 0
+    private var lastHandlerCall: UInt64 = 0
+    /// Calls that have no answer.
     var unanswered: Set<CallID> = []
-    var answers: [CallID: HostAnswer] = [:]
-    /// Calls of handlers that nobody has answered.
+    /// Calls of handlers that have no answer.
     var handlerCalls: Set<UInt64> = []
+    var connecting: [CallID: Int32] = [:]
+    var submitting: [CallID: Int32] = [:]
+    var reports: [CallID: (LaunchID, ClientReport, process: Int32)] = [:]
+    var keys: [CallID: String] = [:]
+    var refusedPayloads: Set<CallID> = []
+    var expiries: [CallID: ControlTarget] = [:]
+    /// What was there when a cancellation was heard.
+    var cancellations: [CallID: Cancellation] = [:]
+    var handlerCancellations: [UInt64: Cancellation] = [:]
+
+    // MARK: Promised
+
     /// Requests that somebody was told are durable.
     var acknowledged: Set<RequestID> = []
     /// Requests that somebody was told are cancelled.
     var cancelled: Set<RequestID> = []
-    /// Launches whose end was published.
-    var published: Set<LaunchID> = []
-    /// What was logged, for a failure's report.
-    var log: [String] = []
+    /// Requests that somebody tried to cancel.
+    var unwanted: Set<RequestID> = []
+    /// The processes that submitted a request.
+    var submitters: [RequestID: Set<Int32>] = [:]
+    /// The processes of clients that launches were given to.
+    var runners: [LaunchID: Int32] = [:]
+    /// The checkpoints that the store has taken.
+    var saved: [LaunchID: Set<[UInt8]>] = [:]
+    /// The request of each idempotency key.
+    var keyed: [String: RequestID] = [:]
+    /// When each identifier was last recorded as begun, and how often the clock had been set.
+    var begins: [TaskIdentifier: (WallTime, clockChanges: Int)] = [:]
+    /// The same of each request, when the store was asked for it.
+    var asked: [RequestID: (WallTime, clockChanges: Int)] = [:]
+    /// What an answer says about the effects beside it; checked when these are done.
+    var pledges: [Pledge] = []
+    var followers = VirtualFollowers()
 
-    init(_ manifests: [Manifest], settings: SchedulerSettings = SchedulerSettings()) {
-        var effective = EffectiveSettings(
-            paths: HostPaths(plugins: "/p", manifests: "/m", state: "/s", socket: "/s/c"))
-        effective.scheduler = settings
-        self.settings = SettingsSnapshot(effective: effective)
-        registered = RegistrySnapshot(handlers: manifests.map(Self.handler), problems: [])
-    }
-
-    static func handler(_ manifest: Manifest) -> PermittedHandler {
-        PermittedHandler(
-            manifestPath: "/m/\(manifest.bundle).yaml", manifest: manifest,
-            libraryPath: "/s/libraries/\(manifest.bundle).so", libraryHash: "hash-of-\(manifest.bundle)")
-    }
+    /// What happened, for the report of a failure; empty unless ``isTraced``.
+    var trace: [String] = []
+    var isTraced = false
 
     // MARK: The host's life
 
@@ -80,102 +110,181 @@ struct VirtualWorld {
         var beginning = HostBeginning(
             surroundings: HostSurroundings(
                 manifestsDirectory: "/m", stateDirectory: "/s", isolation: "cgroup", taskEnvironment: []),
-            settings: settings, registered: registered, conditions: conditions)
+            settings: settings, registered: manifests.snapshot, conditions: conditions)
         beginning.facts = store.facts
         let (scheduler, wall) = (settings.effective.scheduler, now.wall)
-        let manifests = registered.handlers.map(\.manifest)
+        let handlers = manifests.snapshot.handlers
         beginning.lost =
             store.recover(
                 at: wall,
                 isAtMostOnce: { bundle, identifier in
-                    manifests.first { $0.bundle == bundle }?.declaration(for: identifier)?.isAtMostOnce
-                        ?? false
+                    handlers.first { $0.manifest.bundle == bundle }?.manifest
+                        .declaration(for: identifier)?.isAtMostOnce ?? false
                 },
                 backOff: { wall + scheduler.backOff(afterAttempt: $0.attempt) }
             ).lost
         beginning.pending = store.pendingRequests
         beginning.boot = "boot"
-        for task in manifests.flatMap(\.tasks) where task.schedule != nil {
+        for task in handlers.flatMap(\.manifest.tasks) where task.schedule != nil {
             let newest = store.launches(identifier: task.pattern.base, limit: 1, before: nil).first
             beginning.lastLaunches[task.pattern.base] = newest?.startedAt
         }
+        // Of a schedule whose manifest is away now, the host does not learn when it last began.
+        for identifier in begins.keys where beginning.lastLaunches[identifier] == nil {
+            begins[identifier] = nil
+        }
         core = HostCore()
         hasDrained = false
+        copies.formUnion(handlers.compactMap(\.libraryHash))
+        followers = VirtualFollowers(pending: beginning.pending)
         try hear(.begin(beginning))
     }
 
-    /// The host dies, with everything that it has not stored; its tasks die with it.
+    /// The host dies, with everything that it has not stored; its tasks die with it, and its clients lose it.
     mutating func kill() {
+        note { "the host dies" }
         store.loseNotes()
         (inputs, writes, work, tasks) = ([], [], [], [:])
+        (clients, awaits) = ([:], [])
         // Nobody can answer them any more: their connections are closed.
         (unanswered, handlerCalls) = ([], [])
+        (connecting, submitting, reports, keys) = ([:], [:], [:], [:])
+        (expiries, cancellations, handlerCancellations) = ([:], [:], [:])
+        (refusedPayloads, pledges) = ([], [])
         alarm = Wake()
+    }
+
+    /// Writes a line for the report of a failure.
+    mutating func note(_ line: () -> String) {
+        guard isTraced else { return }
+        var text = line()
+        for module in ["TaskModel", "HostCore", "RequestStore", "Launching", "Scheduling", "Swift"] {
+            text.replace("\(module).", with: "")
+        }
+        trace.append("\(now.boot.inSeconds) \(text.prefix(240))")
+    }
+
+    // MARK: Inputs
+
+    /// The core takes the oldest input; with `cut`, the host dies after so many of its effects.
+    mutating func takeInput(cut: Int? = nil) throws {
+        guard !inputs.isEmpty else { return }
+        let input = inputs.removeFirst()
+        // As the shell does: a snapshot that was taken earlier never comes last.
+        switch input {
+        case .scanned(let ticket, _): try hear(.scanned(ticket, manifests.snapshot), cut: cut)
+        case .registered: try hear(.registered(manifests.snapshot), cut: cut)
+        case .conditions: try hear(.conditions(conditions), cut: cut)
+        case .settings: try hear(.settings(settings), cut: cut)
+        default: try hear(input, cut: cut)
+        }
+    }
+
+    /// Gives the core an input at once, and does what it says.
+    mutating func hear(_ input: HostInput, cut: Int? = nil) throws {
+        note { "> \(input)" }
+        remember(input)
+        let effects = core.handle(input, at: now)
+        for effect in effects.prefix(cut ?? .max) {
+            if isTraced { trace(effect) }
+            try perform(effect)
+        }
+        if cut != nil { return kill() }
+        try keepPledges()
+    }
+
+    /// Keeps what is there when a cancellation is heard.
+    private mutating func remember(_ input: HostInput) {
+        switch input {
+        case .call(let call, .cancel(let target)): cancellations[call] = affected(by: target)
+        case .call(let call, .expire(let target, _)): expiries[call] = target
+        case .launch(.cancel(let id, let call, let identifier)):
+            guard let bundle = core.launches[id]?.record.bundle else { return }
+            let found = core.requests.pending.values.filter {
+                $0.bundle == bundle && (identifier == nil || $0.identifier == identifier)
+            }
+            handlerCancellations[call] = Cancellation(requests: found.map(\.id), launches: [])
+        default: return
+        }
+        for cancellation in Array(cancellations.values) + Array(handlerCancellations.values) {
+            unwanted.formUnion(cancellation.requests)
+            unwanted.formUnion(cancellation.launches.compactMap { store.launch($0)?.request })
+        }
+    }
+
+    private func affected(by target: ControlTarget) -> Cancellation {
+        let requests = core.requests.pending.values.filter { request in
+            switch target {
+            case .request(let id): request.id == id
+            case .launch: false
+            case .identifier(let identifier): request.identifier == identifier
+            }
+        }
+        let records = core.launches.all.map(\.record) + core.unsavedEnds.map(\.record)
+        let launches = records.filter { record in
+            switch target {
+            case .request(let id): record.request == id
+            case .launch(let id): record.id == id
+            case .identifier(let identifier): record.identifier == identifier
+            }
+        }
+        return Cancellation(requests: requests.map(\.id), launches: launches.map(\.id))
     }
 
     // MARK: Effects
 
-    /// Gives the core an input at once, and does what it says.
-    mutating func hear(_ input: HostInput) throws {
-        for effect in core.handle(input, at: now) { try perform(effect) }
-    }
-
     private mutating func perform(_ effect: HostEffect) throws {
         switch effect {
-        case .store(let ticket, let write): writes.append((ticket, write))
+        case .store(let ticket, let write):
+            try check(write)
+            writes.append((ticket, write))
         case .note(let note, let id): store.note(note, of: id)
         case .launch(let order): try launch(order)
-        case .expire(let id, let reason): try expire(id, reason)
+        case .expire(let id, let reason): expire(id, reason)
         case .kill(let id, let reason, _):
             guard tasks.removeValue(forKey: id) != nil else { return }
             inputs.append(.launch(Self.ended(id, LaunchEnd(outcome: .killed, reason: reason), at: now)))
-        case .reply(_, let call, let result):
-            guard handlerCalls.remove(call) != nil else {
-                throw BrokenPromise("a handler's call is answered twice")
-            }
-            if case .success(let requests) = result { acknowledged.formUnion(requests.map(\.id)) }
-        case .measure(let id): inputs.append(.measured(id, .milliseconds(5)))
+        case .reply(_, let call, let result): try take(result, of: call)
+        case .measure(let id):
+            if tasks[id] != nil { inputs.append(.measured(id, .milliseconds(5))) }
         case .answer(let call, let answer): try take(answer, of: call)
-        case .publish(let event): try take(event)
-        case .log(let line): log.append("\(line.level) \(line.message)")
+        case .publish(let event): try followers.take(event, core)
+        case .work(.removeCopies(let inUse)):
+            copies.formIntersection(inUse.union(manifests.snapshot.handlers.compactMap(\.libraryHash)))
         case .work(let work): self.work.append(work)
         case .arm(let wake): alarm = wake
-        case .drained:
-            if !tasks.isEmpty { throw BrokenPromise("the host has drained, and \(tasks.count) tasks run") }
-            if !writes.isEmpty { throw BrokenPromise("the host has drained, and writes wait") }
-            if hasDrained { throw BrokenPromise("the host has drained twice") }
-            let waiting = inputs.compactMap { if case .call(let call, _) = $0 { call } else { nil } }
-            if !unanswered.subtracting(waiting).isEmpty {
-                throw BrokenPromise("the host has drained, and a call is not answered")
-            }
-            hasDrained = true
+        case .drained: try checkDrained()
         case .setCPULimit(let id, _), .setPriority(let id, _), .setConditions(let id, _):
             if core.launches[id]?.stage == .preparing {
                 throw BrokenPromise("the launcher is told something of \(id), which it does not know yet")
             }
-        case .retire, .notifyClient, .closeClient, .measureClient,
-            .awaitClientEnd, .record, .recordSleep, .letSleep:
-            break
+        case .notifyClient(let id, let call): try notify(id, call)
+        case .closeClient(let id):
+            guard clients.removeValue(forKey: id) != nil else {
+                throw BrokenPromise("\(id) is closed, and is not connected")
+            }
+        case .measureClient(let launch, let id):
+            if clients[id] != nil { inputs.append(.measured(launch, .milliseconds(30))) }
+        case .awaitClientEnd(let id): try awaitEnd(of: id)
+        case .retire, .record, .recordSleep, .letSleep, .log: break
+        }
+    }
+
+    private mutating func trace(_ effect: HostEffect) {
+        switch effect {
+        case .record, .log, .setPriority: return
+        default: note { "    \(effect)" }
         }
     }
 
     private mutating func launch(_ order: LaunchOrder) throws {
-        if tasks[order.id] != nil { throw BrokenPromise("\(order.id) is launched twice") }
-        if let other = tasks.values.first(where: { $0.order.request == order.request }) {
-            throw BrokenPromise("\(order.request) runs as \(other.order.id) and as \(order.id)")
-        }
-        if let other = tasks.values.first(where: { $0.order.identifier == order.identifier }) {
-            throw BrokenPromise("\(order.identifier) runs as \(other.order.id) and as \(order.id)")
-        }
+        try checkAlone(order.id, order.request, order.identifier)
         guard let record = store.launch(order.id), record.state != .ended, record.request == order.request
         else {
             throw BrokenPromise("\(order.id) is launched before it is stored")
         }
-        if core.launches[order.id]?.stopBeforeStart != nil {
+        if followers.expiring.contains(order.id) {
             throw BrokenPromise("\(order.id) is launched, and was told to stop before")
-        }
-        if cancelled.contains(order.request) {
-            throw BrokenPromise("\(order.request) is launched, and was said to be cancelled")
         }
         if record.attempt != order.attempt { throw BrokenPromise("\(order.id) has the wrong attempt") }
         if order.checkpoint != store.checkpoint(of: order.request) {
@@ -184,97 +293,20 @@ struct VirtualWorld {
         if !record.isSimulated, core.explain(record).start?.mayStart != true {
             throw BrokenPromise("\(order.id) is launched, and its explanation does not permit it")
         }
+        if let hash = order.libraryHash, order.program == nil, !copies.contains(hash) {
+            throw BrokenPromise("\(order.id) is launched, and the copy of its library was removed")
+        }
         tasks[order.id] = VirtualTask(order: order)
     }
 
-    private mutating func expire(_ id: LaunchID, _ reason: Reason) throws {
+    private mutating func expire(_ id: LaunchID, _ reason: Reason) {
         guard var task = tasks[id], task.expiration == nil else { return }
         task.expiration = reason
         tasks[id] = task
         inputs.append(.launch(.expiring(id, reason, at: now)))
     }
 
-    private mutating func take(_ answer: HostAnswer, of call: CallID) throws {
-        guard unanswered.remove(call) != nil else {
-            throw BrokenPromise("a call is answered twice, or was never made")
-        }
-        answers[call] = answer
-        switch answer {
-        case .accepted(let acceptance):
-            let id = acceptance.request.id
-            acknowledged.insert(id)
-            if store.request(id) == nil { throw BrokenPromise("\(id) is acknowledged before it is stored") }
-        case .cancelled(let cancellation):
-            for id in cancellation.requests where store.request(id)?.state == .pending {
-                throw BrokenPromise("\(id) is said to be cancelled, and is pending")
-            }
-            cancelled.formUnion(cancellation.requests)
-            cancelled.formUnion(cancellation.launches.compactMap { store.launch($0)?.request })
-        case .bundle(let facts):
-            if store.facts.bundleStates[facts.bundle] != core.scheduler.bundleState(facts.bundle) {
-                throw BrokenPromise("the change of \(facts.bundle) is acknowledged before it is stored")
-            }
-        case .simulated(let launch):
-            guard let record = store.launch(launch.record.id),
-                record.state != .ended || tasks[record.id] == nil
-            else { throw BrokenPromise("\(launch.record.id) is said to be started, and is not stored") }
-        case .expiring, .connected, .done, .refused: break
-        }
-    }
-
-    private mutating func take(_ event: HostEvent) throws {
-        guard case .launchEnded(let record, _) = event else { return }
-        if !published.insert(record.id).inserted {
-            throw BrokenPromise("the end of \(record.id) is published twice")
-        }
-    }
-
-    // MARK: What happens
-
-    static func ended(_ id: LaunchID, _ end: LaunchEnd, at now: Moment) -> LaunchEvent {
-        .ended(EndedLaunch(id: id, end: end, at: now, cpuTime: .milliseconds(7)))
-    }
-
-    /// The core takes the oldest input.
-    mutating func takeInput() throws {
-        if !inputs.isEmpty { try hear(inputs.removeFirst()) }
-    }
-
-    /// The store commits everything that waits; `failing` says that its disk is full.
-    mutating func commit(failing: Bool = false) {
-        let batch = writes
-        writes = []
-        guard !failing else {
-            let error = StoreError(
-                code: .diskFull, subject: "store", finding: "no space is left", remedy: "Make room")
-            for (ticket, _) in batch { inputs.append(.stored(ticket, .failure(.store(error)))) }
-            return
-        }
-        let results = store.commit(batch.map(\.1))
-        for ((ticket, _), result) in zip(batch, results) { inputs.append(.stored(ticket, result)) }
-    }
-
-    /// The worker does one of the pieces that wait.
-    mutating func doWork(_ index: Int, failing: Bool = false) {
-        switch work.remove(at: index) {
-        case .scan(let ticket): inputs.append(.scanned(ticket, registered))
-        case .checkPayload(let ticket, _, _, _): inputs.append(.payloadChecked(ticket, nil))
-        case .prepare(let id, _, _, _):
-            let error = SubmissionError(
-                code: .unavailable, subject: "\(id)", finding: "no space is left", remedy: "Make room")
-            inputs.append(
-                .prepared(
-                    id,
-                    failing
-                        ? .failure(error)
-                        : .success(LaunchPlace(dataDirectory: "/s/data", temporaryDirectory: "/s/tmp/\(id)")))
-            )
-        case .findDate(let identifier, _, _, let after):
-            inputs.append(.dated(identifier, after: after, .next(after + .seconds(3600), text: "soon")))
-        case .removeTemporary, .removeCopies, .removeApps, .defineConditions, .watchFiles, .openMachineAlarm:
-            break
-        }
-    }
+    // MARK: Calls
 
     /// Somebody calls.
     @discardableResult
@@ -282,6 +314,9 @@ struct VirtualWorld {
         lastCall += 1
         let id = CallID(rawValue: lastCall)
         unanswered.insert(id)
+        if case .submit(let submission, _) = asked {
+            keys[id] = submission.idempotencyKey.map { "\(submission.identifier) \($0)" }
+        }
         inputs.append(.call(id, asked))
         return id
     }
@@ -293,13 +328,87 @@ struct VirtualWorld {
         inputs.append(.launch(make(lastHandlerCall)))
     }
 
+    // MARK: What happens
+
+    static func ended(_ id: LaunchID, _ end: LaunchEnd, at now: Moment) -> LaunchEvent {
+        .ended(id, end, cpuTime: .milliseconds(7), cpuIsLowerBound: false, peakMemory: nil, at: now)
+    }
+
+    /// The store commits everything that waits, except what `refuses` says; `failing` says that its disk is
+    /// full.
+    mutating func commit(failing: Bool = false, refusing refuses: () -> Bool = { false }) {
+        let batch = writes
+        writes = []
+        let error = StoreRefusal.store(
+            StoreError(code: .diskFull, subject: "store", finding: "no space is left", remedy: "Make room"))
+        for (ticket, write) in batch {
+            let result = failing || refuses() ? .failure(error) : store.apply(write)
+            note { "  commit \(ticket.rawValue): \(result)" }
+            if case .success(let answer) = result { take(answer, to: write) }
+            inputs.append(.stored(ticket, result))
+        }
+    }
+
+    private mutating func take(_ answer: StoreAnswer, to write: StoreWrite) {
+        switch (write, answer) {
+        case (.accept, .accepted(let acceptance)):
+            if !acceptance.isRepeat { followers.stored.insert(acceptance.request.id) }
+        case (.begin(let id, _), .begun(let begun)):
+            begins[begun.record.identifier] = asked[id]
+        case (.checkpoint(let id, let bytes), .saved(true)): saved[id, default: []].insert(bytes)
+        default: return
+        }
+    }
+
+    /// The worker does one of the pieces that wait.
+    mutating func doWork(_ index: Int, failing: Bool = false) {
+        let error = SubmissionError(
+            code: .unavailable, subject: "worker", finding: "no space is left", remedy: "Make room")
+        switch work.remove(at: index) {
+        case .scan(let ticket): inputs.append(.scanned(ticket, manifests.snapshot))
+        case .checkPayload(let ticket, _, _, let payload):
+            inputs.append(.payloadChecked(ticket, payload == Self.badPayload ? error : nil))
+        case .prepare(let id, let handler, let identifier, _):
+            var place = LaunchPlace(dataDirectory: "/s/data", temporaryDirectory: "/s/tmp/\(id)")
+            if handler.manifest.declaration(for: identifier)?.call != nil { place.program = [1] }
+            inputs.append(.prepared(id, failing ? .failure(error) : .success(place)))
+        case .findDate(let identifier, _, _, let after):
+            if failing {
+                dateless.insert(identifier)
+                inputs.append(.dated(identifier, after: after, .never))
+            } else {
+                inputs.append(
+                    .dated(identifier, after: after, .next(after + .seconds(3600), text: "soon")))
+            }
+        case .removeTemporary, .removeCopies, .removeApps, .defineConditions, .watchFiles, .openMachineAlarm:
+            break
+        }
+    }
+
+    /// A payload that the worker refuses.
+    static let badPayload = #"{"path": "/etc/shadow"}"#
+
     /// A task's process ends.
     mutating func end(_ id: LaunchID, _ end: LaunchEnd) {
         tasks[id] = nil
         inputs.append(.launch(Self.ended(id, end, at: now)))
     }
 
+    /// The directories of manifests and plugins change.
+    mutating func install(_ change: (inout VirtualManifests) -> Void) {
+        change(&manifests)
+        copies.formUnion(manifests.snapshot.handlers.compactMap(\.libraryHash))
+        inputs.append(.registered(manifests.snapshot))
+    }
+
     mutating func pass(_ time: Duration) { now = now.advanced(by: time) }
+
+    /// Somebody sets the wall clock, which the host's timer notices.
+    mutating func setClock(_ change: Duration) {
+        now.wall = now.wall + change
+        clockChanges += 1
+        inputs.append(.timePassed(localTimeOffset: .zero))
+    }
 
     /// When the next alarm comes, on CLOCK_BOOTTIME.
     var nextAlarm: Duration? {
@@ -312,81 +421,5 @@ struct VirtualWorld {
         guard let next = nextAlarm, next <= now.boot else { return }
         alarm = Wake()
         inputs.append(.timePassed(localTimeOffset: .zero))
-    }
-
-    // MARK: What must hold
-
-    /// Checks what holds between any two steps.
-    func check() throws {
-        for id in acknowledged where store.request(id) == nil {
-            throw BrokenPromise("\(id) was acknowledged and is lost")
-        }
-    }
-
-    /// Lets everything that is under way come to its end, with nothing failing and every task succeeding.
-    ///
-    /// - Throws: What waits although nothing will wake it.
-    mutating func settle(limit: Int = 20_000) throws {
-        var isSettled = false
-        for _ in 0..<limit {
-            try check()
-            if !inputs.isEmpty {
-                try takeInput()
-            } else if !writes.isEmpty {
-                commit()
-            } else if !work.isEmpty {
-                doWork(0)
-            } else if let (id, task) = tasks.min(by: { $0.key < $1.key }) {
-                if task.isReady {
-                    var end = LaunchEnd(outcome: .succeeded, reason: task.expiration)
-                    end.completion = true
-                    self.end(id, end)
-                } else {
-                    tasks[id]?.isReady = true
-                    inputs.append(.launch(.ready(id, at: now)))
-                }
-            } else if let next = nextAlarm {
-                try checkQuiet()
-                pass(max(.zero, next - now.boot))
-                ring()
-                if core.counts.pending == 0, core.unsavedEnds.isEmpty {
-                    isSettled = true
-                    break
-                }
-            } else {
-                isSettled = true
-                break
-            }
-        }
-        if !isSettled { throw BrokenPromise("it goes on for ever") }
-        try checkQuiet()
-        try checkEverythingEnded()
-    }
-
-    /// Checks what holds when nothing is under way: every call is answered, and what may start has started.
-    private func checkQuiet() throws {
-        if let call = unanswered.first { throw BrokenPromise("call \(call.rawValue) was never answered") }
-        if !handlerCalls.isEmpty { throw BrokenPromise("a handler's call was never answered") }
-        for request in core.pendingRequests(at: now) {
-            let explanation = core.explain(request.request, at: now)
-            if explanation.mayStart, !core.isGoingToSleep, !hasDrained {
-                throw BrokenPromise("\(request.request.id) may start, and does not")
-            }
-        }
-    }
-
-    private func checkEverythingEnded() throws {
-        for record in core.pendingRequests(at: now) where !hasDrained && nextAlarm == nil {
-            throw BrokenPromise(
-                "\(record.request.id) waits, and nothing will wake it: \(record.verdicts.filter { $0.decision != .proceed })"
-            )
-        }
-        for launch in store.launches(identifier: nil, limit: .max, before: nil) where launch.state != .ended {
-            throw BrokenPromise("\(launch.id) has never ended")
-        }
-        let pending = Set(core.pendingRequests(at: now).map(\.request.id))
-        if !hasDrained, pending != Set(store.pendingRequests.map(\.id)) {
-            throw BrokenPromise("the host and its store have other pending requests")
-        }
     }
 }

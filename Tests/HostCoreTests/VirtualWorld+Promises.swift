@@ -1,0 +1,273 @@
+import Launching
+import RequestStore
+import Scheduling
+import TaskHostTestSupport
+import TaskModel
+
+@testable import HostCore
+
+/// What an answer says about things beside it; checked when the effects of the same input are done.
+enum Pledge {
+    /// What a cancellation found is over, or was told to stop, and does not come back.
+    case gone(Cancellation)
+    /// These launches were told to stop.
+    case stopping([LaunchID])
+    /// Nothing by this name runs.
+    case nothingRuns(ControlTarget)
+}
+
+/// What a host promises with each of its effects.
+extension VirtualWorld {
+    /// Nothing else of a request or an identifier runs.
+    func checkAlone(_ id: LaunchID, _ request: RequestID, _ identifier: TaskIdentifier) throws {
+        if cancelled.contains(request) {
+            throw BrokenPromise("\(request) is launched, and was said to be cancelled")
+        }
+        for task in tasks.values where task.order.request == request || task.order.identifier == identifier {
+            throw BrokenPromise("\(identifier), \(request) runs as \(task.order.id) and as \(id)")
+        }
+        for (client, run) in clients.values.flatMap({ client in client.runs.map { (client, $0) } })
+        // A client may go on with a launch whose end is recorded: it did not stop in time.
+        where (run.value.launch.request.id == request || run.key == id)
+            && store.launch(run.key)?.state != .ended
+        {
+            throw BrokenPromise("\(request) runs as \(run.key) in process \(client.process) and as \(id)")
+        }
+    }
+
+    // MARK: Writes
+
+    /// Checks a write when it is asked for.
+    mutating func check(_ write: StoreWrite) throws {
+        switch write {
+        case .begin(let id, let terms):
+            try checkPeriod(id, terms)
+            asked[id] = (terms.at, clockChanges)
+        case .end(let ended, _, _, let putBack): try check(ended, putBack)
+        default: return
+        }
+    }
+
+    /// A schedule by period begins no two launches within one period.
+    private func checkPeriod(_ id: RequestID, _ terms: LaunchTerms) throws {
+        guard let request = store.request(id)?.request, request.submission.origin == .schedule,
+            request.identifier.rawValue.hasSuffix(".hourly"), request.attempt == 1, !terms.isSimulated,
+            let (last, changes) = begins[request.identifier], changes == clockChanges
+        else { return }
+        if terms.at - last < VirtualManifests.period {
+            throw BrokenPromise(
+                "\(request.identifier) begins again after \((terms.at - last).inSeconds) s, within its period"
+            )
+        }
+    }
+
+    /// A launch that failed for the host's own reasons is tried again, and no other without need.
+    private func check(_ ended: EndedLaunch, _ putBack: PutBack?) throws {
+        guard let record = store.launch(ended.id) else { return }
+        let (id, end) = (ended.id, ended.end)
+        if end.outcome == .succeeded, putBack != nil {
+            throw BrokenPromise("\(id) succeeded, and is tried again")
+        }
+        if cancelled.contains(record.request), putBack != nil {
+            throw BrokenPromise("\(record.request) is tried again, and was said to be cancelled")
+        }
+        if record.identifier.rawValue.hasSuffix(".once"), putBack != nil {
+            throw BrokenPromise("\(id) may run once, and is tried again")
+        }
+        let isHosts = end.reason == .hostShutdown || end.reason == .systemSleep
+        guard end.outcome == .lost || (end.outcome == .expired && isHosts && end.completion == nil),
+            !record.identifier.rawValue.hasSuffix(".once"), runners[id] == nil,
+            !unwanted.contains(record.request),
+            core.launches[id]?.record.expiration.map({ $0 != .cancelledByUser && $0 != .manifestRemoved })
+                ?? true
+        else { return }
+        if putBack == nil { throw BrokenPromise("\(id) is \(end.outcome), and is not tried again") }
+    }
+
+    // MARK: Answers
+
+    mutating func take(_ answer: HostAnswer, of call: CallID) throws {
+        guard unanswered.remove(call) != nil else {
+            throw BrokenPromise("a call is answered twice, or was never made")
+        }
+        let process = connecting.removeValue(forKey: call)
+        let submitter = submitting.removeValue(forKey: call)
+        let key = keys.removeValue(forKey: call)
+        if let (id, report, process) = reports.removeValue(forKey: call) {
+            try checkReport(id, report, process: process, answer)
+        }
+        let target = expiries.removeValue(forKey: call)
+        let found = cancellations.removeValue(forKey: call)
+        switch answer {
+        case .accepted(let acceptance):
+            try take(acceptance, from: submitter, key: key)
+            if refusedPayloads.contains(call) {
+                throw BrokenPromise("\(acceptance.request.id) is accepted, and its payload was refused")
+            }
+        case .cancelled(let cancellation):
+            cancelled.formUnion(cancellation.requests)
+            cancelled.formUnion(cancellation.launches.compactMap { store.launch($0)?.request })
+            if let found { pledges.append(.gone(found)) }
+            pledges.append(.gone(cancellation))
+        case .bundle(let facts):
+            let stored = store.facts.bundleStates[facts.bundle] ?? BundleState()
+            if stored != core.scheduler.bundleState(facts.bundle) {
+                throw BrokenPromise("the change of \(facts.bundle) is acknowledged before it is stored")
+            }
+        case .simulated(let launch):
+            guard let record = store.launch(launch.record.id),
+                record.state != .ended || tasks[record.id] == nil
+            else { throw BrokenPromise("\(launch.record.id) is said to be started, and is not stored") }
+        case .expiring(let ids): pledges.append(.stopping(ids))
+        case .connected(let id):
+            guard let process else { throw BrokenPromise("a call that connects nothing is connected") }
+            clients[id] = VirtualClient(process: process)
+        case .done: break
+        case .refused(let error):
+            if error.code != .notFound { break }
+            if let found { pledges.append(.gone(found)) }
+            if let target { pledges.append(.nothingRuns(target)) }
+        }
+    }
+
+    private mutating func take(_ acceptance: Acceptance, from process: Int32?, key: String?) throws {
+        let id = acceptance.request.id
+        acknowledged.insert(id)
+        if store.request(id) == nil { throw BrokenPromise("\(id) is acknowledged before it is stored") }
+        if let process { submitters[id, default: []].insert(process) }
+        if let key, keyed.updateValue(id, forKey: key).map({ $0 != id }) == true {
+            throw BrokenPromise("'\(key)' was accepted as another request than \(id)")
+        }
+    }
+
+    mutating func take(_ result: Result<[TaskRequest], SubmissionError>, of call: UInt64) throws {
+        guard handlerCalls.remove(call) != nil else {
+            throw BrokenPromise("a handler's call is answered twice")
+        }
+        let found = handlerCancellations.removeValue(forKey: call)
+        if case .success(let requests) = result {
+            acknowledged.formUnion(requests.map(\.id))
+            if let found { pledges.append(.gone(found)) }
+        }
+    }
+
+    // MARK: Pledges
+
+    /// Checks what the answers to the last input said.
+    mutating func keepPledges() throws {
+        for pledge in pledges {
+            switch pledge {
+            case .gone(let found): try checkGone(found)
+            case .stopping(let ids):
+                for id in ids where !isStopping(id) {
+                    throw BrokenPromise("\(id) is said to be stopping, and was not told to")
+                }
+            case .nothingRuns(let target):
+                for task in tasks.values where Self.matches(target, task.order) {
+                    throw BrokenPromise("\(target) is said not to run, and runs as \(task.order.id)")
+                }
+            }
+        }
+        pledges = []
+    }
+
+    private mutating func checkGone(_ found: Cancellation) throws {
+        for id in found.requests {
+            if store.request(id)?.state == .pending {
+                throw BrokenPromise("the cancellation of \(id) is answered, and it is pending")
+            }
+            for launch in store.launches(of: id) where launch.state != .ended && !isStopping(launch.id) {
+                throw BrokenPromise("the cancellation of \(id) is answered, and it runs as \(launch.id)")
+            }
+            cancelled.insert(id)
+        }
+        for id in found.launches {
+            if !isStopping(id) { throw BrokenPromise("the cancellation of \(id) is answered, and it runs") }
+            guard let request = store.launch(id)?.request else { continue }
+            if store.request(request)?.state == .pending {
+                throw BrokenPromise("the cancellation of \(id) is answered, and \(request) is pending again")
+            }
+            cancelled.insert(request)
+        }
+    }
+
+    /// Whether a launch is over or was told to stop.
+    private func isStopping(_ id: LaunchID) -> Bool {
+        if let task = tasks[id] { return task.expiration != nil }
+        if let run = clients.values.lazy.compactMap({ $0.runs[id] }).first {
+            return run.expiration != nil || store.launch(id)?.state == .ended
+        }
+        guard core.launches[id]?.stage == .preparing else { return true }
+        return followers.expiring.contains(id)
+    }
+
+    private static func matches(_ target: ControlTarget, _ order: LaunchOrder) -> Bool {
+        switch target {
+        case .request(let id): order.request == id
+        case .launch(let id): order.id == id
+        case .identifier(let identifier): order.identifier == identifier
+        }
+    }
+
+    // MARK: Always
+
+    /// Checks what holds between any two steps.
+    func check() throws {
+        for id in acknowledged where store.request(id) == nil {
+            throw BrokenPromise("\(id) was acknowledged and is lost")
+        }
+        for id in cancelled where store.request(id)?.state == .pending {
+            throw BrokenPromise("\(id) was said to be cancelled, and is pending again")
+        }
+    }
+
+    /// Nothing changes and a pass is made: what `explain` holds stays, and what it lets start starts.
+    mutating func checkExplanations() throws {
+        guard core.phase == .serving else { return }
+        func waiting() -> [(TaskRequest, Explanation)] {
+            core.requests.pending.values.compactMap { request in
+                let isUnderWay =
+                    core.requests.starting[request.id] != nil
+                    || core.requests.withdrawing.contains(request.id)
+                return isUnderWay ? nil : (request, core.explain(request, at: now))
+            }
+        }
+        let before = waiting()
+        try hear(.timePassed(localTimeOffset: .zero))
+        let started = Set(core.requests.starting.keys)
+        // Work that starts anyway may be what a score lacked.
+        let hasCompanion = before.contains { $0.1.mayStart && started.contains($0.0.id) }
+        for (request, explanation) in before where started.contains(request.id) && !explanation.mayStart {
+            let vetoes = explanation.vetoes.map(\.policy)
+            if vetoes != ["Score"] || !hasCompanion {
+                throw BrokenPromise("\(request.id) starts, and \(vetoes) kept it a moment ago")
+            }
+        }
+        for (request, explanation) in waiting() where explanation.mayStart && !core.isGoingToSleep {
+            throw BrokenPromise("\(request.id) may start, and the next pass does not start it")
+        }
+    }
+
+    /// Checks that nothing goes on when everything was killed.
+    func checkKilled() throws {
+        if let id = tasks.keys.min() { throw BrokenPromise("\(id) outlives the kill of everything") }
+        for launch in core.launches.all where launch.client != nil && launch.stage != .ending {
+            throw BrokenPromise("\(launch.record.id) in a client outlives the kill of everything")
+        }
+    }
+
+    /// Checks what a host leaves behind that has stopped.
+    mutating func checkDrained() throws {
+        if !tasks.isEmpty { throw BrokenPromise("the host has drained, and \(tasks.count) tasks run") }
+        if !writes.isEmpty { throw BrokenPromise("the host has drained, and writes wait") }
+        if hasDrained { throw BrokenPromise("the host has drained twice") }
+        if let client = connectedClients.first {
+            throw BrokenPromise("the host has drained, and \(client) is connected")
+        }
+        let waiting = inputs.compactMap { if case .call(let call, _) = $0 { call } else { nil } }
+        if !unanswered.subtracting(waiting).isEmpty {
+            throw BrokenPromise("the host has drained, and a call is not answered")
+        }
+        hasDrained = true
+    }
+}
