@@ -41,7 +41,11 @@ extension Scheduler {
     private mutating func notStarted(_ id: RequestID, retry: WallTime, at now: Moment) {
         guard let launch = launches[id], launch.id == nil else { return }
         var request = launch.request
-        request.notBefore = request.notBefore.map { max($0, retry) } ?? retry
+        // A back-off from before the wall clock was set back keeps nothing, and with it the request would start
+        // again at once.
+        let limit = now.wall + situation.needs(of: request).longestBackOff
+        let backOff = request.notBefore.flatMap { $0 <= limit ? $0 : nil }
+        request.notBefore = backOff.map { max($0, retry) } ?? retry
         finish(request, at: now)
         uncountLaunch(launch)
         returnToPending(request, at: now)

@@ -52,7 +52,9 @@ struct Situation: Sendable {
             conditions: declaration?.requiredConditions ?? [],
             idleDevice: request.kind == .processing && !settings.ignoresDeviceActivity
                 && declaration?.ignoresDeviceActivity != true,
-            longestBackOff: declaration?.retry == nil ? settings.backOffLimit : .seconds(86_400))
+            // A start that was not possible waits 10 s, whatever the limit of back-offs.
+            longestBackOff: declaration?.retry == nil
+                ? max(settings.backOffLimit, .seconds(10)) : .seconds(86_400))
     }
 
     /// The discretionary launches that the heat allows at once.

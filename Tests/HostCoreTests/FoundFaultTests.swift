@@ -1,0 +1,56 @@
+import HandlerRegistry
+import Scheduling
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import HostCore
+
+/// What the random histories found, each alone.
+@Suite struct FoundFaultTests {
+    /// A scheduler that has just asked for the start of a request.
+    private func starting(
+        _ settings: SchedulerSettings, notBefore: WallTime?, at now: Moment
+    ) throws -> (Scheduler, RequestID) {
+        let identifier = try TaskIdentifier("com.example.a.refresh")
+        let request = TaskRequest(
+            id: RequestID(rawValue: 1), submission: TaskSubmission(identifier: identifier, origin: .client),
+            bundle: try BundleIdentifier("com.example.a"), kind: .appRefresh, submittedAt: now.wall,
+            attempt: 2, notBefore: notBefore, deadline: now.wall + .seconds(86_400))
+        var scheduler = Scheduler(settings: settings)
+        let manifests = VirtualManifests().snapshot.handlers.map(\.manifest)
+        let events: [SchedulerEvent] = [
+            .handlersChanged(manifests), .conditionsChanged(.simulatedStart), .submitted(request),
+        ]
+        for event in events { _ = scheduler.handle(event, at: now) }
+        #expect(isLaunched(by: scheduler.handle(.started, at: now)))
+        return (scheduler, request.id)
+    }
+
+    private func isLaunched(by actions: [SchedulerAction]) -> Bool {
+        actions.contains { if case .launch(RequestID(rawValue: 1), _, _, _) = $0 { true } else { false } }
+    }
+
+    // The host asks the scheduler again within the same input: with a launch here it never came back.
+    @Test func `a start that was not possible waits, though back-offs are shorter`() throws {
+        let now = VirtualMoments().now()
+        var settings = SchedulerSettings()
+        settings.backOffLimit = .seconds(1)
+        var (scheduler, id) = try starting(settings, notBefore: nil, at: now)
+        let retry = now.wall + HostCore.startRetryDelay
+        #expect(!isLaunched(by: scheduler.handle(.launchNotStarted(id, retry: retry), at: now)))
+        #expect(isLaunched(by: scheduler.handle(.timePassed, at: now.advanced(by: HostCore.startRetryDelay))))
+    }
+
+    @Test
+    func `a start that was not possible waits, though its back-off is from before a clock was set back`()
+        throws
+    {
+        let now = VirtualMoments().now()
+        var (scheduler, id) = try starting(
+            SchedulerSettings(), notBefore: now.wall + .seconds(172_800), at: now)
+        let retry = now.wall + HostCore.startRetryDelay
+        #expect(!isLaunched(by: scheduler.handle(.launchNotStarted(id, retry: retry), at: now)))
+        #expect(isLaunched(by: scheduler.handle(.timePassed, at: now.advanced(by: HostCore.startRetryDelay))))
+    }
+}
