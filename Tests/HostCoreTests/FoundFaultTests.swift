@@ -53,4 +53,27 @@ import Testing
         #expect(!isLaunched(by: scheduler.handle(.launchNotStarted(id, retry: retry), at: now)))
         #expect(isLaunched(by: scheduler.handle(.timePassed, at: now.advanced(by: HostCore.startRetryDelay))))
     }
+
+    @Test func `a request whose start the store refused does not wait for a client that left meanwhile`()
+        throws
+    {
+        var world = VirtualWorld()
+        try world.begin()
+        world.connect([try IdentifierPattern("com.example.c.export")], process: 7)
+        try world.takeInput()
+        let identifier = try TaskIdentifier("com.example.c.export")
+        world.submit(TaskSubmission(identifier: identifier, origin: .client), from: 7)
+        try world.takeInput()
+        world.commit()
+        while !world.inputs.isEmpty { try world.takeInput() }
+        let client = try #require(world.connectedClients.first)
+        world.leave(client, isDead: true)
+        try world.takeInput()
+        world.commit(failing: true)
+        while !world.inputs.isEmpty { try world.takeInput() }
+        world.commit()
+        while !world.inputs.isEmpty { try world.takeInput() }
+        #expect(world.core.requests.request(of: identifier) == nil)
+        try world.settle()
+    }
 }

@@ -224,6 +224,8 @@ extension HostCore {
             }
             requests.endWithdrawing(id)
             problem = refusal.asSubmissionError
+            // Its client may have left meanwhile.
+            if let request = requests.pending[id] { cancelWithoutClient(request) }
         }
         guard case .asker(let number) = canceller else { return }
         let settled = cancellations.settle(number) { entry in

@@ -86,6 +86,8 @@ extension HostCore {
             log(.error, "not launched: \(refusal)", identifier: request.identifier)
             feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
             failLaunchWaiters(of: id, refusal.asSubmissionError)
+            // Its client may have left meanwhile.
+            cancelWithoutClient(request)
         }
     }
 
