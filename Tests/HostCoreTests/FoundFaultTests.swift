@@ -1,4 +1,5 @@
 import HandlerRegistry
+import RequestStore
 import Scheduling
 import TaskHostTestSupport
 import TaskModel
@@ -75,5 +76,13 @@ import Testing
         while !world.inputs.isEmpty { try world.takeInput() }
         #expect(world.core.requests.request(of: identifier) == nil)
         try world.settle()
+    }
+
+    @Test func `the launch of an app that the store refused is asked for again`() throws {
+        var world = VirtualWorld()
+        try world.begin()
+        world.commit(failing: true)
+        try world.settle()
+        #expect(world.store.facts.launchedApps.count == 1)
     }
 }

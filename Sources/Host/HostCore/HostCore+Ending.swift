@@ -137,6 +137,7 @@ extension HostCore {
             storeEnd(
                 of: unsaved.launch, unsaved.ended, putBack: putBack(of: unsaved.launch, unsaved.ended))
         }
+        launchInstalledApps()
     }
 
     private mutating func retriedEnd(at index: Int, _ result: Result<StoreAnswer, StoreRefusal>) {

@@ -183,6 +183,8 @@ extension HostCore {
             }
             refuse(
                 TaskSubmission(identifier: identifier, origin: .client), submitter, refusal.asSubmissionError)
+            // Nothing else asks for it again.
+            if case .installation = submitter { retryLater() }
         }
     }
 
