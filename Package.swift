@@ -280,8 +280,7 @@ let package = Package(
             "TaskHostTests",
             use: [
                 "HandlerRegistry", "HostCore", "Launching", "LinuxSystem", "Scheduling", "SystemConditions",
-                "TaskHost",
-                "TaskModel",
+                "TaskHost", "TaskModel",
             ]),
         tests("LinkageTests", use: ["TaskHostTestSupport"]),
         tests(

@@ -331,7 +331,7 @@ struct VirtualWorld {
     // MARK: What happens
 
     static func ended(_ id: LaunchID, _ end: LaunchEnd, at now: Moment) -> LaunchEvent {
-        .ended(id, end, cpuTime: .milliseconds(7), cpuIsLowerBound: false, peakMemory: nil, at: now)
+        .ended(EndedLaunch(id: id, end: end, at: now, cpuTime: .milliseconds(7)))
     }
 
     /// The store commits everything that waits, except what `refuses` says; `failing` says that its disk is

@@ -117,9 +117,9 @@ extension HostCore {
 
     /// Whether nothing but a store that can't write may refuse a submission or change what becomes of it.
     ///
-    /// Then the scheduler hears of the request at once, so that its launch is recorded in the same commit. The
-    /// store alone knows idempotency keys, and a request of the identifier that is being put back would be
-    /// replaced by this one.
+    /// Then the scheduler hears of the request at once, so that its launch is recorded in the same commit.
+    /// The store alone knows idempotency keys, and a request of the identifier that is being put back would
+    /// be replaced by this one.
     private func canForesee(
         _ submission: TaskSubmission, _ submitter: Submitter, _ terms: RequestTerms
     ) -> Bool {

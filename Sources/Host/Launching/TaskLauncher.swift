@@ -6,9 +6,9 @@ public import TaskModel
 
 /// Starts launches in isolated processes, carries their messages, and ends them.
 ///
-/// It works on a loop's thread, and has one thread that waits for the launcher, and the launcher itself. While
-/// nothing runs it wakes for nothing. All methods may be called from any thread and return at once, unless
-/// they are `async`.
+/// It works on a loop's thread, and has one thread that waits for the launcher, and the launcher itself.
+/// While nothing runs it wakes for nothing. All methods may be called from any thread and return at once,
+/// unless they are `async`.
 public final class TaskLauncher: Sendable {
     /// What it needs to know.
     public struct Configuration: Sendable {

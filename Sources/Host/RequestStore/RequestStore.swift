@@ -16,8 +16,8 @@ public protocol RequestStore: Sendable {
     ///
     /// - Parameters:
     ///   - writes: Later writes see what earlier ones did.
-    ///   - answer: Called once, on any thread, with one answer for each write in the same order; what succeeded
-    ///     is durable.
+    ///   - answer: Called once, on any thread, with one answer for each write in the same order; what
+    ///     succeeded is durable.
     func commit(
         _ writes: [StoreWrite], answer: @escaping @Sendable ([Result<StoreAnswer, StoreRefusal>]) -> Void)
 

@@ -41,8 +41,8 @@ extension Scheduler {
     private mutating func notStarted(_ id: RequestID, retry: WallTime, at now: Moment) {
         guard let launch = launches[id], launch.id == nil else { return }
         var request = launch.request
-        // A back-off from before the wall clock was set back keeps nothing, and with it the request would start
-        // again at once.
+        // A back-off from before the wall clock was set back keeps nothing, and with it the request would
+        // start again at once.
         let limit = now.wall + situation.needs(of: request).longestBackOff
         let backOff = request.notBefore.flatMap { $0 <= limit ? $0 : nil }
         request.notBefore = backOff.map { max($0, retry) } ?? retry

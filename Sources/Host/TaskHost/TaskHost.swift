@@ -15,8 +15,8 @@ public import TaskModel
 ///
 /// Everything that happens is put into one inbox; the core takes one input after the other, and this actor
 /// performs what the core says. It waits for nothing meanwhile, so no input comes in between. Writes of one
-/// pass are one commit, and those that come while it is under way are the next one. It runs on the thread that
-/// also attends to the launches.
+/// pass are one commit, and those that come while it is under way are the next one. It runs on the thread
+/// that also attends to the launches.
 public actor TaskHost: Service {
     /// Where this actor runs.
     private nonisolated let loop = HostLoop()
