@@ -16,6 +16,19 @@ import Testing
     private static let lines =
         ProcessInfo.processInfo.environment["BGTASK_TRACE"].flatMap(Int.init) ?? 40
 
+    /// Plays the one history of `BGTASK_SEED`, with its trace: for finding a cause.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["BGTASK_SEED"] != nil))
+    func `the history of one seed`() throws {
+        let seed = ProcessInfo.processInfo.environment["BGTASK_SEED"].flatMap(UInt64.init) ?? 0
+        let history = RandomHistory(seed: seed)
+        do {
+            try history.play()
+        } catch {
+            let small = history.shrunk()
+            Issue.record("\(error)\n\(small.trace().suffix(Self.lines).joined(separator: "\n"))")
+        }
+    }
+
     @Test(arguments: 0..<8)
     func `no promise is broken, whatever fails and whenever the host dies`(part: UInt64) throws {
         for seed in 0..<(Self.count / 8) {

@@ -233,7 +233,10 @@ extension VirtualWorld {
             }
         }
         let before = waiting()
+        let busy = core.launches.all.count { !$0.hasFreedSlot }
         try hear(.timePassed(localTimeOffset: .zero))
+        // A client was overdue: the slot of its launch is free now, so something did change.
+        if core.launches.all.count(where: { !$0.hasFreedSlot }) < busy { return }
         let started = Set(core.requests.starting.keys)
         // Work that starts anyway may be what a score lacked.
         let hasCompanion = before.contains { $0.1.mayStart && started.contains($0.0.id) }

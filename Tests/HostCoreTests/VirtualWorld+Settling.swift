@@ -107,7 +107,7 @@ extension VirtualWorld {
     private mutating func checkQuiet() throws {
         if let call = unanswered.first { throw BrokenPromise("call \(call.rawValue) was never answered") }
         if !handlerCalls.isEmpty { throw BrokenPromise("a handler's call was never answered") }
-        for request in core.requests.pending.values {
+        for request in core.requests.pending.values where !core.requests.withdrawing.contains(request.id) {
             let explanation = core.explain(request, at: now)
             if explanation.mayStart, !core.isGoingToSleep, !hasDrained {
                 throw BrokenPromise("\(request.id) may start, and does not")
@@ -118,8 +118,7 @@ extension VirtualWorld {
                 throw BrokenPromise("\(request.id) is kept by \(vetoes), and followers know \(known)")
             }
             let isOrphan = core.handler(for: request)?.canLaunch(request.identifier) == false
-            let isWithdrawn = core.requests.withdrawing.contains(request.id)
-            if isOrphan, !isWithdrawn, core.requests.clients[request.id] == nil {
+            if isOrphan, core.requests.clients[request.id] == nil {
                 throw BrokenPromise("\(request.id) waits for a client that is gone")
             }
         }

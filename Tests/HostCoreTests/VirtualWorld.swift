@@ -144,6 +144,8 @@ struct VirtualWorld {
     mutating func kill() {
         note { "the host dies" }
         store.loseNotes()
+        // The next host gives the numbers again that no store ever had.
+        cancelled = cancelled.filter { store.request($0) != nil }
         (inputs, writes, work, tasks) = ([], [], [], [:])
         (clients, awaits) = ([:], [])
         // Nobody can answer them any more: their connections are closed.

@@ -174,7 +174,8 @@ extension HostCore {
     /// The caller gets its answer when that is durable: a host that dies now must not put the request back.
     private mutating func stopForGood(_ id: LaunchID, _ number: Int) {
         launches[id]?.isCancelled = true
-        if let launch = launches[id], launch.stage == .ending {
+        let unsaved = unsavedEnds.first { $0.ended.id == id && $0.isUnderWay }?.launch
+        if let launch = launches[id] ?? unsaved, launch.stage == .ending {
             // Its end is being stored, and may put the request back: this write comes after that one.
             let request = launch.record.request
             _ = cancellations.settle(number) { $0.requests.insert(request) }

@@ -30,6 +30,8 @@ extension HostCore {
         // The scheduler admits the launches of apps, so it has to know their manifests.
         drainEvents()
         launchInstalledApps()
+        // A manifest may be back whose library is gone, and say only now that a client must run them.
+        cancelWithoutClient()
     }
 
     var installedBundles: Set<BundleIdentifier> { Set(registered.handlers.map(\.manifest.bundle)) }
