@@ -79,7 +79,9 @@ extension VirtualWorld {
             !record.identifier.rawValue.hasSuffix(".once"), runners[id] == nil,
             !unwanted.contains(record.request),
             core.launches[id]?.record.expiration.map({ $0 != .cancelledByUser && $0 != .manifestRemoved })
-                ?? true
+                ?? true,
+            // A user wanted it cancelled, even if the store could not take that.
+            core.unsavedEnds.first(where: { $0.ended.id == id })?.launch.isCancelled != true
         else { return }
         if putBack == nil { throw BrokenPromise("\(id) is \(end.outcome), and is not tried again") }
     }

@@ -14,7 +14,7 @@ case "simulation": try await SimulationBenchmark().run()
 default:
     if let argument {
         guard let app = CommandLine.arguments.dropFirst(2).first else {
-            throw BenchmarkError("libFeaturesApp.so's path is missing: 'make bench-parts' builds and passes it")
+            throw BenchmarkError("libFeaturesApp.so's path is missing: 'make bench-parts' passes it")
         }
         try await LaunchBenchmark(folder: folder, runner: argument, app: app).run()
     }

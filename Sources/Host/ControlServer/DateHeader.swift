@@ -4,7 +4,7 @@ import TaskModel
 
 /// The text of the `Date` header, made when a response needs it.
 ///
-/// Hummingbird's own cache renews it once a second, which keeps an idle host awake for nobody.
+/// Hummingbird's own cache renews it once a second, which would wake an idle host that has no clients.
 final class DateHeader: Sendable {
     private let newest = Mutex((second: Int64.min, text: ""))
 

@@ -117,7 +117,7 @@ extension HostCore {
 
     /// Whether nothing but a store that can't write may refuse a submission or change what becomes of it.
     ///
-    /// Then the scheduler hears of the request at once, so that its launch is recorded in the same commit.
+    /// Then the scheduler gets the request at once, so that its launch is recorded in the same commit.
     /// The store alone knows idempotency keys, and a request of the identifier that is being put back would
     /// be replaced by this one.
     private func canForesee(

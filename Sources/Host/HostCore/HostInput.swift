@@ -134,7 +134,7 @@ public struct HostSurroundings: Sendable {
     public var isolation: String
     /// `NAME=value` lines that every task gets.
     public var taskEnvironment: [String]
-    /// Whether the store keeps why each launch began and was told to stop, as text that nothing here reads
+    /// Whether the store keeps why each launch began and was asked to stop, as text that nothing here reads
     /// but the answer to `bgtask explain`.
     public var keepsExplanations = true
 

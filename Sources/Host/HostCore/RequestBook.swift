@@ -41,7 +41,7 @@ struct RequestBook: Sendable {
     /// Requests that the store has not taken yet, although nothing but a full disk can keep it from that.
     ///
     /// The scheduler has them already, so a launch can be recorded in the commit of its request. Callers and
-    /// followers hear of them when they are durable.
+    /// followers get them when they are durable.
     private(set) var foreseen: Set<RequestID> = []
     /// How many submissions of each identifier the store has not answered.
     private var submissions: [TaskIdentifier: Int] = [:]

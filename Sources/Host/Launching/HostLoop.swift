@@ -3,7 +3,7 @@ import NIOPosix
 
 /// The thread on which the host decides and its launches are attended to: an executor for an actor.
 ///
-/// Launches that report and the actor that hears of them share it, so neither wakes another thread for the
+/// Launches that report and the actor that gets the reports share it, so neither wakes another thread for the
 /// other. It sleeps while nothing happens, and ends when nothing refers to it any more. Nothing that blocks
 /// may run here.
 public final class HostLoop: SerialExecutor {

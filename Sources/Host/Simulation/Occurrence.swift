@@ -5,7 +5,7 @@ import TaskModel
 enum Occurrence: Sendable {
     /// The host hears this: conditions, a reading of its files, a stop.
     case input(HostInput)
-    /// Somebody asks this of the host; what it refuses is counted.
+    /// A client or a user asks this of the host; what it refuses is counted.
     case call(HostCall)
     /// A user cancels what is pending, and not what runs.
     case withdraw(TaskIdentifier)

@@ -102,7 +102,7 @@ public struct Tally: Equatable, Sendable {
         }
     }
 
-    /// Takes in why a launch is told to stop; the newest reason counts.
+    /// Takes in why a launch is asked to stop; the newest reason counts.
     mutating func noteExpiration(of id: LaunchID, _ reason: Reason) {
         if let index = open[id] { launches[index].expiration = reason }
     }

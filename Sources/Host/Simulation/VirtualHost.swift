@@ -275,7 +275,7 @@ public struct VirtualHost {
             guard let wanted = sleep, !wanted.isReleased else { return }
             sleep?.isReleased = true
             agenda.add(.fallAsleep(until: wanted.end), at: max(now.boot, wanted.notBefore))
-        // Nobody is there who would hear of these, and there are no clients.
+        // A virtual host has no followers and no clients.
         case .publish, .log, .retire, .setPriority, .setConditions, .drained, .notifyClient, .closeClient,
             .measureClient, .awaitClientEnd:
             return

@@ -115,7 +115,7 @@ struct VirtualLauncher {
 
     // MARK: Life
 
-    /// What the next launch that does something reports of it; `nil` if nobody would hear of it.
+    /// What the next launch that does something reports of it; `nil` if it reports nothing.
     mutating func step(at now: Moment) -> LaunchEvent? {
         guard let (id, step) = steps.removeFirst(), let launch = running[id] else { return nil }
         switch step {
