@@ -74,14 +74,15 @@ extension VirtualWorld {
         if record.identifier.rawValue.hasSuffix(".once"), putBack != nil {
             throw BrokenPromise("\(id) may run once, and is tried again")
         }
+        let unsaved = core.unsavedEnds.first { $0.ended.id == id }?.launch
+        let expiration = (core.launches[id] ?? unsaved)?.record.expiration
         let isHosts = end.reason == .hostShutdown || end.reason == .systemSleep
         guard end.outcome == .lost || (end.outcome == .expired && isHosts && end.completion == nil),
             !record.identifier.rawValue.hasSuffix(".once"), runners[id] == nil,
             !unwanted.contains(record.request),
-            core.launches[id]?.record.expiration.map({ $0 != .cancelledByUser && $0 != .manifestRemoved })
-                ?? true,
+            expiration != .cancelledByUser, expiration != .manifestRemoved,
             // A user wanted it cancelled, even if the store could not take that.
-            core.unsavedEnds.first(where: { $0.ended.id == id })?.launch.isCancelled != true
+            unsaved?.isCancelled != true
         else { return }
         if putBack == nil { throw BrokenPromise("\(id) is \(end.outcome), and is not tried again") }
     }

@@ -83,7 +83,7 @@ struct BurningPowerTests {
         #expect(try Self.reasons(of: Self.anywhere, in: host).last == "cpuLimit")
         #expect(try host.launches(of: Self.plugged).isEmpty)
         let waiting = host.run("explain", Self.plugged).output
-        #expect(waiting.contains("ExternalPower") && waiting.contains("on battery, 57 %"), "\(waiting)")
+        #expect(waiting.contains("ExternalPower") && waiting.contains("battery at 57 %"), "\(waiting)")
 
         var delays: [Double] = []
         for pull in 1...3 {
