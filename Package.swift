@@ -218,7 +218,9 @@ let package = Package(
                 "TaskModel",
             ], settings: optimized),
         // Uses a store from a process that a test can kill; never shipped.
-        program("store-exerciser", in: "Tests/Support", uses: ["RequestStore", "TaskModel"]),
+        program(
+            "store-exerciser", in: "Tests/Support",
+            uses: ["RequestStore", "TaskHostTestSupport", "TaskModel"]),
         tests("TaskModelTests", use: ["TaskModel"]),
         tests("CalendarsTests", use: ["Calendars", "TaskModel"]),
         tests("LinuxSystemTests", use: ["LinuxSystem", "TaskHostTestSupport", "TaskModel"]),

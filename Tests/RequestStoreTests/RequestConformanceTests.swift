@@ -1,4 +1,5 @@
 import RequestStore
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
@@ -134,19 +135,6 @@ import Testing
             _ = try await store.begin(second.id)
             #expect(try await !store.cancelPending(second.id, at: later))
             #expect(try await !store.cancelPending(RequestID(rawValue: 999), at: later))
-        }
-    }
-
-    @Test(arguments: StoreUnderTest.allCases)
-    func `rows of facts are set, changed, listed and removed as text`(kind: StoreUnderTest) async throws {
-        try await kind.with { store in
-            #expect(try await store.setting("a") == nil)
-            try await store.setSetting("a", "1")
-            try await store.setSetting("a", "2'\u{0}\n")
-            try await store.setSetting("b", "3")
-            #expect(try await store.setting("a") == "2'\u{0}\n")
-            try await store.setSetting("b", nil)
-            #expect(try await store.settings() == ["a": "2'\u{0}\n"])
         }
     }
 }

@@ -164,6 +164,15 @@ import Testing
         #expect(launches == [])
     }
 
+    @Test func `what a user launches starts past the policies even where all would let it start`() {
+        let rig = SchedulerRig()
+        let request = rig.store(TaskSubmission(identifier: .sample("p1"), origin: .simulated))
+        let isSimulated = rig.take().contains { action in
+            if case .launch(request, isSimulated: true, _, _) = action { true } else { false }
+        }
+        #expect(isSimulated)
+    }
+
     @Test func `a simulated launch waits for the end of a launch of its identifier`() {
         let rig = SchedulerRig()
         let first = rig.run("p1")

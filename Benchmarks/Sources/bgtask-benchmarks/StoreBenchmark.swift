@@ -114,9 +114,12 @@ struct StoreBenchmark {
                             identifier: try TaskIdentifier("org.example.bench.t\(index)"), origin: .client)
                         submission.payload =
                             #"{"directory": "/some/where/on/this/machine", "number": \#(index)}"#
-                        _ = try await store.accept(
-                            submission, bundle: bundle, kind: .processing, at: WallTime(milliseconds: 1),
+                        let terms = RequestTerms(
+                            bundle: bundle, kind: .processing, acceptedAt: WallTime(milliseconds: 1),
                             deadline: WallTime(milliseconds: 1_000_000), pendingLimit: nil)
+                        for answer in await store.commit([.accept(submission, terms)]) {
+                            _ = try answer.get()
+                        }
                     }
                 }
             }

@@ -102,7 +102,8 @@ public struct RecordedSegment: Sendable {
         } catch {
             throw RecordingError(
                 subject: place, finding: "it is not a line of a log: \(ControlJSON.sentence(of: error))",
-                remedy: "Replay it with the version that recorded it, or remove the file")
+                remedy: "Name a file or a directory that bgtaskd recorded, and use the same version of bgtask"
+            )
         }
     }
 }

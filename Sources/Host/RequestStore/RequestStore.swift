@@ -95,17 +95,6 @@ public protocol RequestStore: Sendable {
 
     /// All launches of a request, first attempt first.
     func launches(of request: RequestID) async throws(StoreError) -> [LaunchRecord]
-
-    // MARK: Rows of facts as text, for callers that do not use `facts` and `StoreWrite.remember` yet
-
-    /// The text of one row of facts; `nil` if there is none.
-    func setting(_ key: String) async throws(StoreError) -> String?
-
-    /// The texts of all rows of facts.
-    func settings() async throws(StoreError) -> [String: String]
-
-    /// Writes the text of one row of facts; `nil` removes the row.
-    func setSetting(_ key: String, _ value: String?) async throws(StoreError)
 }
 
 extension RequestStore {

@@ -69,33 +69,6 @@ extension SQLiteRequestStore {
     }
 
     /// See ``RequestStore``.
-    public func setting(_ key: String) async throws(StoreError) -> String? {
-        try await read { db in
-            try Row.fetchOne(
-                db, sql: "SELECT value FROM settings WHERE key = ?", arguments: [StoredText.encode(key)]
-            ).map { try StoredText.decode($0, "value") }
-        }
-    }
-
-    /// See ``RequestStore``.
-    public func settings() async throws(StoreError) -> [String: String] {
-        let pairs = try await read { db in
-            try Row.fetchAll(db, sql: "SELECT key, value FROM settings").map { row in
-                (
-                    try StoredText.decode(row, "key"),
-                    try StoredText.decode(row, "value")
-                )
-            }
-        }
-        return Dictionary(pairs) { first, _ in first }
-    }
-
-    /// See ``RequestStore``.
-    public func setSetting(_ key: String, _ value: String?) async throws(StoreError) {
-        try await write { try FactRow.set(key, value, in: $0) }
-    }
-
-    /// See ``RequestStore``.
     @discardableResult
     public func prune(keepingNewest count: Int, olderThan time: WallTime) async throws(StoreError) -> Int {
         try await write { db in

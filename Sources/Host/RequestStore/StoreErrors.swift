@@ -56,11 +56,4 @@ extension StoreError {
             code: .diskFull, subject: file, finding: "\(words): no space is left for the store",
             remedy: "Make room in its file system; the host needs no restart")
     }
-
-    /// The refusal of a submission that could not be stored.
-    func asSubmissionError(of identifier: TaskIdentifier) -> SubmissionError {
-        SubmissionError(
-            code: .unavailable, subject: identifier.rawValue,
-            finding: "the request is not stored: \(subject): \(finding)", remedy: remedy)
-    }
 }

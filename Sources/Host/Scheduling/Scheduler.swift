@@ -191,6 +191,10 @@ public struct Scheduler: Sendable {
     private mutating func submit(_ request: TaskRequest, at now: Moment) {
         guard launches[request.id] == nil else { return }
         pending.insert(request, situation.needs(of: request), at: now.wall)
+        // A user launches it: no policy has a say even if all would let it start, so that it does not count.
+        if isStarted, request.submission.origin == .simulated, request.attempt == 1 {
+            pending.markSimulated(request.id)
+        }
         schedules.answered(request.identifier)
         // One of a schedule that is gone by now, or that lies too far off, is put right at once.
         schedules.touch(request.identifier)

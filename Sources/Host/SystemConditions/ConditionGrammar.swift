@@ -12,11 +12,15 @@ public struct ConditionSettingError: Error, Equatable, Sendable, CustomStringCon
 
     /// What is wrong, without the key.
     public var finding: String {
-        found.map { "'\($0)' is not a valid value" } ?? "there is no condition of this name"
+        if let found { return "'\(found)' is not a valid value" }
+        return valid.contains(key) ? "it has no value" : "there is no condition of this name"
     }
 
     /// The nearest valid word, and all of them.
     public var remedy: String {
+        if found == nil, valid.contains(key) {
+            return "Write \(key)=VALUE. 'bgtask help conditions' lists the values"
+        }
         let nearest = Nearest.match(found ?? key, in: valid).map { "Did you mean '\($0)'? " } ?? ""
         let list = valid.joined(separator: ", ")
         return nearest + (found == nil ? "Write KEY=VALUE. Valid keys: \(list)" : "Valid values: \(list)")

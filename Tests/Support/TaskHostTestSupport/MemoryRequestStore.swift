@@ -10,8 +10,6 @@ public import TaskModel
 public final class MemoryRequestStore: RequestStore {
     private struct State {
         var store: MemoryStore
-        /// Rows as text, for callers that do not use facts yet.
-        var settings: [String: String] = [:]
     }
 
     private let state: Mutex<State>
@@ -63,12 +61,4 @@ public final class MemoryRequestStore: RequestStore {
     }
 
     public func launches(of request: RequestID) async -> [LaunchRecord] { contents.launches(of: request) }
-
-    public func setting(_ key: String) async -> String? { state.withLock { $0.settings[key] } }
-
-    public func settings() async -> [String: String] { state.withLock { $0.settings } }
-
-    public func setSetting(_ key: String, _ value: String?) async {
-        state.withLock { $0.settings[key] = value }
-    }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RequestStore
+import TaskHostTestSupport
 import TaskModel
 
 /// Uses a store in a process of its own and prints what the store acknowledged.

@@ -42,7 +42,10 @@ struct LaunchesCommand: HostCommand {
                 Wording.relative(launch.startedAt, to: now), launch.elapsed(at: now), launch.cpu,
                 Wording.progress(launch.progress))
         }
-        try console.print(table, ifEmpty: "The host has not launched anything yet.")
+        try console.print(
+            table,
+            ifEmpty: identifier == nil
+                ? "The host has not launched anything yet." : "The host remembers no launch of this task.")
     }
 }
 

@@ -1,3 +1,4 @@
+public import RequestStore
 public import TaskModel
 
 /// One write or note each, for callers that wait for one thing.
@@ -114,6 +115,13 @@ extension RequestStore {
 }
 
 extension StoreError {
+    /// The refusal of a submission that could not be stored.
+    fileprivate func asSubmissionError(of identifier: TaskIdentifier) -> SubmissionError {
+        SubmissionError(
+            code: .unavailable, subject: identifier.rawValue,
+            finding: "the request is not stored: \(subject): \(finding)", remedy: remedy)
+    }
+
     /// A store that does not keep the contract of ``RequestStore/commit(_:)``.
     fileprivate static func misfit(_ found: String) -> Self {
         StoreError(
