@@ -116,6 +116,20 @@ import Testing
         }
     }
 
+    @Test func `a host that ends late leaves the socket of the next one alone`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/c.sock"
+        let (first, second) = (try ControlSocketFile(path: path), try ControlSocketFile(path: path))
+        for file in [first, second] {
+            #expect(FileManager.default.createFile(atPath: file.temporaryPath, contents: nil))
+            try file.publish()
+        }
+        first.remove()
+        #expect(FileManager.default.fileExists(atPath: path))
+        second.remove()
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test func `a directory that others may write is refused, and so is a link to one`() async throws {
         let folder = try TemporaryFolder()
         let open = folder.path + "/open"

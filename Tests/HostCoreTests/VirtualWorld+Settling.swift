@@ -125,6 +125,7 @@ extension VirtualWorld {
     }
 
     private func checkEverythingEnded() throws {
+        if let id = directories.min() { throw BrokenPromise("the temporary directory of \(id) stays") }
         for launch in store.launches(identifier: nil, limit: .max, before: nil) where launch.state != .ended {
             throw BrokenPromise("\(launch.id) has never ended")
         }

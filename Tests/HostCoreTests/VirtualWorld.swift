@@ -81,6 +81,8 @@ struct VirtualWorld {
     var acknowledged: Set<RequestID> = []
     /// Requests that somebody was told are cancelled.
     var cancelled: Set<RequestID> = []
+    /// Launches whose temporary directories are there.
+    var directories: Set<LaunchID> = []
     /// Requests that somebody tried to cancel.
     var unwanted: Set<RequestID> = []
     /// The processes that submitted a request.
@@ -146,6 +148,8 @@ struct VirtualWorld {
         store.loseNotes()
         // The next host gives the numbers again that no store ever had.
         cancelled = cancelled.filter { store.request($0) != nil }
+        // The next host sweeps what this one leaves.
+        directories = []
         (inputs, writes, work, tasks) = ([], [], [], [:])
         (clients, awaits) = ([:], [])
         // Nobody can answer them any more: their connections are closed.
@@ -373,6 +377,7 @@ struct VirtualWorld {
         case .prepare(let id, let handler, let identifier, _):
             var place = LaunchPlace(dataDirectory: "/s/data", temporaryDirectory: "/s/tmp/\(id)")
             if handler.manifest.declaration(for: identifier)?.call != nil { place.program = [1] }
+            if !failing { directories.insert(id) }
             inputs.append(.prepared(id, failing ? .failure(error) : .success(place)))
         case .findDate(let identifier, _, _, let after):
             if failing {
@@ -382,7 +387,8 @@ struct VirtualWorld {
                 inputs.append(
                     .dated(identifier, after: after, .next(after + .seconds(3600), text: "soon")))
             }
-        case .removeTemporary, .removeCopies, .removeApps, .defineConditions, .watchFiles, .openMachineAlarm:
+        case .removeTemporary(let id): directories.remove(id)
+        case .removeCopies, .removeApps, .defineConditions, .watchFiles, .openMachineAlarm:
             break
         }
     }

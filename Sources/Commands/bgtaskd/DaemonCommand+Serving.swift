@@ -23,6 +23,7 @@ extension DaemonCommand {
         LoggingSystem.bootstrap { _ in
             TerminalLogHandler(logLevel: level, isOnTerminal: isOnTerminal, isColored: isColored)
         }
+        defer { StandardErrorLines.shared.flush() }
         let logger = Logger(label: "bgtaskd")
 
         var configuration = HostConfiguration(

@@ -29,7 +29,7 @@ struct TerminalLogHandler: LogHandler {
         // On a terminal that others draw on too (a progress bar of `submit --wait`), a line begins on a clean
         // one.
         let start = isOnTerminal ? "\r\u{1B}[K" : ""
-        ProcessFacts.writeToStandardError(start + words.joined(separator: " ") + "\n")
+        StandardErrorLines.shared.append(start + words.joined(separator: " ") + "\n")
     }
 
     private func level(_ level: Logger.Level) -> String {

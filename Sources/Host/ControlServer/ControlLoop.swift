@@ -18,6 +18,16 @@ final class ControlLoop: TaskExecutor {
         group.shutdownGracefully { _ in }
     }
 
+    /// Returns after a time; at once if the task is cancelled.
+    func pause(_ time: TimeAmount) async {
+        let timer = loop.scheduleTask(in: time) {}
+        await withTaskCancellationHandler {
+            try? await timer.futureResult.get()
+        } onCancel: {
+            timer.cancel()
+        }
+    }
+
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }

@@ -97,7 +97,17 @@ public struct ControlServer: Service {
                 }
             })
         defer { file.remove() }
-        try await withTaskExecutorPreference(loop) { try await server.run() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await withTaskExecutorPreference(loop) { try await server.run() } }
+            group.addTask {
+                // Answers and streams get this long to reach their clients; one that does not read must not
+                // keep the process.
+                try await gracefulShutdown()
+                await loop.pause(.seconds(2))
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
         try publication.check()
     }
 

@@ -73,10 +73,11 @@ public final class HandlerRegistry: Sendable {
     /// Scans, unless it is known that a scan would find what the last one found.
     ///
     /// It is known while ``changes()`` watches the directories and has seen no change in them, every manifest
-    /// is a file of its directory, and there are no errors, which files elsewhere could have corrected.
+    /// and library is a file of its directory, and there are no errors, which files elsewhere could have
+    /// corrected.
     public func refresh() -> RegistrySnapshot {
         scanner.withLock { scanner in
-            if let last = scanner.last, !scanner.manifests.hasLinks,
+            if let last = scanner.last, !scanner.manifests.hasLinks, !scanner.libraries.hasLinks,
                 !last.problems.contains(where: { $0.severity == .error }), let sight = sight(),
                 seen.withLock({ $0 == sight })
             {

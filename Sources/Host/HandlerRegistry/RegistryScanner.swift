@@ -7,7 +7,7 @@ struct RegistryScanner {
     private let manifestsDirectory: String
     private var conditionFiles: ConditionFiles
     private(set) var manifests = KnownManifests()
-    private var libraries: PluginLibraries
+    private(set) var libraries: PluginLibraries
     private var callLibraries: CallLibraries
     /// What the manifests of the last scan claim.
     private var claims = Claims()

@@ -273,7 +273,7 @@ extension HostCore {
     /// Takes a request out that the store has as cancelled.
     private mutating func forget(_ id: RequestID, _ reason: Reason) {
         guard let request = requests.pending[id] else { return }
-        let wasStarting = requests.endStart(id) != nil
+        let start = requests.endStart(id)
         requests.remove(id)
         vetoes.forget(id)
         emit(.publish(.requestCancelled(id, request.identifier, reason)))
@@ -285,7 +285,10 @@ extension HostCore {
                 finding: "\(id) was cancelled before it started", remedy: "Launch it again"))
         // The scheduler has the slot of a start taken: it gets the request back before it learns that it is
         // gone.
-        if wasStarting { feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay)) }
+        if let start {
+            removeDirectories(of: start)
+            feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
+        }
         feed(.withdrawn(id))
     }
 

@@ -83,12 +83,19 @@ extension HostCore {
         case .success(.begun(let begun)): begin(request, begun, start)
         case .success: return
         case .failure(let refusal):
+            removeDirectories(of: start)
             log(.error, "not launched: \(refusal)", identifier: request.identifier)
             feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
             failLaunchWaiters(of: id, refusal.asSubmissionError)
             // Its client may have left meanwhile.
             cancelWithoutClient(request)
         }
+    }
+
+    /// Removes what was made for a start that is not recorded; what is still being made is removed when it is
+    /// there.
+    mutating func removeDirectories(of start: RequestBook.Start) {
+        if start.place != nil { emit(.work(.removeTemporary(start.launch))) }
     }
 
     private mutating func begin(_ request: TaskRequest, _ begun: BegunLaunch, _ start: RequestBook.Start) {

@@ -56,10 +56,16 @@ extension HostCore {
         _ bundle: BundleIdentifier, _ result: Result<StoreAnswer, StoreRefusal>
     ) {
         bundles.written(bundle)
-        guard case .failure(let refusal) = result else { return }
+        guard case .failure(let refusal) = result else {
+            unstoredBundles.remove(bundle)
+            return
+        }
         // The newest state, not the one that failed: a newer one may be on its way already.
         bundles.keep(scheduler.bundleState(bundle), of: bundle, at: now.boot)
-        log(.error, "the new state of \(bundle) could not be stored yet: \(refusal)")
+        // Once for each outage: every other write of it brings the state along again.
+        if unstoredBundles.insert(bundle).inserted {
+            log(.error, "the new state of \(bundle) could not be stored yet: \(refusal)")
+        }
         for call in bundles.takeCallers(of: bundle) {
             refuse(
                 call,

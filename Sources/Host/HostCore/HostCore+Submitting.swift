@@ -190,7 +190,8 @@ extension HostCore {
 
     /// Takes a foreseen request out that the store could not take; the start of its launch is refused too.
     private mutating func takeBack(_ id: RequestID, _ error: SubmissionError) {
-        if requests.starting[id] != nil {
+        if let start = requests.endStart(id) {
+            removeDirectories(of: start)
             feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
         }
         requests.remove(id)
@@ -205,7 +206,8 @@ extension HostCore {
         var replaces = ""
         if let replaced = acceptance.replaced, replaced.id != request.id {
             // The scheduler has the slot of a start taken, and the store will refuse that start.
-            if requests.starting[replaced.id] != nil {
+            if let start = requests.endStart(replaced.id) {
+                removeDirectories(of: start)
                 feed(.launchNotStarted(replaced.id, retry: now.wall + Self.startRetryDelay))
             }
             requests.remove(replaced.id)

@@ -67,6 +67,8 @@ public struct HostCore: Sendable {
     var cancellations = CancellationBook()
     /// Ends that the store could not take, oldest first.
     var unsavedEnds: [UnsavedEnd] = []
+    /// Bundles whose state the store could not take since it last took it.
+    var unstoredBundles: Set<BundleIdentifier> = []
     /// When they are tried again, on CLOCK_BOOTTIME.
     var nextRetry: Duration?
     /// What waits for a reading of the directories, or for the check of a payload.

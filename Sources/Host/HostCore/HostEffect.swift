@@ -88,6 +88,12 @@ public enum HostAnswer: Sendable {
 }
 
 extension HostAnswer {
+    /// The answer to a call that comes too late.
+    public static let hostHasStopped = HostAnswer.refused(
+        SubmissionError(
+            code: .unavailable, subject: "bgtaskd", finding: "the host has stopped",
+            remedy: "Try again when it serves"))
+
     /// What is in an answer of the kind that a call is promised.
     ///
     /// - Parameter unwrap: Takes it out; `nil` if the answer is of another kind.

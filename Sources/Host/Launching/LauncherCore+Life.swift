@@ -61,9 +61,13 @@ extension LauncherCore {
         }
     }
 
-    /// No launcher can be had: nothing waits for one any more.
-    func giveUp(_ message: String) {
+    /// There is no launcher for now: what waits for one ends, and may be tried again later.
+    func reportUnavailable(_ message: String) {
         if !isShuttingDown { tell(.launcherUnavailable(message: message)) }
+        loseLaunches(message)
+    }
+
+    private func loseLaunches(_ message: String) {
         for launch in launches.values.sorted(by: { $0.number < $1.number }) {
             handle(.launcherDied(message: message), launch)
         }
@@ -73,7 +77,7 @@ extension LauncherCore {
     func shutDown() {
         isShuttingDown = true
         guard let link else {
-            giveUp("the host stops")
+            loseLaunches("the host stops")
             conclude()
             return
         }

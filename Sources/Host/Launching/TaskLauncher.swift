@@ -55,8 +55,9 @@ public final class TaskLauncher: Sendable {
         var hasEnded = false
     }
 
-    /// How often a launcher that dies before it says hello is tried again.
-    private static let maximumFailedStarts = 5
+    /// After how many failed starts the host is told that there is no launcher; it is tried again all the
+    /// same.
+    private static let reportedFailedStarts = 5
 
     /// Makes a launcher that does nothing yet.
     ///
@@ -180,11 +181,12 @@ public final class TaskLauncher: Sendable {
                     state.failedStarts += 1
                     return state.failedStarts
                 }
-                if failures < Self.maximumFailedStarts {
-                    _ = loop.scheduleTask(in: .seconds(1)) { [self] in replace() }
-                } else {
-                    loop.execute { core.giveUp("\(error)") }
+                if failures == Self.reportedFailedStarts {
+                    loop.execute { core.reportUnavailable("\(error)") }
                 }
+                // Never given up: the program may be on its way back, as in an update of its package.
+                let pause: TimeAmount = failures < Self.reportedFailedStarts ? .seconds(1) : .seconds(5)
+                _ = loop.scheduleTask(in: pause) { [self] in replace() }
             }
         }
     }

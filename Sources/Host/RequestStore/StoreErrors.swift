@@ -54,6 +54,6 @@ extension StoreError {
     private static func diskFull(file: String, words: String) -> StoreError {
         StoreError(
             code: .diskFull, subject: file, finding: "\(words): no space is left for the store",
-            remedy: "Make room in its file system; the host needs no restart")
+            remedy: "Make room in its file system. A running host then goes on by itself")
     }
 }

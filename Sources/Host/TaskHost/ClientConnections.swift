@@ -8,6 +8,21 @@ struct ClientConnections {
     struct Peer {
         let handle: ProcessHandle
         let number: Int32
+
+        /// Takes hold of a process.
+        ///
+        /// - Throws: `unavailable` if the kernel knows no such process here.
+        init(of process: Int32) throws(SubmissionError) {
+            do {
+                handle = try ProcessHandle(of: process)
+            } catch {
+                throw SubmissionError(
+                    code: .unavailable, subject: "process \(process)",
+                    finding: "it can't be watched: \(error)",
+                    remedy: "Run it in the same PID namespace as the host")
+            }
+            number = process
+        }
     }
 
     private var joining: [CallID: Peer] = [:]

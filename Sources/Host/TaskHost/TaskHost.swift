@@ -148,7 +148,6 @@ public actor TaskHost: Service {
                 group.addTask { for await _ in self.timer.wakes { await self.timePassed() } }
                 for await _ in drained { break }
                 group.cancelAll()
-                timer.cancel()
                 worker.stopWatching()
                 await launcher.shutDown()
             }
@@ -156,6 +155,7 @@ public actor TaskHost: Service {
             Task { await self.stop() }
         }
         end()
+        timer.cancel()
         recorder?.finish()
         await recording.value
         log.append(.notice, "stopped")
@@ -214,7 +214,7 @@ public actor TaskHost: Service {
     }
 
     private func ask(_ call: HostCall, as id: CallID) async -> HostAnswer {
-        guard !hasEnded else { return .refused(Self.endedError) }
+        guard !hasEnded else { return .hostHasStopped }
         return await withCheckedContinuation { caller in
             callers[id] = caller
             hearNow(.call(id, call))
@@ -232,13 +232,9 @@ public actor TaskHost: Service {
     private func end() {
         hasEnded = true
         endWaiting()
-        for caller in callers.values { caller.resume(returning: .refused(Self.endedError)) }
+        for caller in callers.values { caller.resume(returning: .hostHasStopped) }
         callers = [:]
     }
-
-    private static let endedError = SubmissionError(
-        code: .unavailable, subject: "bgtaskd", finding: "the host has stopped",
-        remedy: "Try again when it serves")
 
     private func endWaiting() {
         hasBegun = true
@@ -346,18 +342,10 @@ public actor TaskHost: Service {
     public func connect(
         _ identifiers: [IdentifierPattern], from process: Int32
     ) async throws(SubmissionError) -> AsyncStream<ClientCall> {
-        let handle: ProcessHandle
-        do {
-            handle = try ProcessHandle(of: process)
-        } catch {
-            throw SubmissionError(
-                code: .unavailable, subject: "process \(process)",
-                finding: "it can't be watched: \(error)",
-                remedy: "Run it in the same PID namespace as the host")
-        }
+        let peer = try ClientConnections.Peer(of: process)
         await untilBegun()
         let call = nextCall()
-        clients.join(.init(handle: handle, number: process), by: call)
+        clients.join(peer, by: call)
         let answer = await ask(.connect(identifiers, process: process), as: call)
         let stream = clients.takeStream(of: call)
         if case .refused(let error) = answer { throw error }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// The file of a control socket: its directory checked, its place taken in one step.
 ///
@@ -9,6 +10,13 @@ public struct ControlSocketFile: Sendable {
     public let path: String
     /// Where the server binds.
     public var temporaryPath: String { path + ".new" }
+
+    /// Which file was published, by device and inode: another host may have put its own in its place since.
+    private let published = Published()
+
+    private final class Published: Sendable {
+        let file = Mutex<(device: UInt, inode: UInt)?>(nil)
+    }
 
     /// `sun_path` has 108 bytes with its terminator (unix(7)), and the temporary name must fit too.
     public static let maximumLength = 107 - ".new".utf8.count
@@ -86,13 +94,26 @@ public struct ControlSocketFile: Sendable {
     /// - Throws: ``SystemCallError``.
     public func publish() throws(SystemCallError) {
         try retryingOnInterrupt("chmod", temporaryPath) { chmod(temporaryPath, 0o600) }
+        let file = identity(of: temporaryPath)
         try retryingOnInterrupt("rename", path) { rename(temporaryPath, path) }
+        published.file.withLock { $0 = file }
     }
 
-    /// Takes the names away at the end; a failure only leaves a stale file, which the next host replaces.
+    /// Takes the names away at the end, unless another host has put a socket of its own there.
+    ///
+    /// A failure only leaves a stale file, which the next host replaces.
     public func remove() {
-        _ = unlink(path)
-        _ = unlink(temporaryPath)
+        guard let own = published.file.withLock({ $0 }) else {
+            _ = unlink(temporaryPath)
+            return
+        }
+        if let there = identity(of: path), there == own { _ = unlink(path) }
+    }
+
+    private func identity(of path: String) -> (device: UInt, inode: UInt)? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        return (UInt(status.st_dev), UInt(status.st_ino))
     }
 
     private var directory: String {

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-_Thread_local char call_failure[1000];
-
 static call_machine machine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Adds the library's own text and errno's to a failure. */

@@ -49,6 +49,9 @@ struct PluginLibraries {
     let cacheDirectory: String
     /// The facts of files that have been read, so that an unchanged file is not read again.
     private var known: [String: (identity: FileIdentity, facts: Result<Facts, LibraryError>)] = [:]
+    /// Whether a library is a link: what it leads to may change without a change of the directory.
+    private(set) var hasLinks = false
+    private var foundLinks = false
     /// The names that were asked for since the last ``forgetOthers()``.
     private var asked: Set<String> = []
 
@@ -125,6 +128,8 @@ struct PluginLibraries {
     mutating func forgetOthers() {
         known = known.filter { asked.contains($0.key) }
         asked = []
+        hasLinks = foundLinks
+        foundLinks = false
     }
 
     /// Removes the copies whose hashes are not among these, and the remains of interrupted copies.
@@ -183,6 +188,7 @@ struct PluginLibraries {
             identity = try FileIdentity(of: path)
             realPath = try DirectoryTree.realPath(of: path)
             let directory = try DirectoryTree.realPath(of: pluginsDirectory)
+            if realPath != (directory == "/" ? "" : directory) + "/" + name { foundLinks = true }
             guard realPath.hasPrefix(directory == "/" ? "/" : directory + "/") else {
                 throw LibraryError(
                     finding: "library '\(name)' points outside the plugins directory, to \(realPath)",

@@ -1,0 +1,32 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import LinuxSystem
+
+/// Lines for a reader that may stall.
+@Suite struct StandardErrorLinesTests {
+    @Test func `a reader that stalls keeps no writer waiting, and what it missed is counted`() {
+        let written = Mutex<[String]>([])
+        let mayWrite = DispatchSemaphore(value: 0)
+        let isStuck = DispatchSemaphore(value: 0)
+        let lines = StandardErrorLines { text in
+            isStuck.signal()
+            mayWrite.wait()
+            mayWrite.signal()
+            written.withLock { $0.append(text) }
+        }
+        lines.append("first\n")
+        isStuck.wait()
+        // None of these returns before it was taken or left out.
+        for number in 1..<(StandardErrorLines.capacity + 100) { lines.append("\(number)\n") }
+        #expect(written.withLock { $0 }.isEmpty)
+        mayWrite.signal()
+        lines.flush(seconds: 60)
+        #expect(written.withLock { $0.count } == StandardErrorLines.capacity)
+        lines.append("last\n")
+        lines.flush(seconds: 60)
+        let end = written.withLock { $0.suffix(2) }
+        #expect(Array(end) == ["... 100 lines left out: nothing read standard error\n", "last\n"])
+    }
+}
