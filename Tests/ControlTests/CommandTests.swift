@@ -170,7 +170,7 @@ import Testing
             let result = await bgtask(arguments + ["--socket", socket])
             #expect(result.status == 4, "\(result)")
             #expect(
-                result.errors.contains("L42: it has ended at 20")
+                result.errors.contains("L42: it ended at 20")
                     && result.errors.contains(": expired, leaseEnded. See it: bgtask show L42"), "\(result)")
         }
     }

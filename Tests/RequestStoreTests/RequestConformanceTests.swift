@@ -110,7 +110,7 @@ import Testing
                 try await store.accept(submission("com.example.c"), limit: 2)
             }
             #expect(error?.code == .tooManyPendingTaskRequests)
-            #expect(error?.finding.contains("2 of 2") == true)
+            #expect(error?.finding.contains("the limit is 2") == true)
 
             let launched = try #require(
                 await store.pendingRequests().first { $0.identifier.rawValue.hasSuffix("a") })

@@ -21,7 +21,7 @@ extension HostControl {
             let end = [record.end?.outcome.rawValue, record.end?.reason?.rawValue].compactMap(\.self)
             throw SubmissionError(
                 code: .notFound, subject: error.subject,
-                finding: "it has ended at \(Timestamp(ended)): \(end.joined(separator: ", "))",
+                finding: "it ended at \(Timestamp(ended)): \(end.joined(separator: ", "))",
                 remedy: "See it: bgtask show \(id)")
         }
     }

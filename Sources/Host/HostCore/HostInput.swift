@@ -149,8 +149,9 @@ public struct HostSurroundings: Sendable {
     }
 }
 
-/// What the control API may ask that changes something; questions that change nothing are functions of
-/// ``HostCore``.
+/// Calls of the control API that change something.
+///
+/// Calls that only read are functions of ``HostCore``.
 public enum HostCall: Sendable {
     /// Accept a submission of a process. Answer: `accepted`.
     case submit(TaskSubmission, from: Int32?)

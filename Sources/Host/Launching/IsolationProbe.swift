@@ -38,7 +38,7 @@ struct IsolationProbe: Sendable {
             throw LauncherError(
                 code: .isolationUnavailable, subject: "isolation",
                 finding: layers.map { "\($0.name): \($0.finding)" }.joined(separator: "; "),
-                remedy: "Handlers are not run unprotected; " + Self.howToGetGroup)
+                remedy: "The host runs no handler without isolation: " + Self.howToGetGroup)
         }
         groups = used == .cgroup ? base : nil
         report = IsolationReport(groupKill: used, layers: layers + (groups.map(Self.delegate(to:)) ?? []))

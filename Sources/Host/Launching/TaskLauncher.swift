@@ -160,7 +160,7 @@ public final class TaskLauncher: Sendable {
                             LauncherError(
                                 code: .launcherUnavailable, subject: configuration.runnerPath,
                                 finding: "it ended before it was ready: \(message)",
-                                remedy: "See its message on standard error")))
+                                remedy: "Its own output above says why")))
                 }
             }
         }

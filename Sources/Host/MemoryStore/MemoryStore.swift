@@ -198,7 +198,7 @@ public struct MemoryStore: Equatable, Sendable {
                 SubmissionError(
                     code: .tooManyPendingTaskRequests, subject: submission.identifier.rawValue,
                     finding:
-                        "\(taken) of \(limit) pending \(terms.kind.rawValue) requests of the bundle are taken",
+                        "the bundle has \(taken) pending \(terms.kind.rawValue) requests already; the limit is \(limit)",
                     remedy: "Cancel one, or wait for a launch"))
         }
         facts.lastRequest = terms.id?.rawValue ?? (facts.lastRequest + 1)

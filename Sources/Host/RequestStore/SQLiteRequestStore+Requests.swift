@@ -115,7 +115,8 @@ extension SubmissionError {
     ) -> Self {
         Self(
             code: .tooManyPendingTaskRequests, subject: identifier.rawValue,
-            finding: "\(taken) of \(limit) pending \(kind.rawValue) requests of the bundle are taken",
+            finding:
+                "the bundle has \(taken) pending \(kind.rawValue) requests already; the limit is \(limit)",
             remedy: "Cancel one, or wait for a launch")
     }
 }

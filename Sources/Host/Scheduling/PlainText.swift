@@ -31,12 +31,18 @@ extension WallTime {
 extension Duration {
     /// In the largest unit of which there are at least two, rounded up: `5 ms`, `90 s`, `12 min`, `5 h`, `3
     /// d`.
-    var text: String {
+    var text: String { text(roundedUp: true) }
+
+    /// The same for a time that has passed, rounded down: it must not read as a limit that it has not
+    /// reached.
+    var elapsedText: String { text(roundedUp: false) }
+
+    private func text(roundedUp: Bool) -> String {
         if (1..<1000).contains(wholeMilliseconds) { return "\(wholeMilliseconds) ms" }
-        let seconds = max(0, (wholeMilliseconds + 999) / 1000)
+        let seconds = max(0, (wholeMilliseconds + (roundedUp ? 999 : 0)) / 1000)
         for (unit, name) in [(86_400, "d"), (3600, "h"), (60, "min")] as [(Int64, String)]
         where seconds >= 2 * unit {
-            return "\((seconds + unit - 1) / unit) \(name)"
+            return "\((seconds + (roundedUp ? unit - 1 : 0)) / unit) \(name)"
         }
         return "\(seconds) s"
     }

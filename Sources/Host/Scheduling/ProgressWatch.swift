@@ -62,7 +62,7 @@ struct ProgressWatch: Sendable {
                 quantity: "timeSinceProgress", required: "less than \(settings.stallQuestion.text)",
                 observed: ((lastChange.map { time - $0 }) ?? .zero).text,
                 remedy:
-                    "Answer whether it should keep going; otherwise, it ends \(settings.stallLimit.text) after its last progress"
+                    "Answer with bgtask answer LAUNCH yes|no. Without an answer, it ends \(settings.stallLimit.text) after its last progress"
             )
         }
         guard isSlow, !isSlowAsked else { return nil }
@@ -72,7 +72,7 @@ struct ProgressWatch: Sendable {
             quantity: "progressRate",
             required: "\(Int(settings.slowShare * 100)) % of the usual rate or more",
             observed: "\((recent ?? 0).text) units in \(settings.ratePeriod.text), usually \(usual.text)",
-            remedy: "Answer whether it should keep going")
+            remedy: "Answer with bgtask answer LAUNCH yes|no")
     }
 
     /// When the user is asked about a stall; `nil` if that was done.

@@ -22,8 +22,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Ours: one slow job does not hold up the rest of a small machine.
     public var discretionarySlots = 2
-    /// Discretionary launches at once while it is warm, or the temperature is unknown: 1 (semantics,
-    /// Thermal).
+    /// Discretionary launches at once while it is warm, or the temperature is unknown: 1.
     public var discretionarySlotsWhenFair = 1
     /// Discretionary launches of one bundle while a bundle without a launch waits: 1.
     ///
@@ -88,8 +87,9 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
     // MARK: Leases, stalls, renewals
 
-    /// How long a continued launch may go without a change of progress, on CLOCK_MONOTONIC: 60 s (semantics;
-    /// Apple names none).
+    /// How long a continued launch may go without a change of progress, on CLOCK_MONOTONIC: 60 s.
+    ///
+    /// Ours: Apple names none.
     public var stallLimit = Duration.seconds(60)
     /// After how long without a change the user is asked whether to keep going: 30 s.
     ///
@@ -148,7 +148,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Ours: habits change with seasons.
     public var usageWeeks: Int64 = 8
-    /// Days after which conduct is forgotten: 7 (semantics, Conduct).
+    /// Days after which conduct is forgotten: 7.
     public var conductDays: Int64 = 7
     /// Conduct of a bundle that nothing is known of: 0.75.
     ///
@@ -164,12 +164,12 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var conductReward = 2
     /// The most that good conduct adds, in hundredths: 25.
     ///
-    /// Ours: the score is 1 with it, from the start of 0.75. More would only be stored up against later
-    /// crashes.
+    /// Ours: the score starts at 0.75 and is 1 at this limit. A higher one would only let a bundle save up
+    /// for later crashes.
     public var conductCeiling = 25
     /// The most that bad conduct takes away, in hundredths: 75.
     ///
-    /// Ours: the score is 0 with it. More would only be held against later good conduct.
+    /// Ours: the score is 0 at this limit. A higher one would only delay recovery.
     public var conductFloor = 75
 
     // MARK: The operator's switches

@@ -40,7 +40,7 @@ enum ConditionValue: Equatable, Sendable {
     case gpu(Bool)
     case custom(Bool)
 
-    /// What a condition is where its source was absent from the start (semantics, section 5).
+    /// What a condition is where its source was absent from the start (Documentation/Conditions.md).
     ///
     /// The network has no such value: without rtnetlink, no source knows whether there is a default route.
     /// Nor has a custom condition, because its definition names its source.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Word of a bus's socket that may have come into being.
+/// Reports when the socket of a bus may have appeared.
 ///
 /// It watches the directory of the socket, or the nearest one above that exists.
 struct BusSocketWatch: ~Copyable {

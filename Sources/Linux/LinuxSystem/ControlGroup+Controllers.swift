@@ -6,10 +6,10 @@ extension ControlGroup {
     /// The controllers that its children have.
     public var delegatedControllers: Set<String> { words("cgroup.subtree_control") }
 
-    /// Hands controllers to its children, as far as it has them itself.
+    /// Enables controllers for the child groups, if this group has them.
     ///
-    /// - Returns: Those of them that the children have now. The kernel refuses the memory and cpu controllers
-    ///   while a process is in this group itself.
+    /// - Returns: The wanted controllers that are enabled now. The kernel refuses the memory and cpu
+    ///   controllers while a process is in this group itself.
     public func delegate(_ wanted: Set<String>) -> Set<String> {
         for controller in wanted.intersection(controllers).subtracting(delegatedControllers).sorted() {
             // One by one: a refusal of one of them does not affect the others.

@@ -1,7 +1,7 @@
 /// The answer of a source about one condition.
 ///
 /// `unknown` is a source that vanished or errs: it never relaxes a limit and never satisfies a constraint. A
-/// source that was absent from the start has a known value instead (semantics, section 5).
+/// source that was absent from the start has a known value instead (Documentation/Conditions.md).
 public enum Reading<Value: Sendable & Equatable>: Equatable, Sendable {
     /// The source answers.
     case known(Value)

@@ -144,7 +144,8 @@ enum IdentifierGrammar {
         let bytes = text.utf8
         if bytes.isEmpty { throw IdentifierError(finding: "the identifier is empty") }
         if bytes.count > maximumLength {
-            throw IdentifierError(finding: "the identifier has \(bytes.count) bytes")
+            throw IdentifierError(
+                finding: "the identifier has \(bytes.count) bytes; the limit is \(maximumLength)")
         }
         for byte in bytes {
             switch byte {

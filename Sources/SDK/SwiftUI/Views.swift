@@ -33,9 +33,9 @@ public enum ViewBuilder {
     public static func buildEither(second content: any View) -> EmptyView { EmptyView() }
 }
 
-/// Nothing.
+/// A view without content.
 public struct EmptyView: View {
-    /// Makes one.
+    /// Creates the view.
     public nonisolated init() {}
     /// Never asked for.
     public var body: Never { neverAsked() }
@@ -43,9 +43,9 @@ public struct EmptyView: View {
 
 /// A text, as placeholders in an app's window have it.
 public struct Text: View {
-    /// Makes one.
+    /// Creates a text that is never shown, as a handler has no window.
     ///
-    /// - Parameter content: Never shown.
+    /// - Parameter content: The text.
     public nonisolated init(_ content: some StringProtocol) {}
     /// Never asked for.
     public var body: Never { neverAsked() }

@@ -115,9 +115,9 @@ public struct OSLogFloatFormatting: Sendable {
         self.conversion = "%" + (hasSign ? "+" : "") + (precision.map { ".\(max(0, $0))" } ?? "") + letter
     }
 
-    /// With six digits behind the point.
+    /// In fixed notation, with six decimals.
     public static var fixed: Self { Self("f") }
-    /// As short as it can be.
+    /// In fixed or exponential notation, whichever is shorter.
     public static var hybrid: Self { Self("g") }
     /// With a power of ten.
     public static var exponential: Self { Self("e") }

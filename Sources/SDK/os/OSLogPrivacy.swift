@@ -23,12 +23,12 @@ public struct OSLogPrivacy: Sendable {
 
     /// By the value's type: numbers are public, texts and objects are private.
     public static var auto: Self { Self(rule: .auto, mask: .none) }
-    /// Everybody.
+    /// The log shows the value.
     public static var `public`: Self { Self(rule: .open, mask: .none) }
-    /// No reader of the log, except a developer who shows private values: `BGTASK_LOG_PRIVATE=1`, which
+    /// The log shows a placeholder; a developer can show the value with `BGTASK_LOG_PRIVATE=1`, which
     /// `bgtask dev` sets.
     public static var `private`: Self { Self(rule: .closed, mask: .none) }
-    /// No reader of the log, not even where private values are shown.
+    /// The log shows a placeholder, even where a developer shows private values.
     public static var sensitive: Self { Self(rule: .sealed, mask: .none) }
 
     /// By the value's type, with a mask where it is private.
@@ -37,13 +37,13 @@ public struct OSLogPrivacy: Sendable {
     /// - Returns: The rule.
     public static func auto(mask: Mask) -> Self { Self(rule: .auto, mask: mask) }
 
-    /// No reader of the log; a mask takes its place.
+    /// The log shows a mask; a developer can show the value with `BGTASK_LOG_PRIVATE=1`.
     ///
     /// - Parameter mask: What is written instead of the value.
     /// - Returns: The rule.
     public static func `private`(mask: Mask) -> Self { Self(rule: .closed, mask: mask) }
 
-    /// No reader of the log; a mask takes its place.
+    /// The log shows a mask, even where a developer shows private values.
     ///
     /// - Parameter mask: What is written instead of the value.
     /// - Returns: The rule.

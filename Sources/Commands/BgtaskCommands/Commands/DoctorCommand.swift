@@ -72,7 +72,7 @@ struct MachineCheck: Codable, Equatable {
     var finding: String
 
     static func all() -> [MachineCheck] {
-        [cgroup(), userNamespaces(), seccomp(), landlock(), pressure()]
+        [cgroup(), userNamespaces(), seccomp(), pressure()]
     }
 
     private static func cgroup() -> MachineCheck {
@@ -107,21 +107,6 @@ struct MachineCheck: Codable, Equatable {
         return MachineCheck(
             name: "seccomp", isAvailable: actions != nil,
             finding: actions.map { "the kernel supports \($0)" } ?? "the kernel was built without it")
-    }
-
-    private static func landlock() -> MachineCheck {
-        // Readable only where securityfs is mounted; the host's own report is the better source.
-        let modules = text("/sys/kernel/security/lsm")
-        let isThere = modules?.split(separator: ",").contains("landlock") ?? false
-        return MachineCheck(
-            name: "landlock", isAvailable: isThere,
-            finding: isThere
-                ? "the kernel has it"
-                : modules.map {
-                    "the active security modules are \($0); boot with lsm=landlock,\($0) to add landlock (Linux 5.13 or later)"
-                }
-                    ?? "/sys/kernel/security/lsm can't be read; mount it (mount -t securityfs securityfs /sys/kernel/security), or see the host's report below"
-        )
     }
 
     private static func pressure() -> MachineCheck {

@@ -66,7 +66,7 @@ struct RateLimit: Policy {
         guard let last, last <= now else { return nil }
         return Rate(
             quantity: quantity, required: "\(spacing.text) or more",
-            observed: (now - last).text, since: last, next: last + spacing)
+            observed: (now - last).elapsedText, since: last, next: last + spacing)
     }
 
     /// The spacing of one identifier's launches.
@@ -76,7 +76,7 @@ struct RateLimit: Policy {
         return Rate(
             quantity: "timeSinceLaunch",
             required: "\(settings.launchSpacing.text) or more",
-            observed: (now - last).text, since: last, next: last + settings.launchSpacing)
+            observed: (now - last).elapsedText, since: last, next: last + settings.launchSpacing)
     }
 
     /// The launches of a kind that a bundle may have within an hour.

@@ -7,7 +7,7 @@ import TaskModel
 /// asked. While a user is active, this source therefore asks again after five minutes, when the activity
 /// could have ended.
 struct LogindSource: BusSource {
-    /// The rule's five minutes (semantics, section 5).
+    /// How long without input counts as idle: 5 min (Documentation/Conditions.md).
     static let idleAfter = Duration.seconds(300)
     static let manager = BusObject(
         path: "/org/freedesktop/login1", interface: "org.freedesktop.login1.Manager")

@@ -46,9 +46,9 @@ package struct ExpirationSlot: Sendable {
         return handler.map(Answer.call) ?? .end
     }
 
-    /// The launch is over.
+    /// Marks the launch as over.
     ///
-    /// - Returns: `false` if it was before.
+    /// - Returns: `false` if it already was.
     package mutating func finish() -> Bool {
         defer {
             isOver = true
