@@ -1,6 +1,7 @@
 """What else the machine does while something is measured, and whether it is quiet enough to begin."""
 
 import os
+import pathlib
 import time
 
 
@@ -67,13 +68,21 @@ def usage(process):
 
 
 def wake_ups(process):
-    """How often the threads of a process have been woken: each time, one of them had given up its
-    processor."""
-    total = 0
-    for thread in os.listdir(f"/proc/{process}/task"):
-        with open(f"/proc/{process}/task/{thread}/status", encoding="ascii", errors="replace") as file:
-            total += sum(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt_switches"))
-    return total
+    """How often each thread of a process gave its processor up to wait, by the threads' numbers."""
+    counts = {}
+    for path in pathlib.Path(f"/proc/{process}/task").glob("*/status"):
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except OSError:  # It has ended since.
+            continue
+        counts[path.parent.name] = sum(
+            int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+    return counts
+
+
+def more_wake_ups(before, after):
+    """The wake-ups between two counts. A thread that ended in between can't be counted."""
+    return sum(count - before.get(thread, 0) for thread, count in after.items())
 
 
 def proportional_set(process):
