@@ -73,6 +73,25 @@ import Testing
         await harness.end()
     }
 
+    @Test func `a launcher whose program is away for long is started again when it is back`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "runner-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (runner, away) = (folder.appending(path: "runner"), folder.appending(path: "away"))
+        try FileManager.default.copyItem(atPath: Products.path("bgtask-runner"), toPath: runner.path)
+        let harness = try await LaunchHarness(runner: runner.path)
+        let order = try harness.order("expires")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        try FileManager.default.moveItem(at: runner, to: away)
+        try Self.kill(try Self.parent(of: task))
+        try await harness.wait(for: "the report of its absence") { harness.isWithoutLauncher }
+        try FileManager.default.moveItem(at: away, to: runner)
+        #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+        await harness.end()
+    }
+
     @Test func `a launch that a template takes with it to its end comes from another one`() async throws {
         let harness = try await LaunchHarness()
         let first = try harness.order("expires")

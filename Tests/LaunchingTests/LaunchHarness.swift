@@ -25,9 +25,17 @@ final class LaunchHarness: Sendable {
     private let endEvents: @Sendable () -> Void
     private let sights = Mutex<[LaunchID: Sight]>([:])
     private let launcherDeaths = Mutex(0)
+    private let hasNoLauncher = Mutex(false)
+
+    /// Whether the launcher said that none can be started for now.
+    var isWithoutLauncher: Bool { hasNoLauncher.withLock { $0 } }
+
     private let lastID = Mutex<Int64>(0)
 
-    init(groupKill: GroupKill? = nil, folder: URL? = nil, templateIdleTime: Duration? = nil) async throws {
+    init(
+        groupKill: GroupKill? = nil, folder: URL? = nil, templateIdleTime: Duration? = nil,
+        runner: String = Products.path("bgtask-runner")
+    ) async throws {
         self.folder =
             folder ?? FileManager.default.temporaryDirectory.appending(path: "launching-\(UUID().uuidString)")
         for name in ["state", "data", "tmp"] {
@@ -36,7 +44,7 @@ final class LaunchHarness: Sendable {
         }
         library = try PluginCompiler.compile("misbehaves", into: self.folder)
         var configuration = TaskLauncher.Configuration(
-            runnerPath: Products.path("bgtask-runner"),
+            runnerPath: runner,
             stateDirectory: self.folder.appending(path: "state").path,
             groupKill: groupKill, moments: SystemClocks())
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
@@ -116,7 +124,7 @@ final class LaunchHarness: Sendable {
         case .launcherDied:
             launcherDeaths.withLock { $0 += 1 }
         case .launcherUnavailable:
-            break
+            hasNoLauncher.withLock { $0 = true }
         case .ended(let ended):
             sights.withLock {
                 var sight = $0[ended.id] ?? Sight()

@@ -43,7 +43,7 @@ public enum LaunchEvent: Sendable, Equatable {
     case ended(EndedLaunch)
     /// The launcher died and is being replaced; every launch that ran ends as `lost`.
     case launcherDied(message: String)
-    /// The launcher could not be replaced: nothing starts any more.
+    /// The launcher could not be replaced yet: nothing starts until it is. It is tried again every 5 s.
     case launcherUnavailable(message: String)
 }
 
