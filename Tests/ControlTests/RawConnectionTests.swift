@@ -31,6 +31,35 @@ import Testing
         return result.output
     }
 
+    @Test func `a follower that reads nothing does not keep a server that stops`() async throws {
+        let follower = Process()
+        // It ends with its input: a terminating signal would wait, because a task's thread blocks it and
+        // a process inherits that.
+        let input = Pipe()
+        defer { try? input.fileHandleForWriting.close() }
+        follower.standardInput = input
+        try await serving { host, socket in
+            follower.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            follower.arguments = [
+                "python3", "-c",
+                """
+                import socket, sys
+                s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])
+                s.sendall(b"GET /v1/events HTTP/1.1\\r\\nHost: t\\r\\n\\r\\n")
+                sys.stdin.read()
+                """, socket,
+            ]
+            try follower.run()
+            while !host.isFollowed { await Task.yield() }
+            // More than the socket and the server keep for it.
+            let identifier = try TaskIdentifier("org.example.a")
+            var submission = TaskSubmission(identifier: identifier, origin: .client)
+            submission.title = String(repeating: "x", count: 4000)
+            let request = ScriptedHost.request(submission)
+            for _ in 0..<1000 { host.send(.requestAccepted(request)) }
+        }
+    }
+
     @Test func `a body over the cap is refused by name and the host goes on`() async throws {
         try await serving { host, socket in
             let body =

@@ -57,6 +57,9 @@ final class ScriptedHost: HostControl {
         for listener in script.withLock({ $0.listeners }) { listener.yield(event) }
     }
 
+    /// Whether a client follows the events.
+    var isFollowed: Bool { script.withLock { !$0.listeners.isEmpty } }
+
     func endEvents() {
         for listener in script.withLock({ $0.listeners }) { listener.finish() }
     }

@@ -119,4 +119,18 @@ import Testing
         try folder.write("data/elsewhere.yaml", HandlerRegistryTests.manifest("com.example.other"))
         #expect(registry.refresh().handlers.last?.manifest.bundle.rawValue == "com.example.other")
     }
+
+    @Test func `a library behind a link is looked at although its directory is as it was`() async throws {
+        let folder = try folder(of: 1)
+        try folder.run("mkdir", folder.path + "/plugins/real")
+        try folder.compile("real/libA.so", "int a(void) { return 1; }")
+        try folder.remove("plugins/libA.so")
+        try folder.run("ln", "-s", folder.path + "/plugins/real/libA.so", folder.path + "/plugins/libA.so")
+        let registry = folder.registry
+        var changes = try registry.changes().makeAsyncIterator()
+        while let snapshot = await changes.next(), snapshot.handlers.isEmpty {}
+        let before = try #require(registry.refresh().handlers.first?.libraryHash)
+        try folder.compile("real/libA.so", "int a(void) { return 2; }")
+        #expect(registry.refresh().handlers.first?.libraryHash != before)
+    }
 }

@@ -85,4 +85,30 @@ import Testing
         try world.settle()
         #expect(world.store.facts.launchedApps.count == 1)
     }
+
+    @Test func `a full disk that keeps a bundle's state out is logged once until there is room`() throws {
+        var world = VirtualWorld()
+        try world.begin()
+        func settleStore() throws {
+            while !world.inputs.isEmpty || !world.writes.isEmpty {
+                while !world.inputs.isEmpty { try world.takeInput() }
+                world.commit()
+            }
+        }
+        try settleStore()
+        let bundle = try BundleIdentifier("com.example.a")
+        func complaints() -> Int { world.errors.count { $0.contains("could not be stored yet") } }
+        for outage in 1...2 {
+            for _ in 0..<5 {
+                world.call(.change(bundle, .used))
+                while !world.inputs.isEmpty { try world.takeInput() }
+                world.commit(failing: true)
+                while !world.inputs.isEmpty { try world.takeInput() }
+            }
+            #expect(complaints() == outage)
+            world.pass(BundleKeeper.patience)
+            world.ring()
+            try settleStore()
+        }
+    }
 }

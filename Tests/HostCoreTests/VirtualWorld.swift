@@ -81,6 +81,8 @@ struct VirtualWorld {
     var acknowledged: Set<RequestID> = []
     /// Requests that somebody was told are cancelled.
     var cancelled: Set<RequestID> = []
+    /// The messages of the log that report errors.
+    var errors: [String] = []
     /// Launches whose temporary directories are there.
     var directories: Set<LaunchID> = []
     /// Requests that somebody tried to cancel.
@@ -272,7 +274,8 @@ struct VirtualWorld {
         case .measureClient(let launch, let id):
             if clients[id] != nil { inputs.append(.measured(launch, .milliseconds(30))) }
         case .awaitClientEnd(let id): try awaitEnd(of: id)
-        case .retire, .record, .recordSleep, .letSleep, .log: break
+        case .log(let line): if line.level == .error { errors.append(line.message) }
+        case .retire, .record, .recordSleep, .letSleep: break
         }
     }
 
