@@ -115,7 +115,7 @@ extension HostCore {
         launches.insert(launch)
         emit(.publish(.launchStarted(record)))
         log(
-            .info, "launching, attempt \(record.attempt)\(record.isSimulated ? ", simulated" : "")",
+            .info, "launching, attempt \(record.attempt)\(record.isSimulated ? ", by bgtask launch" : "")",
             launch: record.id)
         for waiter in waiters {
             if waiter.debug {

@@ -7,20 +7,24 @@ extension LauncherCore {
     /// How often memory is looked at where no controller limits it.
     static let memoryInterval = Duration.seconds(1)
 
-    /// Sets the timer of the next look at a launch.
+    /// Sets the timers of the next looks at a launch.
     func scheduleMonitor(_ launch: RunningLaunch) {
         launch.monitorTimer?.cancel()
+        launch.monitorTimer = nil
         guard launch.life.stage == .running else { return }
-        // Where the kernel keeps the memory limit, and no CPU limit is in force, there is nothing to check.
-        let memory = launch.memoryBefore == nil ? Self.memoryInterval : nil
-        let cpu = launch.monitor?.nextSampleAt.map { $0 - moments.now().monotonic }
-        guard let next = [cpu, memory].compactMap(\.self).min() else { return }
-        launch.monitorTimer = after(next) { [self] in look(at: launch) }
+        if launch.memoryBefore == nil { scheduleMemoryLook() }
+        guard let next = launch.monitor?.nextSampleAt else { return }
+        launch.monitorTimer = after(next - moments.now().monotonic) { [self] in lookAtCPU(of: launch) }
     }
 
-    private func look(at launch: RunningLaunch) {
+    private func lookAtCPU(of launch: RunningLaunch) {
         guard launch.life.stage == .running else { return }
-        switch lookAtCPU(of: launch) {
+        let finding =
+            launch.monitor?.sample(at: moments.now().monotonic, usage: launch.cpuTime().0) ?? .within
+        let isPastHalf = launch.monitor?.isPastHalf ?? false
+        launch.setHalved(isPastHalf)
+        if isPastHalf { sampleThreads(of: launch) }
+        switch finding {
         case .within:
             break
         case .half(let message):
@@ -28,31 +32,28 @@ extension LauncherCore {
         case .exceeded(let message):
             tell(.cpuWarning(launch.id, message: message))
             launch.limitReport = message + "\n" + (launch.monitor?.history ?? "")
-            handle(.expire(.cpuLimit, note: message), launch)
-            return
-        }
-        guard launch.memoryBefore == nil else { return scheduleMonitor(launch) }
-        let resident = launch.residentBytes()
-        if resident > launch.order.limits.memory.bytes {
-            let limit = launch.order.limits.memory
-            handle(
-                .expire(
-                    .memoryLimit, note: "\(ByteCount(bytes: resident)) are resident, the limit is \(limit)"),
-                launch)
-            return
+            return handle(.expire(.cpuLimit, note: message), launch)
         }
         scheduleMonitor(launch)
     }
 
-    /// Measures the CPU time, unless the look is for the memory and no limit can have been reached.
-    private func lookAtCPU(of launch: RunningLaunch) -> CPUMonitor.Finding {
-        let now = moments.now().monotonic
-        guard let due = launch.monitor?.nextSampleAt, due <= now else { return .within }
-        let finding = launch.monitor?.sample(at: now, usage: launch.cpuTime().0) ?? .within
-        let isPastHalf = launch.monitor?.isPastHalf ?? false
-        launch.setHalved(isPastHalf)
-        if isPastHalf { sampleThreads(of: launch) }
-        return finding
+    /// One timer for the memory of all launches: a thousand of their own would wake the host a thousand
+    /// times a second.
+    private func scheduleMemoryLook() {
+        if memoryTimer == nil { memoryTimer = after(Self.memoryInterval) { [self] in lookAtMemory() } }
+    }
+
+    private func lookAtMemory() {
+        memoryTimer = nil
+        for launch in launches.values where launch.life.stage == .running && launch.memoryBefore == nil {
+            let (resident, limit) = (launch.residentBytes(), launch.order.limits.memory)
+            guard resident > limit.bytes else {
+                scheduleMemoryLook()
+                continue
+            }
+            let note = "\(ByteCount(bytes: resident)) are resident, the limit is \(limit)"
+            handle(.expire(.memoryLimit, note: note), launch)
+        }
     }
 
     /// What every launch that has a process has used.

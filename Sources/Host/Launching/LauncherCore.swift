@@ -33,6 +33,8 @@ final class LauncherCore: @unchecked Sendable {
     var standbys: [UInt64: Standby] = [:]
     /// Templates of which no standby could be made: not asked again.
     var templatesWithoutStandby: Set<UInt64> = []
+    /// The next look at the memory of all launches; `nil` while no running one needs it.
+    var memoryTimer: Scheduled<Void>?
     private var isRetryingSend = false
     var isShuttingDown = false
 
