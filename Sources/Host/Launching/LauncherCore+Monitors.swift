@@ -56,16 +56,22 @@ extension LauncherCore {
         }
     }
 
+    /// What a launch that has a process has used; `nil` if there is none of this number.
+    func usage(of id: LaunchID) -> LaunchUsage? { find(id).flatMap(usage(of:)) }
+
     /// What every launch that has a process has used.
     func usage() -> [LaunchID: LaunchUsage] {
         var result: [LaunchID: LaunchUsage] = [:]
-        for launch in launches.values where launch.pid != nil {
-            let (cpuTime, isLowerBound) = launch.cpuTime()
-            result[launch.id] = LaunchUsage(
-                cpuTime: cpuTime, cpuIsLowerBound: isLowerBound,
-                peakMemory: launch.peakResident > 0 ? ByteCount(bytes: launch.peakResident) : nil)
-        }
+        for launch in launches.values { result[launch.id] = usage(of: launch) }
         return result
+    }
+
+    private func usage(of launch: RunningLaunch) -> LaunchUsage? {
+        guard launch.pid != nil else { return nil }
+        let (cpuTime, isLowerBound) = launch.cpuTime()
+        return LaunchUsage(
+            cpuTime: cpuTime, cpuIsLowerBound: isLowerBound,
+            peakMemory: launch.peakResident > 0 ? ByteCount(bytes: launch.peakResident) : nil)
     }
 
     /// Relaxes (`nil`) or restores a CPU limit; the window starts afresh.

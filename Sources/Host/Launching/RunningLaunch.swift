@@ -136,7 +136,9 @@ final class RunningLaunch: @unchecked Sendable {
 
     /// Resident memory of all its processes that can be found.
     func residentBytes() -> Int64 {
-        if groupMemory == nil, let group { groupMemory = try? GroupMemory(of: group) }
+        if groupMemory == nil, let group {
+            groupMemory = try? GroupMemory(of: group, mayGrow: order.subprocesses)
+        }
         let resident = groupMemory?.residentBytes() ?? ProcessUsage.residentBytes(of: processes)
         peakResident = max(peakResident, resident)
         return resident

@@ -237,10 +237,17 @@ public final class TaskLauncher: Sendable {
     ///
     /// Complete where a launch has a cgroup: one read of a file that is kept open. Elsewhere /proc is
     /// searched.
-    public func usage() async -> [LaunchID: LaunchUsage] {
-        guard let core = state.withLock({ $0.hasEnded ? nil : $0.core }) else { return [:] }
+    public func usage() async -> [LaunchID: LaunchUsage] { await ask { $0.usage() } ?? [:] }
+
+    /// The same of one launch; `nil` if it has ended.
+    public func usage(of id: LaunchID) async -> LaunchUsage? { await ask { $0.usage(of: id) } ?? nil }
+
+    private func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (LauncherCore) -> Answer
+    ) async -> Answer? {
+        guard let core = state.withLock({ $0.hasEnded ? nil : $0.core }) else { return nil }
         return await withCheckedContinuation { answer in
-            loop.execute { answer.resume(returning: core.usage()) }
+            loop.execute { answer.resume(returning: question(core)) }
         }
     }
 

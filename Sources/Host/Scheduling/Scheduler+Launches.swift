@@ -29,13 +29,14 @@ extension Scheduler {
         guard let request = requestOfLaunch[id], var launch = launches[request] else { return }
         change(&launch)
         launches[request] = launch
+        agenda.touch(request)
     }
 
     private mutating func started(_ id: LaunchID, _ request: RequestID) {
         guard launches[request] != nil, launches[request]?.id == nil else { return }
         launches[request]?.id = id
         requestOfLaunch[id] = request
-        mustCheckLaunches = true
+        agenda.check(request)
     }
 
     private mutating func notStarted(_ id: RequestID, retry: WallTime, at now: Moment) {
@@ -70,6 +71,7 @@ extension Scheduler {
 
     private mutating func finish(_ request: TaskRequest, at now: Moment) {
         launches[request.id] = nil
+        agenda.remove(request.id)
         situation.occupancy.end(request, at: now.wall)
         pending.release(.launch(request.identifier))
         schedules.touch(request.identifier)
@@ -82,6 +84,7 @@ extension Scheduler {
     ) {
         guard let request = requestOfLaunch[id], launches[request]?.isExpiring == false else { return }
         launches[request]?.beginExpiring(at: now)
+        agenda.setInstant(nil, of: request)
         let record = verdict.map { Explanation(question: .stop, at: now.wall, verdicts: [$0]) }
         actions.append(.expire(id, reason, because: record))
     }
@@ -89,10 +92,9 @@ extension Scheduler {
     /// Puts every launch's CPU limit and priority right, asks about those that stall, and ends those that
     /// something speaks against.
     mutating func settleLaunches(at now: Moment, _ actions: inout [SchedulerAction]) {
-        let mustCheck = mustCheckLaunches
-        mustCheckLaunches = false
-        if mustCheck { noticeSatisfied(at: now) }
-        for (id, request) in requestOfLaunch.sorted(by: { $0.key < $1.key }) {
+        let pass = agenda.takePass(at: now.boot)
+        if pass.checked == nil { noticeSatisfied(at: now) }
+        for (id, request) in launchesOf(pass) {
             guard var launch = launches[request] else { continue }
             let isRelaxed = launch.needs.externalPower && situation.conditions.isExternalPowerConnected
             if launch.isRelaxed != isRelaxed {
@@ -105,6 +107,7 @@ extension Scheduler {
                 actions.append(.setPriority(id, priority))
             }
             var end: (Reason, Verdict)?
+            let mustCheck = pass.checks(request)
             if mustCheck, !launch.isExpiring { reconsider(&launch, id, at: now, &actions) }
             if !launch.isExpiring {
                 end =
@@ -116,9 +119,19 @@ extension Scheduler {
             }
             if launch.takeMeasurement() { actions.append(.measureCPU(id)) }
             launches[request] = launch
+            agenda.setInstant(launch.nextInstant(at: now, settings), of: request)
             if let (reason, verdict) = end { expire(id, reason, verdict, at: now, &actions) }
         }
         relievePressure(at: now, &actions)
+    }
+
+    /// The launches that a pass looks at, oldest first.
+    private func launchesOf(_ pass: LaunchAgenda.Pass) -> [(LaunchID, RequestID)] {
+        let found =
+            pass.requests.map { requests in
+                requests.compactMap { request in launches[request]?.id.map { ($0, request) } }
+            } ?? requestOfLaunch.map { ($0.key, $0.value) }
+        return found.sorted { $0.0 < $1.0 }
     }
 
     private func endOfShutdown(at now: Moment) -> (Reason, Verdict)? {

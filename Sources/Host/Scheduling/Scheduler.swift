@@ -51,8 +51,8 @@ public struct Scheduler: Sendable {
     /// Ours: a submission or an expiration never waits longer for a pass over requests that each wait for
     /// themselves.
     static let looksPerPass = 512
-    /// Whether something that policies end launches for changed since the last look.
-    var mustCheckLaunches = false
+    /// Which launches the next pass looks at.
+    var agenda = LaunchAgenda()
     /// When memory pressure may end the next launch, on CLOCK_BOOTTIME.
     var nextPressureEnd: Duration?
     /// Bundles whose state changed since it was saved.
@@ -103,6 +103,7 @@ public struct Scheduler: Sendable {
         switch event {
         case .started:
             isStarted = true
+            agenda.touchAll()
             cancelOrphans(&actions)
         case .settingsChanged(let settings): replaceSettings(settings, at: now)
         case .handlersChanged(let manifests): replaceHandlers(manifests, at: now, &actions)
@@ -113,6 +114,8 @@ public struct Scheduler: Sendable {
         case .lastLaunched(let identifier, let time): schedules.learned(identifier, lastBegin: time)
         case .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged:
             applyToBundle(event, at: now, &actions)
+            // A bundle in the foreground gives its launches another priority.
+            agenda.touchAll()
         case .submitted(let request): submit(request, at: now)
         case .withdrawn(let id): withdraw(id, at: now)
         case .scheduleNotStored(let identifier):
@@ -126,7 +129,9 @@ public struct Scheduler: Sendable {
             .tracingChanged, .expireRequested, .launchExpiring, .launchEnded:
             applyToLaunch(event, at: now, &actions)
         case .timePassed: break
-        case .shutdown: isShuttingDown = true
+        case .shutdown:
+            isShuttingDown = true
+            agenda.touchAll()
         }
     }
 
@@ -144,7 +149,7 @@ public struct Scheduler: Sendable {
     private mutating func replaceSettings(_ settings: SchedulerSettings, at now: Moment) {
         guard settings != situation.settings else { return }
         situation.settings = settings
-        mustCheckLaunches = true
+        agenda.checkAll()
         pending.forgetHolds()
         let situation = situation
         pending.releaseAll(at: now.wall) { situation.needs(of: $0) }
@@ -157,7 +162,7 @@ public struct Scheduler: Sendable {
         let changed = permits.bundlesThatDiffer(from: situation.permits)
         situation.permits = permits
         schedules.replacePlans(situation.permits.schedules)
-        mustCheckLaunches = true
+        agenda.checkAll()
         if isStarted { cancelOrphans(&actions) }
         // Constraints may have changed with the manifests, so every request of theirs is looked at once.
         let situation = situation
@@ -181,7 +186,7 @@ public struct Scheduler: Sendable {
     }
 
     private mutating func replaceConditions(_ conditions: Conditions, at now: Moment) {
-        mustCheckLaunches = true
+        agenda.checkAll()
         schedules.observe(conditions)
         let changed = situation.replaceConditions(conditions, at: now)
         pending.forgetHolds()
@@ -222,7 +227,7 @@ public struct Scheduler: Sendable {
 
     /// No date wakes the host for what could not start then: its lane is full or held until another event.
     private mutating func announceWake(at now: Moment, _ actions: inout [SchedulerAction]) {
-        var boot = launches.values.compactMap { $0.nextInstant(at: now, settings) }
+        var boot = [agenda.nextInstant()].compactMap(\.self)
         if isPassCut { boot.append(now.boot) }
         if let next = nextPressureEnd, isUnderMemoryPressure, pressureVictim != nil { boot.append(next) }
         var dates: [WallTime] = []

@@ -3,12 +3,14 @@ import Glibc
 /// The resident memory of a group's processes, read through descriptors that are kept open.
 ///
 /// For groups that are looked at every second: two system calls and no text for a group of one process,
-/// where opening the files each time takes eight. Confined to one thread.
+/// where opening the files each time takes eight; one system call if the group can't grow. Confined to one
+/// thread.
 public final class GroupMemory {
     /// A group with more processes than these has the files of the others opened each time.
     private static let mostKept = 8
 
     private let processes: OwnedDescriptor
+    private let mayGrow: Bool
     /// The list as the kernel gave it last, to see at once that it is the same.
     private var list: [UInt8] = []
     /// The processes of the list, with the descriptors of those that are kept.
@@ -29,8 +31,13 @@ public final class GroupMemory {
 
     /// Opens the list of a group's processes.
     ///
+    /// - Parameters:
+    ///   - group: The group.
+    ///   - mayGrow: Whether processes may join the group after the first look. If not, the list is read again
+    ///     only when a process of it has ended.
     /// - Throws: The `open`.
-    public init(of group: ControlGroup) throws(SystemCallError) {
+    public init(of group: ControlGroup, mayGrow: Bool = true) throws(SystemCallError) {
+        self.mayGrow = mayGrow
         let path = group.path + "/cgroup.procs"
         processes = OwnedDescriptor(
             taking: try retryingOnInterrupt("open", path) { open(path, O_RDONLY | O_CLOEXEC) })
@@ -41,7 +48,7 @@ public final class GroupMemory {
     /// - Returns: 0 for a group that is empty or gone.
     public func residentBytes() -> Int64 {
         let page = Int64(sysconf(CInt(_SC_PAGESIZE)))
-        lookForMembers()
+        if mayGrow || list.isEmpty { lookForMembers() }
         var pages: Int64 = 0
         for index in members.indices {
             let (process, statm) = members[index]
