@@ -2,41 +2,41 @@ import HandlerRegistry
 import LinuxSystem
 public import TaskModel
 
-/// What a plugin's directory holds, and what is to be done with it.
+/// The contents of a plugin's directory, and how to build them.
 public struct DevelopmentPlan: Equatable, Sendable {
-    /// How its libraries are made.
+    /// How the plugin's libraries are built.
     public enum Build: Equatable, Sendable {
-        /// `Package.swift`: by `swift build`.
+        /// With `swift build`, because the directory contains `Package.swift`.
         case package
-        /// `Makefile`: by `make`.
+        /// With `make`, because the directory contains a Makefile.
         case makefile
-        /// C files: by the compiler, into this library.
+        /// With the C compiler, from all C files of the directory into one library.
         case compiler(sources: [String], library: String)
-        /// Nothing is built: the manifests call installed libraries.
+        /// Nothing is built: there are no sources, or the manifests have errors.
         case nothing
     }
 
-    /// The plugin's directory, an absolute path.
+    /// The absolute path of the plugin's directory.
     public var directory: String
-    /// How it is built.
+    /// How the libraries are built.
     public var build: Build
-    /// The manifests, absolute paths.
+    /// The absolute paths of the manifests.
     public var manifests: [String]
-    /// The tasks of those that are right.
+    /// The tasks of the manifests that have no errors.
     public var tasks: [TaskDeclaration]
-    /// The libraries that the manifests name.
+    /// The names of the libraries that the manifests use, sorted.
     public var libraries: [String]
-    /// The problems that lint finds in the manifests and in a package's sources.
+    /// The problems that `bgtask lint` finds in the manifests and in the sources of a package.
     public var problems: [ManifestProblem]
 
-    /// Whether a manifest can't be used.
+    /// Whether a manifest has an error, so that the plugin can't run.
     public var hasErrors: Bool {
         problems.contains { $0.severity == .error && manifests.contains($0.file) }
     }
 
-    /// Looks into a directory.
+    /// Reads a plugin's directory and checks its manifests.
     ///
-    /// - Throws: ``AuthoringError`` that names what is missing.
+    /// - Throws: ``AuthoringError`` if the directory has no manifest, or if it is not clear how to build it.
     public init(_ path: String) throws(AuthoringError) {
         let names: [String]
         do {
@@ -59,7 +59,7 @@ public struct DevelopmentPlan: Equatable, Sendable {
         tasks = read.flatMap(\.tasks)
         libraries = Set(read.compactMap(\.library)).sorted()
         problems = ManifestLinter.lint(files: manifests, pluginsDirectory: nil)
-        // The library of a manifest with errors is unknown, so the problems come first.
+        // // Without valid manifests, the names of the libraries are unknown, so the plan builds nothing.
         build =
             problems.contains { $0.severity == .error }
             ? .nothing : try Self.build(names, libraries, in: root)

@@ -1,5 +1,5 @@
 extension TemplateNames {
-    /// A plugin in C: one file, its manifest, a Makefile with a test.
+    /// The files of a plugin in C: one source file, its manifest, and a Makefile with a test.
     func cFiles(headers: String) -> [TemplateFile] {
         [
             TemplateFile(path: "\(name).c", text: source),

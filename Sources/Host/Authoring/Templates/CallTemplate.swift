@@ -1,5 +1,5 @@
 extension TemplateNames {
-    /// A job without a plugin: a manifest that calls libc.
+    /// The files of a job without a plugin: its manifest calls a function of libc.
     var callFiles: [TemplateFile] {
         [
             TemplateFile(path: "\(name).yaml", text: callManifest),
