@@ -59,7 +59,7 @@ struct ConditionCell {
             candidate = nil
             tell(at: now) { $0.real = found }
         } else {
-            // // The first improvement sets the time, so a value that keeps improving is still reported.
+            // The first improvement sets the time, so a value that keeps improving is still reported.
             candidate = (found, candidate?.due ?? now.boot + dwell)
         }
     }
@@ -100,7 +100,7 @@ struct ConditionCell {
     }
 
     private func isWorse(_ new: Reading<ConditionValue>) -> Bool {
-        // // Unknown is worse than any known value.
+        // Unknown is worse than any known value.
         guard let value = new.value else { return true }
         return real.reading.value.map { value.isWorse(than: $0) } ?? false
     }

@@ -80,7 +80,7 @@ public final class ConditionSensors: Sendable {
         for number in numbers { look(number, dwell: .zero) }
         sleep?.listen { [weak self] in self?.take($0) }
         if let wakes = alarm?.wakes {
-            // // Not a structured task: it ends when `deinit` cancels the alarm.
+            // Not a structured task: it ends when `deinit` cancels the alarm.
             Task { [weak self] in
                 for await _ in wakes { self?.timePassed() }
             }
@@ -209,9 +209,9 @@ public final class ConditionSensors: Sendable {
     }
 
     private func record(_ index: Int, dwell: Duration, _ answer: (any Sensor, Moment) -> SensorAnswer) {
-        // // The sensor is read under the lock. Otherwise, an older result could overwrite a newer one.
+        // The sensor is read under the lock. Otherwise, an older result could overwrite a newer one.
         state.withLock { state in
-            // // The custom condition may have been removed in the meantime.
+            // The custom condition may have been removed in the meantime.
             guard let (sensor, rank) = state[index].map({ ($0.sensor, $0.rank) }) else { return }
             let now = moments.now()
             let found = answer(sensor, now)
@@ -226,7 +226,7 @@ public final class ConditionSensors: Sendable {
 
     private func rearm() {
         let dueOfSleep = sleepListeners.withLock { $0.delayEnds }
-        // // The timer is set under the lock, so that an outdated time never replaces a newer one.
+        // The timer is set under the lock, so that an outdated time never replaces a newer one.
         state.withLock { state in
             alarm?.set(bootAt: [state.due, dueOfSleep].compactMap(\.self).min(), wallAt: nil)
         }
@@ -239,7 +239,7 @@ public final class ConditionSensors: Sendable {
             let isHeard = sleepListeners.withLock { $0.tell(notice, until: until) }
             if !isHeard { sleep?.releaseDelay() }
         case .hasWoken:
-            // // Uevents and D-Bus signals that were sent during the sleep may be lost.
+            // Uevents and D-Bus signals that were sent during the sleep may be lost.
             for index in state.withLock({ $0.sensorNumbers }) { look(index, dwell: dwell) }
             sleepListeners.withLock { _ = $0.tell(notice, until: nil) }
         }

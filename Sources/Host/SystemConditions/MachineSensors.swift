@@ -21,7 +21,7 @@ struct MachineSensors {
         let logind = BusSensor(LogindSource())
         sleep = SleepInhibitor()
         clients = [upower, profiles, formerProfiles, networkManager, logind, sleep]
-        // // Several sources of one condition are in order of preference: the first one that answers counts.
+        // Several sources of one condition are in order of preference: the first one that answers counts.
         sensors = [
             upower, PowerSupplySensor(root: sysfsRoot), profiles, formerProfiles, networkManager,
             RouteSensor(),

@@ -20,7 +20,7 @@ public struct DevelopmentFolder: Sendable {
     /// - Throws: ``AuthoringError`` if a directory can't be created.
     public init(state: String?) throws(AuthoringError) {
         let base = ProcessFacts.environment("TMPDIR") ?? "/tmp"
-        // // The path of a Unix socket has at most 107 bytes.
+        // The path of a Unix socket has at most 107 bytes.
         let parent = base.utf8.count > 60 ? "/tmp" : base
         do {
             path = try DirectoryTree.makeUnique(prefix: parent + "/bgtask-dev-")
@@ -73,7 +73,7 @@ public struct DevelopmentFolder: Sendable {
     public func startHost() throws(AuthoringError) -> LeashedProgram {
         let program = try Installation().program("bgtaskd")
         try? DirectoryTree.make(path + "/etc", mode: 0o755)
-        // // The developer is the only reader of this log, so values that apps mark as private are shown,
+        // The developer is the only reader of this log, so values that apps mark as private are shown,
         // unless the environment variable says otherwise.
         let showsPrivate = ProcessFacts.environment("BGTASK_LOG_PRIVATE") ?? "1"
         return try LeashedProgram(

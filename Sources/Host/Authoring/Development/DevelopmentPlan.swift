@@ -59,7 +59,7 @@ public struct DevelopmentPlan: Equatable, Sendable {
         tasks = read.flatMap(\.tasks)
         libraries = Set(read.compactMap(\.library)).sorted()
         problems = ManifestLinter.lint(files: manifests, pluginsDirectory: nil)
-        // // Without valid manifests, the names of the libraries are unknown, so the plan builds nothing.
+        // Without valid manifests, the names of the libraries are unknown, so the plan builds nothing.
         build =
             problems.contains { $0.severity == .error }
             ? .nothing : try Self.build(names, libraries, in: root)

@@ -47,7 +47,7 @@ struct KindGuess {
         case (true, true), (false, false):
             break
         }
-        // // The last word that suggests a kind decides, so 'sync.refresh' is a refresh task.
+        // The last word that suggests a kind decides, so 'sync.refresh' is a refresh task.
         for word in words.reversed() {
             if let found = match(word, refreshWords) {
                 return KindGuess(kind: .appRefresh, reason: "guessed: '\(found)' in the name")

@@ -26,7 +26,7 @@ struct IdentifierCheck {
             )
         }
         guard let declaration = declared.filter({ $0.permits(use.name) }).max(by: { $0.isLess($1) }) else {
-            // // The identifier may be permitted: only its prefix is known, and a declared identifier begins
+            // The identifier may be permitted: only its prefix is known, and a declared identifier begins
             // with it.
             if case .prefix(let text) = use.name,
                 declared.contains(where: { $0.task.pattern.base.rawValue.hasPrefix(text) })

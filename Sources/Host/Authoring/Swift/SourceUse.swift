@@ -108,7 +108,7 @@ struct SourceUses {
         {
             return make(.request, kind, argument)
         }
-        // // The form of SwiftUI: .backgroundTask(.appRefresh("..."))
+        // The form of SwiftUI: .backgroundTask(.appRefresh("..."))
         let follows = code[index...].prefix(5)
         if word == "backgroundTask", follows.dropFirst(1).first?.isSign("(") == true,
             follows.dropFirst(2).first?.isSign(".") == true,

@@ -22,7 +22,7 @@ struct SwiftLexer {
     }
 
     private mutating func run() {
-        // // Skip a byte order mark, and the `#!` line of a script.
+        // Skip a byte order mark, and the `#!` line of a script.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
         if at("#!") { while let byte = peek(), byte != UInt8(ascii: "\n") { advance() } }
         while let byte = peek() { token(byte) }

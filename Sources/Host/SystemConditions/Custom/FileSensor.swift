@@ -34,7 +34,7 @@ final class FileSensor: Sensor {
 
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
         do {
-            // // The sensor may be read before the thread watches the file, so the watch reports once when it
+            // The sensor may be read before the thread watches the file, so the watch reports once when it
             // starts.
             let watch = try PathWatch(tellsStart: true) { event in
                 switch event {

@@ -58,7 +58,7 @@ final class BusSensor<Source: BusSource>: Sensor, BusClient {
 
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
         listener.withLock { $0 = onNotice }
-        // // All sensors share the bus connection, which its creator closes.
+        // All sensors share the bus connection, which its creator closes.
         return BusListener(clear: { [weak self] in self?.listener.withLock { $0 = nil } })
     }
 

@@ -36,7 +36,7 @@ struct LogindSource: BusSource {
     /// How long all sessions have been idle; without sessions, the time since 1970.
     private func idleFor(_ properties: [BusObject: [String: BusValue]], _ now: Moment) -> Duration {
         let manager = properties[Self.manager] ?? [:]
-        // // The monotonic time is preferred, because it does not jump; some replacements of logind do not
+        // The monotonic time is preferred, because it does not jump; some replacements of logind do not
         // have it.
         if let since = manager["IdleSinceHintMonotonic"]?.integer, since > 0 {
             return now.monotonic - .microseconds(since)

@@ -20,22 +20,22 @@ struct NetworkManagerSource: BusSource {
             return .failed
         }
         switch state {
-        // // Unknown, asleep or disconnected: interfaces that NetworkManager does not manage may still be up.
+        // Unknown, asleep or disconnected: interfaces that NetworkManager does not manage may still be up.
         case 0, 10, 20: return .elsewhere
         // Disconnecting, connecting, or connected without a default route.
         case ..<60: return .value(.network(.none))
         default: break
         }
         switch manager["Connectivity"]?.integer {
-        // // No connectivity, or a captive portal. "Limited" (3) is a network without the Internet: hosts in
+        // No connectivity, or a captive portal. "Limited" (3) is a network without the Internet: hosts in
         // this network can be reached, and on many closed networks this is the permanent state.
         case 1, 2: return .value(.network(.none))
         default: break
         }
         switch manager["Metered"]?.integer {
-        // // Metered, or probably metered.
+        // Metered, or probably metered.
         case 1, 3: return .value(.network(.metered))
-        // // Not metered, probably not metered, or unknown, which is usual for a cable.
+        // Not metered, probably not metered, or unknown, which is usual for a cable.
         case 0, 2, 4: return .value(.network(.unmetered))
         default: return .failed
         }

@@ -37,7 +37,7 @@ final class PressureSensor: Sensor {
         let triggers = Self.stalls.map {
             PressureTrigger(path: path($0.name), stall: .milliseconds($0.milliseconds), window: .seconds(2))
         }
-        // // If the kernel has no PSI, or lets only root create triggers, the condition is absent.
+        // If the kernel has no PSI, or lets only root create triggers, the condition is absent.
         let watch = try? PressureWatch(triggers, hold: hold) { [weak self] firing in
             self?.take(firing)
             onNotice(.changed)

@@ -51,7 +51,7 @@ final class SleepInhibitor: BusClient {
 
     func changed(_ new: BusServiceState, _ bus: any BusCaller) {
         guard case .present = new else {
-            // // logind has ended, so its lock has no effect any more.
+            // logind has ended, so its lock has no effect any more.
             return state.withLock { $0 = State() }
         }
         takeLock(bus)

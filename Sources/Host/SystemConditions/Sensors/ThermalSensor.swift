@@ -112,7 +112,7 @@ final class ThermalSensor: Sensor {
                 default: break
                 }
             }
-            // // The first of several fans runs on any warm day, so only the last one counts as fair.
+            // The first of several fans runs on any warm day, so only the last one counts as fair.
             if let last = starts.filter({ $0.level == .fair }).map(\.at).max() {
                 starts = starts.filter { $0.level != .fair || $0.at == last }
             }

@@ -20,7 +20,7 @@ struct UPowerSource: BusSource {
         guard let onBattery = properties[Self.daemon]?["OnBattery"]?.flag,
             let display = properties[Self.display]
         else { return .failed }
-        // // 2 is a battery, and 3 an uninterruptible power supply; any other type means "no battery".
+        // 2 is a battery, and 3 an uninterruptible power supply; any other type means "no battery".
         let isBattery = display["Type"]?.integer == 2 || display["Type"]?.integer == 3
         guard isBattery, display["IsPresent"]?.flag == true else {
             return onBattery ? .failed : .value(.power(.mains))
