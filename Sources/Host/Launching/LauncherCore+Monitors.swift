@@ -2,9 +2,9 @@ import LinuxSystem
 import NIOCore
 import TaskModel
 
-/// CPU and memory of running launches.
+/// Monitors the CPU time and memory of running launches.
 extension LauncherCore {
-    /// How often memory is looked at where no controller limits it.
+    /// How often memory is measured if the kernel does not enforce the limit.
     static let memoryInterval = Duration.seconds(1)
 
     /// Sets the timers of the next looks at a launch.
@@ -87,7 +87,7 @@ extension LauncherCore {
         launch.setWeight(priority.cpuWeight)
     }
 
-    /// Starts the window afresh under the limit that holds now: none while a debugger holds the launch.
+    /// Starts a new window with the limit that applies now: none while a debugger holds the launch.
     func putLimitIntoForce(_ launch: RunningLaunch) {
         let limit = launch.hold?.isHeld == true ? nil : launch.cpuLimit
         launch.monitor?.setLimit(limit, at: moments.now().monotonic, usage: launch.cpuTime().0)
