@@ -30,7 +30,7 @@ extension Manifest {
     ///   - dataDirectory: The bundle's own directory, which needs no grant; `nil` if it does not exist yet.
     /// - Returns: The program, at most 60,000 bytes (Documentation/RunnerProtocol.md); `nil` if the task has
     ///   no `call:`.
-    /// - Throws: ``SubmissionError``, as ``checkPayload(_:for:dataDirectory:)`` does.
+    /// - Throws: ``SubmissionError``, as `checkPayload` does.
     public func encodeProgram(
         payload: String?, for identifier: TaskIdentifier, dataDirectory: String?
     ) throws(SubmissionError) -> [UInt8]? {
