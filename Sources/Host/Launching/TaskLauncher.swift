@@ -273,7 +273,7 @@ public final class TaskLauncher: Sendable {
         waiting?.resume()
     }
 
-    /// Ends the launcher process, and waits for its end.
+    /// Ends the launcher process, and waits for its end; call this once.
     ///
     /// Launches that still run are asked to stop. After at most 2 s, they are killed and reported as lost.
     public func shutDown() async {

@@ -4,7 +4,7 @@ public import TaskModel
 ///
 /// Virtual hosts use it. A test can copy it to simulate a host that is killed: the next host begins with the
 /// copy. Writes are durable immediately. Notes become durable with the next write; until then,
-/// ``loseNotes()`` simulates their loss.
+/// ``loseNotes()`` can discard them.
 public struct MemoryStore: Equatable, Sendable {
     private struct Notes: Equatable {
         var readyAt: WallTime?
@@ -77,7 +77,7 @@ public struct MemoryStore: Equatable, Sendable {
         facts.lastRequest = max(facts.lastRequest, request.id.rawValue)
     }
 
-    /// Stores a note; readers see it immediately.
+    /// Stores a note about a launch: when it was ready, or its progress; readers see it immediately.
     ///
     /// The note is ignored if the launch has ended.
     public mutating func note(_ note: StoreNote, of launch: LaunchID) {

@@ -1,7 +1,7 @@
 import GRDB
 import TaskModel
 
-/// Converts facts to and from rows of the table `settings`; each row is one fact.
+/// Converts facts, such as states of bundles, to and from rows of the table `settings`, one for each fact.
 enum FactRow {
     /// The prefixes of the keys; the bundle's identifier follows the prefix.
     private enum Key: String, CaseIterable {

@@ -21,7 +21,7 @@ public protocol RequestStore: Sendable {
     func commit(
         _ writes: [StoreWrite], answer: @escaping @Sendable ([Result<StoreAnswer, StoreRefusal>]) -> Void)
 
-    /// Stores a note; readers see it immediately.
+    /// Stores a note about a launch: when it was ready, or its progress; readers see it immediately.
     ///
     /// The note becomes durable with the next commit of a write. If there are only notes, a commit is made at
     /// most once a second, so that many notes cause little disk traffic. The note is ignored if the launch

@@ -12,8 +12,8 @@ enum StoreSchema {
     /// Creates the migrations from each older version to the present one; each runs in a transaction.
     ///
     /// - Parameter firstToken: The tokens of a new store begin above this number. It must be greater than the
-    ///   tokens of a store that was set aside, because other resources may accept only tokens greater than
-    ///   the last one.
+    ///   tokens of a store that was set aside, because a resource that a task writes may accept only tokens
+    ///   greater than the last one that it got.
     /// - Returns: The migrator, with all migrations.
     static func migrator(firstToken: Int64) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// The notes that are not in the database yet.
+/// The notes about launches (when they were ready, and their progress) that are not in the database yet.
 struct UnwrittenNotes {
     /// The notes of one launch.
     struct Notes: Equatable, Sendable {
@@ -22,7 +22,7 @@ struct UnwrittenNotes {
 
     /// The notes that are not in the database yet, by launch.
     private(set) var newest: [LaunchID: Notes] = [:]
-    /// Before this time on the monotonic clock, notes alone do not cause a commit.
+    /// Before this time on CLOCK_MONOTONIC, notes alone do not cause a commit.
     private var nextDue: Duration?
     private var isDue = false
 

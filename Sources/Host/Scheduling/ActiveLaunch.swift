@@ -207,7 +207,7 @@ struct ActiveLaunch: Sendable {
         guard request.kind == .continuedProcessing, let lastChange = progress.lastChange else {
             return [leaseEnd, deferral.map { $0.since + settings.deferralTime }].compactMap(\.self).min()
         }
-        // During a sleep, only the boot clock advances. Then this time is too early, and the next call gives
+        // During a sleep, only CLOCK_BOOTTIME advances. Then this time is too early, and the next call gives
         // a later one.
         let next = progress.stallQuestion(settings) ?? lastChange + settings.stallLimit
         let stall = now.boot + max(.zero, next - now.monotonic)

@@ -50,7 +50,8 @@ struct ScoreSum {
 
 /// The threshold that a request's mean score must reach.
 ///
-/// It has its standard value until the request could begin. Then it falls linearly, to 0 at the deadline.
+/// It has its standard value until the request's earliest begin date, or without one until its submission.
+/// Then it falls linearly, to 0 at the deadline.
 struct Threshold {
     let standard: Double
     let start: WallTime

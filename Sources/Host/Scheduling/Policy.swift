@@ -172,7 +172,7 @@ enum Fact: Hashable, Sendable {
     case scores
     /// Only the wall clock.
     case time
-    /// A condition that holds all requests of the lane.
+    /// The end of a state in which no request of the lane can start.
     case lane
     /// A free slot of the request's lane.
     case slot

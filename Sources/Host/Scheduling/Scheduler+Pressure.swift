@@ -3,7 +3,7 @@ import TaskModel
 extension Scheduler {
     /// Whether memory is known to be under pressure.
     ///
-    /// Pressure on CPU and disks ends no launches, because they are shared by priority.
+    /// Pressure on CPU and disks ends no launches, because the kernel shares both by priority.
     var isUnderMemoryPressure: Bool { situation.conditions.pressure.value?.memory == true }
 
     /// The launch that memory pressure ends next; `nil` if there is none.

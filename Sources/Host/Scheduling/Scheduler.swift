@@ -45,7 +45,8 @@ public struct Scheduler: Sendable {
     var heldLanes: Set<Lane> = []
     /// Whether the last pass reached its limit before it had judged all candidates.
     ///
-    /// The next event continues the pass, and an alarm ensures that there is one immediately.
+    /// Each event makes one pass over the candidates. The next event continues a pass that reached its limit,
+    /// and an alarm ensures that there is one immediately.
     var isPassCut = false
     /// How many candidates one pass judges: 512, which takes about 4 ms (8 µs each,
     /// Documentation/Benchmarks.md).
@@ -198,8 +199,8 @@ public struct Scheduler: Sendable {
     private mutating func submit(_ request: TaskRequest, at now: Moment) {
         guard launches[request.id] == nil else { return }
         pending.insert(request, situation.needs(of: request), at: now.wall)
-        // No policy applies to a request of `bgtask launch`, even if all would permit it, so that it is not
-        // counted.
+        // A request of `bgtask launch` is marked even if all policies would permit it, so that no budget
+        // counts its launch.
         if isStarted, request.submission.origin == .simulated, request.attempt == 1 {
             pending.markSimulated(request.id)
         }

@@ -26,7 +26,7 @@ public struct Tally: Equatable, Sendable {
         public var attempt: Int
         /// When the launch was recorded as started.
         public var start: WallTime
-        /// How long the request had waited since it could start at the earliest or was put back.
+        /// How long the request had waited since it could start at the earliest, or became pending again.
         public var waited: Duration
         /// When the last process of the launch ended; `nil` while it runs.
         public var end: WallTime?
@@ -54,7 +54,7 @@ public struct Tally: Equatable, Sendable {
     /// The history of the conditions, for plots; empty unless waits are examined.
     public private(set) var conditions: [ConditionHistory.Entry] = []
     private let detail: Detail
-    /// When requests were put back; the wait for their next attempt counts from there.
+    /// When requests became pending again after a launch; the wait for their next attempt counts from then.
     private var waitsSince: [RequestID: WallTime] = [:]
     private var open: [LaunchID: Int] = [:]
     /// Whether an event was added since ``noteWaits(at:_:)`` last examined the waits.

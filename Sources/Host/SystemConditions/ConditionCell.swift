@@ -21,7 +21,7 @@ struct ConditionCell {
     private let key: ConditionKey
     private var sources: [Source]
     private var real: Finding
-    /// An improvement that is not reported yet, because it must last until `due`, a time on the boot clock.
+    /// An improvement that is not reported yet, because it must last until `due`, a time on CLOCK_BOOTTIME.
     private var candidate: (finding: Finding, due: Duration)?
     private(set) var since: WallTime
     var simulated: Reading<ConditionValue>?
@@ -30,7 +30,7 @@ struct ConditionCell {
     var current: Finding {
         simulated.map { Finding(reading: $0, source: "simulated") } ?? real
     }
-    /// When the candidate will have lasted long enough, on the boot clock; `nil` without a candidate.
+    /// When the candidate will have lasted long enough, on CLOCK_BOOTTIME; `nil` without a candidate.
     var due: Duration? { candidate?.due }
 
     /// Creates a condition; its sources, the best first, have not answered yet.

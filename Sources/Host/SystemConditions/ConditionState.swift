@@ -18,7 +18,7 @@ struct ConditionState {
     private var cells: [ConditionKey: ConditionCell] = [:]
     private var listeners: [Int: AsyncStream<Conditions>.Continuation] = [:]
     private var nextListener = 0
-    /// When sensors must be read again without a report of a change: by sensor number, on the boot clock.
+    /// When sensors must be read again without a report of a change: by sensor number, on CLOCK_BOOTTIME.
     private var looks: [Int: Duration] = [:]
 
     /// Creates the machine's conditions; of several sensors for one condition, the best must come first.
@@ -85,7 +85,7 @@ struct ConditionState {
         }
     }
 
-    /// The next time at which ``settle(at:)`` or a sensor has something to do, on the boot clock; `nil` for
+    /// The next time at which ``settle(at:)`` or a sensor has something to do, on CLOCK_BOOTTIME; `nil` for
     /// never.
     var due: Duration? { (cells.values.compactMap(\.due) + looks.values).min() }
 

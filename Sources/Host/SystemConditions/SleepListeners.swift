@@ -4,7 +4,7 @@ import TaskModel
 struct SleepListeners {
     private var listeners: [Int: AsyncStream<SleepNotice>.Continuation] = [:]
     private var nextListener = 0
-    /// When the delay of the present sleep ends, on the boot clock; `nil` if no sleep is delayed.
+    /// When the delay of the present sleep ends, on CLOCK_BOOTTIME; `nil` if no sleep is delayed.
     private(set) var delayEnds: Duration?
 
     mutating func add(_ listener: AsyncStream<SleepNotice>.Continuation) -> Int {

@@ -134,7 +134,7 @@ struct PluginLibraries {
         foundLinks = false
     }
 
-    /// Removes the copies with other hashes, and the remains of interrupted copies.
+    /// Removes the copies whose hashes are not in `kept`, and the remains of interrupted copies.
     ///
     /// - Returns: The number of removed directories.
     /// - Throws: The error of the failed system call.

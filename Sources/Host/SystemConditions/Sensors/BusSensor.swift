@@ -12,7 +12,7 @@ protocol BusSource: Sendable {
     var objects: [BusObject] { get }
     /// Converts properties to an answer; ``SensorAnswer/failed`` if a required property is missing.
     func answer(_ properties: [BusObject: [String: BusValue]], at now: Moment) -> SensorAnswer
-    /// When the answer can change without a signal, on the boot clock; see ``Sensor/nextLook(after:)``.
+    /// When the answer can change without a signal, on CLOCK_BOOTTIME; see ``Sensor/nextLook(after:)``.
     func nextLook(_ properties: [BusObject: [String: BusValue]], after now: Moment) -> Duration?
     /// How long properties stay valid without a signal; `nil` if signals report every change.
     func validity(of properties: [BusObject: [String: BusValue]]) -> Duration?

@@ -36,7 +36,7 @@ protocol Sensor: Sendable {
     /// The time is for answers that depend on how long a state has lasted.
     func read(at now: Moment) -> SensorAnswer
 
-    /// When the answer can change without a notice, on the boot clock; `nil` if it can't.
+    /// When the answer can change without a notice, on CLOCK_BOOTTIME; `nil` if it can't.
     func nextLook(after now: Moment) -> Duration?
 
     /// Whether the value is reliable after a better source has vanished or failed.
