@@ -19,8 +19,9 @@ extension LauncherCore {
     /// How long a process may continue after it closed its report pipe without completing.
     static let closedReportTime = Duration.seconds(1)
 
-    /// How long reading of the output may wait for *ready*: not longer, because constructors may fill the
-    /// pipe.
+    /// How long the output stays unread before *ready*.
+    ///
+    /// It is then read without waiting for *ready*, because a library's constructors could fill the pipe.
     static let outputDelay = Duration.milliseconds(20)
 
     /// Starts to read a task's report pipe, and prepares reading of its output.

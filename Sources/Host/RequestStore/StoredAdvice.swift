@@ -28,7 +28,7 @@ struct StoredAdvice: Codable {
         }
     }
 
-    /// The value in the model.
+    /// The stored advice, as the type that the host uses.
     var advice: VersionAdvice {
         VersionAdvice(
             libraryHash: libraryHash,

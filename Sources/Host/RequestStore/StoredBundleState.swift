@@ -65,7 +65,7 @@ struct StoredBundleState: Codable {
         wakeUpsSaved = state.wakeUpsSaved
     }
 
-    /// The value in the model.
+    /// The stored state, as the type that the host uses.
     var state: BundleState {
         var state = BundleState()
         state.refresh = refresh ?? state.refresh

@@ -12,7 +12,7 @@ public struct Fleet: Sendable {
     public var days = 1
     /// The seed of all random numbers.
     public var seed: UInt64
-    /// The numbers of the scheduler's rules.
+    /// The settings of each device's scheduler.
     public var settings = SchedulerSettings()
     /// The manifests that are installed on each device.
     public var manifests: [Manifest]

@@ -16,8 +16,7 @@ public struct RunSummary: Equatable, Sendable {
         public var waits: Tally.Waits = [:]
         /// The number of refused submissions.
         public var refusals = 0
-        /// The time from the earliest begin date to the launch, for each launch; sorted after
-        /// ``RunSummary/sort()``.
+        /// How long the request of each launch had waited; in order after ``RunSummary/sort()``.
         fileprivate(set) var waited: [Duration] = []
 
         /// The quantile of the waits: `share` of the launches (0 to 1) waited no longer; `nil` without

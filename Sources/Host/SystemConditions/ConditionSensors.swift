@@ -4,8 +4,8 @@ public import TaskModel
 
 /// The machine's conditions: real values from sensors, or simulated values.
 ///
-/// All methods may be called from any thread and return without waiting for sensors. Values change on threads
-/// of `LinuxSystem`, which end with this object. A change for the worse (the plug is pulled, a source
+/// All methods may be called from any thread and return immediately. Values change on threads of
+/// `LinuxSystem`, which end with this object. A change for the worse (the plug is pulled, a source
 /// vanishes) is reported immediately. An improvement must last for ``dwell``, so that a loose power cable
 /// stops tasks once and does not start them again and again.
 public final class ConditionSensors: Sendable {

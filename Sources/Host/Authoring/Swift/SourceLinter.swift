@@ -13,7 +13,7 @@ public enum SourceLinter {
 
     /// The result of checking a directory of sources.
     public struct Report: Equatable, Sendable {
-        /// The number of Swift files found, including those that were not read.
+        /// The number of Swift files that were read and checked.
         public var fileCount: Int
         /// The problems, sorted by file, line and column.
         public var problems: [ManifestProblem]
@@ -22,7 +22,7 @@ public enum SourceLinter {
     /// Checks the Swift files below a directory.
     ///
     /// - Parameters:
-    /// - directory: The root of the sources; names that begin with a dot are skipped.
+    ///   - directory: The root of the sources; names that begin with a dot are skipped.
     ///   - manifests: Manifests whose identifiers are compared with those in the sources; if empty,
     ///     identifiers are not checked.
     /// - Returns: The problems found. A file that can't be read is a problem, too.

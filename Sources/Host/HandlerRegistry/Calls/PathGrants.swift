@@ -67,7 +67,7 @@ struct PathGrants {
 
     /// Checks that a path is inside a grant.
     ///
-    /// - Throws: ``SubmissionError`` that names the path, the grants, and the missing grant.
+    /// - Throws: ``SubmissionError`` that names the path, the grants, and the grant to add.
     func check(_ used: PayloadPath) throws(SubmissionError) {
         let asked = "the payload makes '\(used.template)' the path '\(used.path.shortened(to: 300))'"
         guard used.path.hasPrefix("/") else {
