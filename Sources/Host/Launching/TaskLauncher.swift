@@ -52,7 +52,8 @@ public final class TaskLauncher: Sendable {
         var core: LauncherCore?
         var isolation: IsolationReport?
         var failedStarts = 0
-        var ended: CheckedContinuation<Void, Never>?
+        /// Callers of ``shutDown()`` that wait for the end.
+        var awaitingEnd: [CheckedContinuation<Void, Never>] = []
         var hasEnded = false
     }
 
@@ -267,13 +268,13 @@ public final class TaskLauncher: Sendable {
     private func finish() {
         let waiting = state.withLock { state in
             state.hasEnded = true
-            defer { state.ended = nil }
-            return state.ended
+            defer { state.awaitingEnd = [] }
+            return state.awaitingEnd
         }
-        waiting?.resume()
+        for caller in waiting { caller.resume() }
     }
 
-    /// Ends the launcher process, and waits for its end; call this once.
+    /// Ends the launcher process, and waits for its end.
     ///
     /// Launches that still run are asked to stop. After at most 2 s, they are killed and reported as lost.
     public func shutDown() async {
@@ -282,7 +283,7 @@ public final class TaskLauncher: Sendable {
         }
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
             let hasEnded = state.withLock { state in
-                if !state.hasEnded { state.ended = done }
+                if !state.hasEnded { state.awaitingEnd.append(done) }
                 return state.hasEnded
             }
             if hasEnded { done.resume() }
