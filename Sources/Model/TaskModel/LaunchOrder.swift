@@ -49,7 +49,7 @@ public struct LaunchOrder: Sendable {
     public var permittedKinds: [TaskKind] = []
     /// The background modes that the manifest declares.
     public var modes: [BackgroundMode] = []
-    /// The conditions of the machine at the start; `nil` if no handler of the library reads them.
+    /// The conditions of the machine at the start; `nil` for a `call:`, which cannot read them.
     public var conditions: HandlerConditions?
     /// The complete environment, as `NAME=value`.
     public var environment: [String] = []
