@@ -36,8 +36,8 @@ public struct LaunchOrder: Sendable {
     public var dataDirectory: String
     /// The link to the runner, or copy of it, that the process executes; `nil` selects the runner itself.
     public var executable: String?
-    /// The launch's own directory for temporary files, which already exists; the host empties it after the
-    /// launch.
+    /// The launch's own directory for temporary files, which already exists; the host removes it
+    /// afterwards.
     public var temporaryDirectory: String
     /// Whether the task may start processes.
     public var subprocesses = false

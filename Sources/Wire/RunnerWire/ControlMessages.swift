@@ -29,7 +29,7 @@ public struct TaskLaunchMessage: WireMessage {
     public var leaseEnd: Int64?
     /// The path of the bundle's own directory.
     public var dataDirectory: String
-    /// The path of the launch's own directory for temporary files; the host empties it after the launch.
+    /// The path of the launch's own directory for temporary files; the host removes it after the launch.
     public var temporaryDirectory: String
     /// The title that the user sees; `nil` means that it is empty.
     public var title: String?

@@ -144,10 +144,12 @@ public struct DoneMessage: WireMessage {
     public var success: Bool
     /// A sentence from the handler; `nil` if there is none.
     public var message: String?
-    /// Whether the launch expired before the library had set a handler for the task; the outcome is then
+    /// Whether an expiration ended the task because no expiration handler was set; the outcome is then
     /// `expired`.
     public var isUnstarted: Bool
     /// Whether the library neither set an expiration handler nor requested the expiration descriptor.
+    ///
+    /// Together with ``isUnstarted``, it also means that the library had enough time and did not poll.
     public var isDeaf: Bool
 
     public init(success: Bool, message: String? = nil, isUnstarted: Bool = false, isDeaf: Bool = false) {
