@@ -6,8 +6,8 @@ public enum BlockingThread {
     /// Starts a detached thread with all signals blocked.
     ///
     /// - Parameters:
-    /// - name: The name that `ps -L` shows; cut to 15 characters.
-    /// - body: Runs on the thread, which ends when `body` returns.
+    ///   - name: The name that `ps -L` shows; cut to 15 characters.
+    ///   - body: Runs on the thread, which ends when `body` returns.
     public static func start(named name: String, _ body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Start(name: name, body: body))
         var thread = pthread_t()

@@ -6,8 +6,8 @@ public enum DirectoryTree {
     /// Creates a directory and its missing parents; an existing directory stays unchanged.
     ///
     /// - Parameters:
-    /// - path: An absolute or relative path.
-    /// - mode: The permissions of new directories, reduced by the umask.
+    ///   - path: An absolute or relative path.
+    ///   - mode: The permissions of new directories, reduced by the umask.
     /// - Throws: The `mkdir` that failed.
     public static func make(_ path: String, mode: UInt32 = 0o700) throws(SystemCallError) {
         if isDirectory(path) { return }

@@ -36,8 +36,8 @@ public struct ELFFile: Equatable, Sendable {
     /// Reads a library.
     ///
     /// - Parameters:
-    /// - bytes: The whole file.
-    /// - search: Which of the exported functions ``functions`` should contain.
+    ///   - bytes: The whole file.
+    ///   - search: Which of the exported functions ``functions`` should contain.
     /// - Throws: ``FormatError`` for another format or a truncated file.
     public init(_ bytes: [UInt8], functions search: FunctionSearch = .all) throws(FormatError) {
         let view = View(bytes: bytes)

@@ -67,9 +67,9 @@ public enum FileContents {
     /// Reads a regular file.
     ///
     /// - Parameters:
-    /// - path: The path of the file; links are followed.
-    /// - limit: The largest number of bytes; if the file is longer, one more byte is read, so that callers
-    ///   can detect it.
+    ///   - path: The path of the file; links are followed.
+    ///   - limit: The largest number of bytes; if the file is longer, one more byte is read, so that callers
+    ///     can detect it.
     /// - Returns: The bytes.
     /// - Throws: The call that failed; `EISDIR` or `EINVAL` if the path is not a regular file.
     public static func read(_ path: String, limit: Int = .max) throws(SystemCallError) -> [UInt8] {

@@ -30,8 +30,8 @@ public struct FileLock: ~Copyable, Sendable {
     /// Takes the lock, or fails immediately.
     ///
     /// - Parameters:
-    /// - path: The file, which is created with mode 0600 if it does not exist. Symbolic links are refused.
-    /// - owner: The text to write into the file after the lock was taken; see ``ownerText(details:)``.
+    ///   - path: The file, which is created with mode 0600 if it does not exist. Symbolic links are refused.
+    ///   - owner: The text to write into the file after the lock was taken; see ``ownerText(details:)``.
     /// - Throws: ``Failure``; then the lock is not held.
     public init(path: String, owner: String) throws(Failure) {
         let file = OwnedDescriptor(taking: try Self.open(path))

@@ -47,8 +47,9 @@ public final class DirectoryWatch: Sendable {
     /// Starts watching.
     ///
     /// - Parameters:
-    /// - paths: The directories, which need not exist.
-    /// - onChange: Called on the thread: once when the directories are first watched, and then after changes.
+    ///   - paths: The directories, which need not exist.
+    ///   - onChange: Called on the thread: once when the directories are first watched, and then after
+    ///     changes.
     /// - Throws: The `inotify_init1` or `eventfd` that failed, for example because of the user's limit of
     ///   inotify instances.
     public init(_ paths: [String], onChange: @escaping @Sendable () -> Void) throws(SystemCallError) {

@@ -46,8 +46,8 @@ public final class KernelNotices: Sendable {
     /// Reports changes of the devices of one kernel subsystem, such as `power_supply`.
     ///
     /// - Parameters:
-    /// - subsystem: The name of the subsystem under `/sys/class`.
-    /// - handler: Called on the thread, as for ``routes(_:)``.
+    ///   - subsystem: The name of the subsystem under `/sys/class`.
+    ///   - handler: Called on the thread, as for ``routes(_:)``.
     /// - Returns: The object that ends the thread.
     /// - Throws: The system call that failed.
     public static func devices(

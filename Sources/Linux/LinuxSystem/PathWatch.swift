@@ -36,9 +36,9 @@ public final class PathWatch: Sendable {
     /// Starts the thread; it watches nothing yet.
     ///
     /// - Parameters:
-    /// - tellsStart: Whether a path counts as changed when the watch begins, because the caller may have read
-    ///   it before that.
-    /// - onEvent: Called on the thread.
+    ///   - tellsStart: Whether a path counts as changed when the watch begins, because the caller may have
+    ///     read it before that.
+    ///   - onEvent: Called on the thread.
     /// - Throws: The `inotify_init1` or `eventfd` that failed.
     public init(
         tellsStart: Bool = false, onEvent: @escaping @Sendable (Event) -> Void

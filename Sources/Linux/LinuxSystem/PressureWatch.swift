@@ -28,10 +28,10 @@ public final class PressureWatch: Sendable {
     /// Sets the triggers and starts the thread.
     ///
     /// - Parameters:
-    /// - triggers: The triggers to report.
-    /// - hold: How long pressure lasts after the last report; longer than all windows.
-    /// - handler: Called on the thread after each change, with the indexes of the triggers that are under
-    ///   pressure. `nil` means that the source is gone; then the handler is not called any more.
+    ///   - triggers: The triggers to report.
+    ///   - hold: How long pressure lasts after the last report; longer than all windows.
+    ///   - handler: Called on the thread after each change, with the indexes of the triggers that are under
+    ///     pressure. `nil` means that the source is gone; then the handler is not called any more.
     /// - Throws: The `open` or `write` that failed: the file does not exist, or the kernel refuses the
     ///   trigger.
     public init(

@@ -11,8 +11,8 @@ public enum ProcessPriority {
     /// a nice value can only increase.
     ///
     /// - Parameters:
-    /// - priority: The priority; its `cpuWeight` belongs to the control group and is not set here.
-    /// - processes: The numbers of the processes, read immediately before.
+    ///   - priority: The priority; its `cpuWeight` belongs to the control group and is not set here.
+    ///   - processes: The numbers of the processes, read immediately before.
     public static func apply(_ priority: LaunchPriority, to processes: [Int32]) {
         for process in processes {
             for thread in SmallFile.directories(in: "/proc/\(process)/task").compactMap({ Int32($0) }) {

@@ -6,11 +6,11 @@ public enum ProcessSpawn {
     /// Starts a program in a new session, with default signal actions.
     ///
     /// - Parameters:
-    /// - path: The path of the program.
-    /// - arguments: The arguments after the program's name.
-    /// - environment: The complete environment, as `NAME=value`.
-    /// - socket: Becomes the program's descriptor 3, and stays open here. The program gets no other
-    ///   descriptor above 2.
+    ///   - path: The path of the program.
+    ///   - arguments: The arguments after the program's name.
+    ///   - environment: The complete environment, as `NAME=value`.
+    ///   - socket: Becomes the program's descriptor 3, and stays open here. The program gets no other
+    ///     descriptor above 2.
     /// - Returns: A handle of the process, and its number for display.
     /// - Throws: The `posix_spawn` that failed, for example because the file cannot be executed.
     public static func start(

@@ -31,11 +31,11 @@ public final class RepeatedCommand: Sendable {
     /// Starts the thread; the first run begins immediately.
     ///
     /// - Parameters:
-    /// - arguments: The absolute path of the program, then its arguments.
-    /// - interval: The time from the start of one run to the start of the next, on CLOCK_MONOTONIC. If a run
-    ///   takes longer, the next one follows immediately.
-    /// - timeout: The longest time of a run.
-    /// - onResult: Called on the thread after each run.
+    ///   - arguments: The absolute path of the program, then its arguments.
+    ///   - interval: The time from the start of one run to the start of the next, on CLOCK_MONOTONIC. If a
+    ///     run takes longer, the next one follows immediately.
+    ///   - timeout: The longest time of a run.
+    ///   - onResult: Called on the thread after each run.
     /// - Throws: The `eventfd` that failed.
     public init(
         _ arguments: [String], interval: Duration, timeout: Duration,

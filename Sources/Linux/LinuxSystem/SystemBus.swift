@@ -15,8 +15,8 @@ public final class SystemBus: Sendable {
     /// Starts the thread, which connects to the bus.
     ///
     /// - Parameters:
-    /// - address: The address of the bus, such as ``BusAddress/system``.
-    /// - clients: The clients that follow services; retained until ``cancel()``.
+    ///   - address: The address of the bus, such as ``BusAddress/system``.
+    ///   - clients: The clients that follow services; retained until ``cancel()``.
     /// - Throws: The `eventfd` that failed, for example because too many descriptors are open.
     public init(address: String, clients: [any BusClient]) throws(SystemCallError) {
         let stopEvent = OwnedDescriptor(taking: try retryingOnInterrupt("eventfd", "bus") { lx_eventfd() })

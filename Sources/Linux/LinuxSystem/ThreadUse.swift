@@ -14,8 +14,8 @@ public struct ThreadUse: Equatable, Sendable {
     /// Lists the threads of processes, without those that have ended.
     ///
     /// - Parameters:
-    /// - processes: The numbers of the processes.
-    /// - limit: The largest number of threads to list.
+    ///   - processes: The numbers of the processes.
+    ///   - limit: The largest number of threads to list.
     /// - Returns: One element per thread.
     public static func all(of processes: [Int32], limit: Int = 1024) -> [ThreadUse] {
         let ticks = Int64(max(1, sysconf(CInt(_SC_CLK_TCK))))

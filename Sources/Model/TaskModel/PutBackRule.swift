@@ -8,13 +8,13 @@ public enum PutBackRule {
     /// it again. The store refuses to put a request back while another one of its identifier is pending.
     ///
     /// - Parameters:
-    /// - kind: The request's kind.
-    /// - outcome: How the launch ended.
-    /// - completed: Whether the handler completed, with `true` or `false`.
-    /// - expiration: The reason of the expiration that was sent; `nil` if none was.
-    /// - isAtMostOnce: Whether the manifest sets `delivery: atMostOnce`.
-    /// - neverListened: Whether the handler listened for no expiration: then the expiration completed the
-    ///   launch, without success.
+    ///   - kind: The request's kind.
+    ///   - outcome: How the launch ended.
+    ///   - completed: Whether the handler completed, with `true` or `false`.
+    ///   - expiration: The reason of the expiration that was sent; `nil` if none was.
+    ///   - isAtMostOnce: Whether the manifest sets `delivery: atMostOnce`.
+    ///   - neverListened: Whether the handler listened for no expiration: then the expiration completed the
+    ///     launch, without success.
     /// - Returns: Whether to put the request back; false if the request ends with its launch.
     public static func applies(
         kind: TaskKind, outcome: Outcome, completed: Bool, expiration: Reason?, isAtMostOnce: Bool,
@@ -36,11 +36,11 @@ public enum PutBackRule {
     /// How long to wait before a launch that failed or crashed is tried again.
     ///
     /// - Parameters:
-    /// - outcome: How the launch ended.
-    /// - expiration: The reason of the expiration that was sent; `nil` if none was.
-    /// - retry: The manifest's rule; `nil` means no retries.
-    /// - failures: The number of earlier launches of the request that failed or crashed, without those that
-    ///   expired or were lost.
+    ///   - outcome: How the launch ended.
+    ///   - expiration: The reason of the expiration that was sent; `nil` if none was.
+    ///   - retry: The manifest's rule; `nil` means no retries.
+    ///   - failures: The number of earlier launches of the request that failed or crashed, without those that
+    ///     expired or were lost.
     /// - Returns: The wait, or `nil` if the request ends with its launch.
     public static func retryDelay(
         outcome: Outcome, expiration: Reason?, retry: RetryDeclaration?, failures: Int

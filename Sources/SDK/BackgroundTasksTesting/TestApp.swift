@@ -63,8 +63,8 @@ public final class TestApp: Sendable {
     /// Runs the launch code of a plugin: registers its handlers and ends registration.
     ///
     /// - Parameters:
-    /// - plugin: The `@main` type.
-    /// - entersBackground: Whether the plugin then enters the background, as at an app launch.
+    ///   - plugin: The `@main` type.
+    ///   - entersBackground: Whether the plugin then enters the background, as at an app launch.
     public func start(_ plugin: (some BackgroundPlugin).Type, entersBackground: Bool = false) {
         finishLaunching { plugin.registerHandlers(with: .shared) }
         if entersBackground { plugin.didEnterBackground() }
@@ -83,10 +83,10 @@ public final class TestApp: Sendable {
     /// Launches a task with its pending request, if there is one; the earliest begin date is ignored.
     ///
     /// - Parameters:
-    /// - identifier: A permitted identifier.
-    /// - payload: A JSON object; `nil` selects the payload of the pending request.
-    /// - checkpoint: The data that a previous attempt saved; `nil` means that there is none.
-    /// - attempt: The number of the attempt, from 1.
+    ///   - identifier: A permitted identifier.
+    ///   - payload: A JSON object; `nil` selects the payload of the pending request.
+    ///   - checkpoint: The data that a previous attempt saved; `nil` means that there is none.
+    ///   - attempt: The number of the attempt, from 1.
     /// - Returns: The launch; its handler is called on its queue, perhaps after this method returns.
     /// - Throws: ``Failure`` if the identifier is not permitted or has no handler.
     @discardableResult
@@ -157,11 +157,11 @@ public final class TestApp: Sendable {
     /// Changes the conditions of the machine; the usual notifications are posted.
     ///
     /// - Parameters:
-    /// - lowPowerMode: Whether low-power mode is on; `nil` keeps the old value.
-    /// - thermalState: How hot the machine is; `nil` keeps the old value.
-    /// - shouldDefer: Whether activities should stop early; `nil` keeps the old value.
-    /// - offersGPU: Whether ``BackgroundTasks/BGTaskScheduler/supportedResources`` contains the GPU; `nil`
-    ///   keeps the old value.
+    ///   - lowPowerMode: Whether low-power mode is on; `nil` keeps the old value.
+    ///   - thermalState: How hot the machine is; `nil` keeps the old value.
+    ///   - shouldDefer: Whether activities should stop early; `nil` keeps the old value.
+    ///   - offersGPU: Whether ``BackgroundTasks/BGTaskScheduler/supportedResources`` contains the GPU; `nil`
+    ///     keeps the old value.
     public func setConditions(
         lowPowerMode: Bool? = nil, thermalState: ProcessInfo.ThermalState? = nil, shouldDefer: Bool? = nil,
         offersGPU: Bool? = nil

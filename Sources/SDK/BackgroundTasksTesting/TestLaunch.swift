@@ -30,8 +30,8 @@ public final class TestLaunch: Sendable {
     /// Asks the launch to stop; its expiration handler is called on the launch handler's queue.
     ///
     /// - Parameters:
-    /// - reason: Why the launch must stop.
-    /// - grace: The grace period in seconds.
+    ///   - reason: Why the launch must stop.
+    ///   - grace: The grace period in seconds.
     public func expire(_ reason: BGTaskExpirationReason = .simulated, grace: TimeInterval = 5) {
         channel.expire(Expiration(reason: reason.rawValue, deadline: host.now + grace, grace: grace))
     }

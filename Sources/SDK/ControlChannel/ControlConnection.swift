@@ -34,10 +34,10 @@ public struct ControlConnection: Sendable {
     /// Sends a request and waits for the complete response.
     ///
     /// - Parameters:
-    /// - method: The HTTP method, such as `GET` or `POST`.
-    /// - route: The path, with its query.
-    /// - body: The body as JSON; `nil` sends none.
-    /// - socket: A socket from ``socket()``; `nil` makes one.
+    ///   - method: The HTTP method, such as `GET` or `POST`.
+    ///   - route: The path, with its query.
+    ///   - body: The body as JSON; `nil` sends none.
+    ///   - socket: A socket from ``socket()``; `nil` makes one.
     /// - Returns: The response, with any status.
     /// - Throws: ``ControlFailure``.
     public func send(
@@ -62,9 +62,9 @@ public struct ControlConnection: Sendable {
     /// Requests an event stream and waits until the host has begun to send it.
     ///
     /// - Parameters:
-    /// - method: The HTTP method: `GET` or `POST`.
-    /// - route: The path, with its query.
-    /// - socket: A socket from ``socket()``; `nil` makes one.
+    ///   - method: The HTTP method: `GET` or `POST`.
+    ///   - route: The path, with its query.
+    ///   - socket: A socket from ``socket()``; `nil` makes one.
     /// - Returns: The stream, which contains all events from now on.
     /// - Throws: ``ControlFailure``; ``ControlFailure/refused(_:)`` if the response is not a stream.
     public func stream(

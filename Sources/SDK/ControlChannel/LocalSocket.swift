@@ -10,8 +10,8 @@ public final class LocalSocket: Sendable {
     /// Makes a socket; it is not connected yet.
     ///
     /// - Parameters:
-    /// - path: The path at which the host accepts connections, at most 107 bytes.
-    /// - timeout: The longest time, in seconds, for one read or write; `nil` means that it is not limited.
+    ///   - path: The path at which the host accepts connections, at most 107 bytes.
+    ///   - timeout: The longest time, in seconds, for one read or write; `nil` means that it is not limited.
     /// - Throws: ``ControlFailure/unreachable(_:)``.
     public init(path: String, timeout: Int?) throws(ControlFailure) {
         self.path = path

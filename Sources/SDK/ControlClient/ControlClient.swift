@@ -44,8 +44,8 @@ public struct ControlClient: Sendable {
     /// Lists launches, newest first, including running ones.
     ///
     /// - Parameters:
-    /// - identifier: Lists only launches of this task; `nil` lists all.
-    /// - limit: The largest number of launches, 1 through 1000; `nil` means 50.
+    ///   - identifier: Lists only launches of this task; `nil` lists all.
+    ///   - limit: The largest number of launches, 1 through 1000; `nil` means 50.
     /// - Returns: The launches.
     /// - Throws: ``ControlClientError``.
     public func launches(

@@ -51,8 +51,8 @@ extension Scene {
     /// action is cancelled.
     ///
     /// - Parameters:
-    /// - task: The background task.
-    /// - action: The action to run.
+    ///   - task: The background task.
+    ///   - action: The action to run.
     /// - Returns: The scene with the background task.
     public func backgroundTask<Request: Sendable, Response: Sendable>(
         _ task: BackgroundTask<Request, Response>, action: @escaping @Sendable (Request) async -> Response

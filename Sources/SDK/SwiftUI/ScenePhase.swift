@@ -38,8 +38,8 @@ extension Scene {
     /// Calls an action when a value has changed since the last evaluation of the scenes.
     ///
     /// - Parameters:
-    /// - value: The value to observe, usually the scene phase.
-    /// - action: Called with the new value.
+    ///   - value: The value to observe, usually the scene phase.
+    ///   - action: Called with the new value.
     /// - Returns: The scene that observes the value.
     @_disfavoredOverload
     public func onChange<Value: Equatable>(of value: Value, perform action: @escaping (Value) -> Void)
@@ -51,9 +51,9 @@ extension Scene {
     /// Calls an action when a value has changed since the last evaluation of the scenes.
     ///
     /// - Parameters:
-    /// - value: The value to observe, usually the scene phase.
-    /// - initial: Whether the action is also called after the first evaluation.
-    /// - action: Called with the old and the new value.
+    ///   - value: The value to observe, usually the scene phase.
+    ///   - initial: Whether the action is also called after the first evaluation.
+    ///   - action: Called with the old and the new value.
     /// - Returns: The scene that observes the value.
     public func onChange<Value: Equatable>(
         of value: Value, initial: Bool = false, _ action: @escaping (Value, Value) -> Void
@@ -64,9 +64,9 @@ extension Scene {
     /// Calls an action when a value has changed since the last evaluation of the scenes.
     ///
     /// - Parameters:
-    /// - value: The value to observe, usually the scene phase.
-    /// - initial: Whether the action is also called after the first evaluation.
-    /// - action: The action to call.
+    ///   - value: The value to observe, usually the scene phase.
+    ///   - initial: Whether the action is also called after the first evaluation.
+    ///   - action: The action to call.
     /// - Returns: The scene that observes the value.
     public func onChange<Value: Equatable>(
         of value: Value, initial: Bool = false, _ action: @escaping () -> Void

@@ -92,8 +92,8 @@ open class UIApplication: UIResponder, @unchecked Sendable {
     /// All assertions of the app together may last about 30 s.
     ///
     /// - Parameters:
-    /// - taskName: The name in reports; `nil` selects a fixed text.
-    /// - handler: Called on the main thread shortly before the time is over; it must end the assertion.
+    ///   - taskName: The name in reports; `nil` selects a fixed text.
+    ///   - handler: Called on the main thread shortly before the time is over; it must end the assertion.
     /// - Returns: The number of the assertion; ``UIBackgroundTaskIdentifier/invalid`` if the time is over.
     open func beginBackgroundTask(
         withName taskName: String?, expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil

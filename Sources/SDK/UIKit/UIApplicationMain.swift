@@ -11,10 +11,10 @@ extension UIApplicationDelegate {
 /// app.
 ///
 /// - Parameters:
-/// - argumentCount: Not used.
-/// - arguments: Not used.
-/// - principalClassName: Not used, because ``UIApplication`` has no subclasses here.
-/// - delegateClassName: The name of the delegate's class, as `NSStringFromClass` returns it.
+///   - argumentCount: Not used.
+///   - arguments: Not used.
+///   - principalClassName: Not used, because ``UIApplication`` has no subclasses here.
+///   - delegateClassName: The name of the delegate's class, as `NSStringFromClass` returns it.
 /// - Returns: 0, after launching has finished.
 @MainActor
 @discardableResult

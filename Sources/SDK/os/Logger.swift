@@ -14,8 +14,8 @@ public struct Logger: Sendable {
     /// Creates a logger.
     ///
     /// - Parameters:
-    /// - subsystem: The subsystem, usually the bundle's identifier.
-    /// - category: A part of the subsystem.
+    ///   - subsystem: The subsystem, usually the bundle's identifier.
+    ///   - category: A part of the subsystem.
     public init(subsystem: String, category: String) { log = OSLog(subsystem: subsystem, category: category) }
 
     /// Creates a logger with the subsystem and category of a log.
@@ -70,15 +70,15 @@ open class OSLog: NSObject, @unchecked Sendable {
     /// Creates a log.
     ///
     /// - Parameters:
-    /// - subsystem: The subsystem, usually the bundle's identifier.
-    /// - category: A part of the subsystem.
+    ///   - subsystem: The subsystem, usually the bundle's identifier.
+    ///   - category: A part of the subsystem.
     public convenience init(subsystem: String, category: String) { self.init(subsystem, category) }
 
     /// Creates a log with a predefined category.
     ///
     /// - Parameters:
-    /// - subsystem: The subsystem, usually the bundle's identifier.
-    /// - category: The predefined category.
+    ///   - subsystem: The subsystem, usually the bundle's identifier.
+    ///   - category: The predefined category.
     public convenience init(subsystem: String, category: Category) { self.init(subsystem, category.rawValue) }
 
     /// The predefined categories.

@@ -31,7 +31,7 @@ public struct OSAllocatedUnfairLock<State>: @unchecked Sendable {
         try withLockUnchecked(body)
     }
 
-    /// Runs a closure with the state while the lock is held, without the Sendable checks of ``withLock(_:)``.
+    /// Runs a closure with the state while the lock is held, without the Sendable checks of `withLock`.
     ///
     /// - Parameter body: The closure; it must not lock this lock again.
     /// - Returns: The value that the closure returned.

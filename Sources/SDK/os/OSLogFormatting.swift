@@ -48,8 +48,8 @@ public struct OSLogIntegerFormatting: Sendable {
     /// Base 10, with options.
     ///
     /// - Parameters:
-    /// - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    /// - minDigits: The smallest number of digits; zeros are added in front.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
+    ///   - minDigits: The smallest number of digits; zeros are added in front.
     /// - Returns: The format.
     public static func decimal(explicitPositiveSign: Bool = false, minDigits: Int = 0) -> Self {
         var format = Self()
@@ -61,10 +61,10 @@ public struct OSLogIntegerFormatting: Sendable {
     /// Base 16, with options.
     ///
     /// - Parameters:
-    /// - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    /// - includePrefix: Whether `0x` precedes the digits.
-    /// - uppercase: Whether the digits A to F are upper-case.
-    /// - minDigits: The smallest number of digits; zeros are added in front.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
+    ///   - includePrefix: Whether `0x` precedes the digits.
+    ///   - uppercase: Whether the digits A to F are upper-case.
+    ///   - minDigits: The smallest number of digits; zeros are added in front.
     /// - Returns: The format.
     public static func hex(
         explicitPositiveSign: Bool = false, includePrefix: Bool = false, uppercase: Bool = false,
@@ -80,10 +80,10 @@ public struct OSLogIntegerFormatting: Sendable {
     /// Base 8, with options.
     ///
     /// - Parameters:
-    /// - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    /// - includePrefix: Whether `0o` precedes the digits.
-    /// - uppercase: Has no effect.
-    /// - minDigits: The smallest number of digits; zeros are added in front.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
+    ///   - includePrefix: Whether `0o` precedes the digits.
+    ///   - uppercase: Has no effect.
+    ///   - minDigits: The smallest number of digits; zeros are added in front.
     /// - Returns: The format.
     public static func octal(
         explicitPositiveSign: Bool = false, includePrefix: Bool = false, uppercase: Bool = false,
@@ -127,9 +127,9 @@ public struct OSLogFloatFormatting: Sendable {
     /// In fixed notation, with options.
     ///
     /// - Parameters:
-    /// - precision: The number of digits after the decimal point.
-    /// - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    /// - uppercase: Whether letters, such as those of infinity, are upper-case.
+    ///   - precision: The number of digits after the decimal point.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
+    ///   - uppercase: Whether letters, such as those of infinity, are upper-case.
     /// - Returns: The format.
     public static func fixed(
         precision: Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
@@ -140,9 +140,9 @@ public struct OSLogFloatFormatting: Sendable {
     /// In fixed or exponential notation, whichever is shorter, with options.
     ///
     /// - Parameters:
-    /// - precision: The largest number of significant digits.
-    /// - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    /// - uppercase: Whether letters are upper-case.
+    ///   - precision: The largest number of significant digits.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
+    ///   - uppercase: Whether letters are upper-case.
     /// - Returns: The format.
     public static func hybrid(
         precision: Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
@@ -153,9 +153,9 @@ public struct OSLogFloatFormatting: Sendable {
     /// In exponential notation, with options.
     ///
     /// - Parameters:
-    /// - precision: The number of digits after the decimal point.
-    /// - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    /// - uppercase: Whether letters are upper-case.
+    ///   - precision: The number of digits after the decimal point.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
+    ///   - uppercase: Whether letters are upper-case.
     /// - Returns: The format.
     public static func exponential(
         precision: Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
@@ -166,8 +166,8 @@ public struct OSLogFloatFormatting: Sendable {
     /// In hexadecimal notation, with options.
     ///
     /// - Parameters:
-    /// - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    /// - uppercase: Whether letters are upper-case.
+    ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
+    ///   - uppercase: Whether letters are upper-case.
     /// - Returns: The format.
     public static func hex(explicitPositiveSign: Bool = false, uppercase: Bool = false) -> Self {
         Self("a", hasSign: explicitPositiveSign, isUppercase: uppercase)

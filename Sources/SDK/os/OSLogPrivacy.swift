@@ -58,8 +58,8 @@ public struct OSLogPrivacy: Sendable {
     /// The text that the log shows for a value.
     ///
     /// - Parameters:
-    /// - text: The value as text.
-    /// - isPublic: Whether a value of this type is public with the option `auto`.
+    ///   - text: The value as text.
+    ///   - isPublic: Whether a value of this type is public with the option `auto`.
     /// - Returns: The value, or the text to show instead.
     func shown(_ text: String, isPublic: Bool) -> String {
         switch rule {

@@ -44,8 +44,8 @@ public struct OSSignposter: Sendable {
     /// Creates a signposter.
     ///
     /// - Parameters:
-    /// - subsystem: The subsystem, usually the bundle's identifier.
-    /// - category: A part of the subsystem.
+    ///   - subsystem: The subsystem, usually the bundle's identifier.
+    ///   - category: A part of the subsystem.
     public init(subsystem: String, category: String) { log = OSLog(subsystem: subsystem, category: category) }
 
     /// Creates a signposter with the subsystem and category of a log.
@@ -73,8 +73,8 @@ public struct OSSignposter: Sendable {
     /// Begins an interval.
     ///
     /// - Parameters:
-    /// - name: The name of the interval.
-    /// - id: Distinguishes the interval from others with the same name.
+    ///   - name: The name of the interval.
+    ///   - id: Distinguishes the interval from others with the same name.
     /// - Returns: The state for ``endInterval(_:_:)``.
     public func beginInterval(_ name: StaticString, id: OSSignpostID = .exclusive) -> OSSignpostIntervalState
     {
@@ -84,9 +84,9 @@ public struct OSSignposter: Sendable {
     /// Begins an interval and writes a message.
     ///
     /// - Parameters:
-    /// - name: The name of the interval.
-    /// - id: Distinguishes the interval from others with the same name.
-    /// - message: The message, which is written immediately.
+    ///   - name: The name of the interval.
+    ///   - id: Distinguishes the interval from others with the same name.
+    ///   - message: The message, which is written immediately.
     /// - Returns: The state for ``endInterval(_:_:)``.
     public func beginInterval(
         _ name: StaticString, id: OSSignpostID = .exclusive, _ message: OSLogMessage
@@ -98,8 +98,8 @@ public struct OSSignposter: Sendable {
     /// Ends an interval and writes its duration.
     ///
     /// - Parameters:
-    /// - name: The name of the interval.
-    /// - state: The state from `beginInterval`.
+    ///   - name: The name of the interval.
+    ///   - state: The state from `beginInterval`.
     public func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState) {
         write(name, state, "")
     }
@@ -107,9 +107,9 @@ public struct OSSignposter: Sendable {
     /// Ends an interval and writes its duration and a message.
     ///
     /// - Parameters:
-    /// - name: The name of the interval.
-    /// - state: The state from `beginInterval`.
-    /// - message: The message, which follows the duration.
+    ///   - name: The name of the interval.
+    ///   - state: The state from `beginInterval`.
+    ///   - message: The message, which follows the duration.
     public func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState, _ message: OSLogMessage) {
         write(name, state, ": " + message.text)
     }
@@ -117,8 +117,8 @@ public struct OSSignposter: Sendable {
     /// Writes an event.
     ///
     /// - Parameters:
-    /// - name: The name of the event.
-    /// - id: Not used.
+    ///   - name: The name of the event.
+    ///   - id: Not used.
     public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive) {
         log.write(.debug, "event \(name)")
     }
@@ -126,9 +126,9 @@ public struct OSSignposter: Sendable {
     /// Writes an event with a message.
     ///
     /// - Parameters:
-    /// - name: The name of the event.
-    /// - id: Not used.
-    /// - message: The message, which follows the name.
+    ///   - name: The name of the event.
+    ///   - id: Not used.
+    ///   - message: The message, which follows the name.
     public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive, _ message: OSLogMessage) {
         log.write(.debug, "event \(name): \(message.text)")
     }
@@ -136,9 +136,9 @@ public struct OSSignposter: Sendable {
     /// Runs a closure as an interval.
     ///
     /// - Parameters:
-    /// - name: The name of the interval.
-    /// - id: Distinguishes the interval from others with the same name.
-    /// - task: The closure.
+    ///   - name: The name of the interval.
+    ///   - id: Distinguishes the interval from others with the same name.
+    ///   - task: The closure.
     /// - Returns: The value that the closure returned.
     public func withIntervalSignpost<Answer>(
         _ name: StaticString, id: OSSignpostID = .exclusive, around task: () throws -> Answer
@@ -151,10 +151,10 @@ public struct OSSignposter: Sendable {
     /// Runs a closure as an interval, and writes a message.
     ///
     /// - Parameters:
-    /// - name: The name of the interval.
-    /// - id: Distinguishes the interval from others with the same name.
-    /// - message: The message, which is written when the interval begins.
-    /// - task: The closure.
+    ///   - name: The name of the interval.
+    ///   - id: Distinguishes the interval from others with the same name.
+    ///   - message: The message, which is written when the interval begins.
+    ///   - task: The closure.
     /// - Returns: The value that the closure returned.
     public func withIntervalSignpost<Answer>(
         _ name: StaticString, id: OSSignpostID = .exclusive, _ message: OSLogMessage,

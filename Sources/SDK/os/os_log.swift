@@ -9,9 +9,9 @@ public func os_log(_ message: OSLogMessage) { OSLog.default.write(.notice, messa
 /// Writes an interpolated message.
 ///
 /// - Parameters:
-/// - type: The level of the message.
-/// - log: The log, which has the subsystem and category.
-/// - message: The message.
+///   - type: The level of the message.
+///   - log: The log, which has the subsystem and category.
+///   - message: The message.
 public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMessage) {
     log.write(type.level, message.text)
 }
@@ -19,11 +19,11 @@ public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMes
 /// Writes a message with a format string like that of `printf`, with privacy options such as `%{public}@`.
 ///
 /// - Parameters:
-/// - message: The format string; `%@` and `%s` are private by default, numbers are public.
-/// - dso: Not used.
-/// - log: The log, which has the subsystem and category.
-/// - type: The level of the message.
-/// - arguments: The values, in order; they may be objects, which are not `CVarArg` on Linux.
+///   - message: The format string; `%@` and `%s` are private by default, numbers are public.
+///   - dso: Not used.
+///   - log: The log, which has the subsystem and category.
+///   - type: The level of the message.
+///   - arguments: The values, in order; they may be objects, which are not `CVarArg` on Linux.
 @_disfavoredOverload
 public func os_log(
     _ message: StaticString, dso: UnsafeRawPointer? = nil, log: OSLog = .default, type: OSLogType = .default,
@@ -35,11 +35,11 @@ public func os_log(
 /// Writes a message with a format string like that of `printf`; the level comes first.
 ///
 /// - Parameters:
-/// - type: The level of the message.
-/// - dso: Not used.
-/// - log: The log, which has the subsystem and category.
-/// - message: The format string; `%@` and `%s` are private by default, numbers are public.
-/// - arguments: The values, in order.
+///   - type: The level of the message.
+///   - dso: Not used.
+///   - log: The log, which has the subsystem and category.
+///   - message: The format string; `%@` and `%s` are private by default, numbers are public.
+///   - arguments: The values, in order.
 @_disfavoredOverload
 public func os_log(
     _ type: OSLogType, dso: UnsafeRawPointer? = nil, log: OSLog = .default, _ message: StaticString,

@@ -14,11 +14,11 @@ public enum OSSignpostType: UInt8, Sendable {
 /// Writes an event, or begins or ends an interval.
 ///
 /// - Parameters:
-/// - type: The kind of the call.
-/// - dso: Not used.
-/// - log: The log, which has the subsystem and category.
-/// - name: The name of the event or interval.
-/// - signpostID: Distinguishes intervals with the same name.
+///   - type: The kind of the call.
+///   - dso: Not used.
+///   - log: The log, which has the subsystem and category.
+///   - name: The name of the event or interval.
+///   - signpostID: Distinguishes intervals with the same name.
 public func os_signpost(
     _ type: OSSignpostType, dso: UnsafeRawPointer? = nil, log: OSLog, name: StaticString,
     signpostID: OSSignpostID = .exclusive
@@ -29,13 +29,13 @@ public func os_signpost(
 /// Writes an event, or begins or ends an interval, with a format string like that of `printf`.
 ///
 /// - Parameters:
-/// - type: The kind of the call.
-/// - dso: Not used.
-/// - log: The log, which has the subsystem and category.
-/// - name: The name of the event or interval.
-/// - signpostID: Distinguishes intervals with the same name.
-/// - format: The format string; `%@` and `%s` are private by default, numbers are public.
-/// - arguments: The values, in order.
+///   - type: The kind of the call.
+///   - dso: Not used.
+///   - log: The log, which has the subsystem and category.
+///   - name: The name of the event or interval.
+///   - signpostID: Distinguishes intervals with the same name.
+///   - format: The format string; `%@` and `%s` are private by default, numbers are public.
+///   - arguments: The values, in order.
 public func os_signpost(
     _ type: OSSignpostType, dso: UnsafeRawPointer? = nil, log: OSLog, name: StaticString,
     signpostID: OSSignpostID = .exclusive, _ format: StaticString, _ arguments: Any...

@@ -8,9 +8,9 @@ public enum ControlSocketSearch {
     /// The paths to try, in order; never empty.
     ///
     /// - Parameters:
-    /// - option: The value of `--socket`; `nil` if it was not given. If it was given, it is the only path.
-    /// - environment: The environment. `BGTASK_SOCKET` is the only path if it is set. Otherwise, the paths
-    ///   are the socket in the user's runtime directory, then that of the system.
+    ///   - option: The value of `--socket`; `nil` if it was not given. If it was given, it is the only path.
+    ///   - environment: The environment. `BGTASK_SOCKET` is the only path if it is set. Otherwise, the paths
+    ///     are the socket in the user's runtime directory, then that of the system.
     /// - Returns: The paths. A path from the option or from `BGTASK_SOCKET` is returned unchanged, so it may
     ///   be relative.
     public static func candidates(option: String?, environment: [String: String]) -> [String] {

@@ -9,8 +9,8 @@ public enum Printable {
     /// the direction of text.
     ///
     /// - Parameters:
-    /// - text: Any text.
-    /// - maximumLength: The largest number of Unicode scalars to keep; an ellipsis replaces the rest.
+    ///   - text: Any text.
+    ///   - maximumLength: The largest number of Unicode scalars to keep; an ellipsis replaces the rest.
     /// - Returns: Text that a terminal prints without any other effect.
     public static func text(_ text: String, maximumLength: Int = 4096) -> String {
         var result = ""

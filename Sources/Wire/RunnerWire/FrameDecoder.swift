@@ -21,8 +21,9 @@ public struct FrameDecoder: Sendable {
     /// Takes the next bytes of the stream, and passes every frame that they complete to `receive`, in order.
     ///
     /// - Parameters:
-    /// - chunk: The bytes; the decoder reads them only during the call.
-    /// - receive: Called with each frame's kind, and a reader of its body that is valid only during the call.
+    ///   - chunk: The bytes; the decoder reads them only during the call.
+    ///   - receive: Called with each frame's kind, and a reader of its body that is valid only during the
+    ///     call.
     /// - Throws: ``WireError`` for an invalid frame header, or the error of `receive`.
     public mutating func consume(
         _ chunk: UnsafeRawBufferPointer,

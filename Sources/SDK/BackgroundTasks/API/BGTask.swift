@@ -80,8 +80,8 @@ public class BGContinuedProcessingTask: BGTask, ProgressReporting, @unchecked Se
     /// Replaces the texts that the user sees.
     ///
     /// - Parameters:
-    /// - title: The title.
-    /// - subtitle: The second line, below the title.
+    ///   - title: The title.
+    ///   - subtitle: The second line, below the title.
     public func updateTitle(_ title: String, subtitle: String) {
         running.setTitles(title, subtitle)
     }

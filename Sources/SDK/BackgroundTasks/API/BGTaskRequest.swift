@@ -164,10 +164,10 @@ public class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendabl
     /// Makes a request with the strategy ``SubmissionStrategy/queue``.
     ///
     /// - Parameters:
-    /// - identifier: An identifier that the manifest permits; if the manifest permits a wildcard, any labels
-    ///   may replace the star.
-    /// - title: The title that the user sees.
-    /// - subtitle: The second line, below the title.
+    ///   - identifier: An identifier that the manifest permits; if the manifest permits a wildcard, any
+    ///     labels may replace the star.
+    ///   - title: The title that the user sees.
+    ///   - subtitle: The second line, below the title.
     public init(identifier: String, title: String, subtitle: String) {
         self.title = title
         self.subtitle = subtitle

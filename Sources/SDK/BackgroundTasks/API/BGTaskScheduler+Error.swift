@@ -25,8 +25,8 @@ extension BGTaskScheduler {
             /// Compares an error with a code, for `catch BGTaskScheduler.Error.notPermitted`.
             ///
             /// - Parameters:
-            /// - code: The code in the `catch` clause.
-            /// - error: The error that was thrown.
+            ///   - code: The code in the `catch` clause.
+            ///   - error: The error that was thrown.
             /// - Returns: Whether the error has this code and belongs to ``BGTaskScheduler/errorDomain``.
             public static func ~= (code: Code, error: any Swift.Error) -> Bool {
                 let error = error as NSError
@@ -51,8 +51,8 @@ extension BGTaskScheduler {
         /// Makes an error.
         ///
         /// - Parameters:
-        /// - code: The kind of the error.
-        /// - userInfo: The error keeps the text under `NSLocalizedDescriptionKey` and ignores other keys.
+        ///   - code: The kind of the error.
+        ///   - userInfo: The error keeps the text under `NSLocalizedDescriptionKey` and ignores other keys.
         public init(_ code: Code, userInfo: [String: Any] = [:]) {
             self.code = code
             text = userInfo[NSLocalizedDescriptionKey] as? String

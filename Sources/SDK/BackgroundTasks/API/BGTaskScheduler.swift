@@ -41,11 +41,11 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
     /// any other handler later, or a handler for an identifier twice.
     ///
     /// - Parameters:
-    /// - identifier: An identifier that the manifest permits; for continued tasks, a full identifier or the
-    ///   wildcard in the manifest.
-    /// - queue: The queue on which the launch handler and the expiration handler are called; `nil` selects a
-    ///   serial background queue.
-    /// - launchHandler: Called with the task, once per launch.
+    ///   - identifier: An identifier that the manifest permits; for continued tasks, a full identifier or the
+    ///     wildcard in the manifest.
+    ///   - queue: The queue on which the launch handler and the expiration handler are called; `nil` selects
+    ///     a serial background queue.
+    ///   - launchHandler: Called with the task, once per launch.
     /// - Returns: `false` if the manifest does not permit the identifier; then nothing is registered.
     @discardableResult
     public func register(
@@ -68,8 +68,8 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
     /// Submits a request like ``submit(_:)``, but without blocking the caller.
     ///
     /// - Parameters:
-    /// - taskRequest: The request, which is copied before this method returns.
-    /// - completionHandler: Called on an arbitrary queue with the error, or `nil` on success.
+    ///   - taskRequest: The request, which is copied before this method returns.
+    ///   - completionHandler: Called on an arbitrary queue with the error, or `nil` on success.
     public func submitTaskRequest(
         _ taskRequest: BGTaskRequest, completionHandler: @escaping @Sendable ((any Swift.Error)?) -> Void
     ) {

@@ -48,8 +48,8 @@ package final class AssertionBook: Sendable {
     /// Begins an assertion.
     ///
     /// - Parameters:
-    /// - name: The name in reports.
-    /// - handler: Called on the main thread shortly before the allowance ends; it must end the assertion.
+    ///   - name: The name in reports.
+    ///   - handler: Called on the main thread shortly before the allowance ends; it must end the assertion.
     /// - Returns: The number of the assertion, from 1; 0 if assertions have begun to expire.
     package func begin(_ name: String, handler: (@MainActor @Sendable () -> Void)?) -> Int {
         let host = App.shared.host
@@ -98,8 +98,8 @@ package final class AssertionBook: Sendable {
     /// Starts the allowance, because the task has completed.
     ///
     /// - Parameters:
-    /// - allowance: The length of the allowance, in seconds.
-    /// - whenEmpty: Called when no assertion is open; immediately if there is none now.
+    ///   - allowance: The length of the allowance, in seconds.
+    ///   - whenEmpty: Called when no assertion is open; immediately if there is none now.
     package func count(_ allowance: TimeInterval, whenEmpty: @escaping @Sendable () -> Void) {
         let isEmpty = state.withLock { state in
             state.whenEmpty = whenEmpty

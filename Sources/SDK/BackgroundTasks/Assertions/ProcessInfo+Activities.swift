@@ -35,8 +35,8 @@ extension ProcessInfo {
     /// Begins an activity.
     ///
     /// - Parameters:
-    /// - options: What the activity requires; this has no effect here.
-    /// - reason: The name of the activity in reports.
+    ///   - options: What the activity requires; this has no effect here.
+    ///   - reason: The name of the activity in reports.
     /// - Returns: A token for ``endActivity(_:)``.
     public func beginActivity(options: ActivityOptions = [], reason: String) -> any NSObjectProtocol {
         ActivityToken(AssertionBook.shared.begin(reason, handler: nil))
@@ -52,9 +52,9 @@ extension ProcessInfo {
     /// Runs a block as an activity.
     ///
     /// - Parameters:
-    /// - options: What the activity requires; this has no effect here.
-    /// - reason: The name of the activity in reports.
-    /// - block: Runs before this method returns.
+    ///   - options: What the activity requires; this has no effect here.
+    ///   - reason: The name of the activity in reports.
+    ///   - block: Runs before this method returns.
     public func performActivity(options: ActivityOptions = [], reason: String, using block: () -> Void) {
         let activity = beginActivity(options: options, reason: reason)
         block()
@@ -65,10 +65,10 @@ extension ProcessInfo {
     /// nearly over.
     ///
     /// - Parameters:
-    /// - reason: The name of the assertion in reports.
-    /// - block: Called with `false` on a background queue. When its time is nearly over, it is called a
-    ///   second time, with `true`, while the first call may still be running; the first call must then
-    ///   return. If no time is left at the beginning, it is called only with `true`.
+    ///   - reason: The name of the assertion in reports.
+    ///   - block: Called with `false` on a background queue. When its time is nearly over, it is called a
+    ///     second time, with `true`, while the first call may still be running; the first call must then
+    ///     return. If no time is left at the beginning, it is called only with `true`.
     public func performExpiringActivity(
         withReason reason: String, using block: @escaping @Sendable (Bool) -> Void
     ) {

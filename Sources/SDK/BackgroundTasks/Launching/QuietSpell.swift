@@ -35,9 +35,9 @@ struct QuietSpell {
     /// Decides after one look whether the process may end.
     ///
     /// - Parameters:
-    /// - finding: The activity of the other threads.
-    /// - isAsking: Whether a call waits for the host; such a call is never interrupted.
-    /// - now: The time of the look.
+    ///   - finding: The activity of the other threads.
+    ///   - isAsking: Whether a call waits for the host; such a call is never interrupted.
+    ///   - now: The time of the look.
     /// - Returns: Whether the process may end.
     mutating func mayEnd(_ finding: ProcessLook.Finding, isAsking: Bool, at now: UInt64) -> Bool {
         if isAsking || finding == .busy {

@@ -14,12 +14,12 @@ final class ClientSession: Sendable {
     /// Registers an identifier with the host, and returns when the host has accepted it.
     ///
     /// - Parameters:
-    /// - identifier: The identifier as the app registered it; may be a wildcard.
-    /// - submission: The identifier that will be submitted next; refusals name it.
-    /// - connection: The connection to the host.
-    /// - host: Converts errors of the connection to refusals.
-    /// - conditions: Called with the conditions of the machine, on the session's thread.
-    /// - ended: Called when the connection has ended, on the session's thread.
+    ///   - identifier: The identifier as the app registered it; may be a wildcard.
+    ///   - submission: The identifier that will be submitted next; refusals name it.
+    ///   - connection: The connection to the host.
+    ///   - host: Converts errors of the connection to refusals.
+    ///   - conditions: Called with the conditions of the machine, on the session's thread.
+    ///   - ended: Called when the connection has ended, on the session's thread.
     /// - Throws: The host's refusal.
     init(
         _ identifier: String, for submission: String, _ connection: ControlConnection, of host: ControlHost,
