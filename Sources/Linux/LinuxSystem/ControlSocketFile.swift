@@ -144,7 +144,7 @@ public struct ControlSocketFile: Sendable {
 public struct SocketFileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The path of the socket or of its directory.
     public let path: String
-    /// What was found.
+    /// What is wrong, in words.
     public let finding: String
     /// What to do.
     public let remedy: String

@@ -17,7 +17,7 @@ public enum BundleChange: Equatable, Sendable {
 
 /// One bundle in a listing: its stored state, and how much of its daily budget it has used.
 public struct BundleFacts: Equatable, Sendable {
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
     /// Whether a valid manifest declares the bundle.
     public var isInstalled: Bool
@@ -48,7 +48,7 @@ public struct BundleFacts: Equatable, Sendable {
 
 /// Why a task runs, waits, or would wait if it were submitted now.
 public struct TaskExplanation: Equatable, Sendable {
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
     /// The task's kind.
     public var kind: TaskKind

@@ -16,7 +16,7 @@ public struct CustomCondition: Equatable, Hashable, Sendable, Codable {
     /// Which values mean that the condition is on.
     public var predicate: ConditionPredicate
 
-    /// Makes a definition from checked parts.
+    /// Makes a definition from values that the caller has checked.
     public init(name: String, source: Source, predicate: ConditionPredicate) {
         self.name = name
         self.source = source
@@ -58,7 +58,7 @@ public struct ConditionCommand: Equatable, Hashable, Sendable, Codable {
     /// Which part of the result is the value.
     public var value: Value
 
-    /// Makes a command from checked parts.
+    /// Makes a command from values that the caller has checked.
     public init(arguments: [String], interval: Duration, timeout: Duration, value: Value) {
         self.arguments = arguments
         self.interval = interval

@@ -29,7 +29,7 @@ public enum LaunchEvent: Sendable, Equatable {
     case cancel(LaunchID, call: UInt64, TaskIdentifier?)
     /// The handler requests the list of its bundle's pending requests; answer with `reply`.
     case pending(LaunchID, call: UInt64)
-    /// The task began an assertion, which keeps it from being ended early.
+    /// The task began an assertion, which keeps its process alive after completion.
     case assertionBegan(LaunchID, assertion: UInt64, name: String)
     /// The task ended an assertion.
     case assertionEnded(LaunchID, assertion: UInt64)

@@ -136,11 +136,11 @@ public struct LaunchRecord: Equatable, Sendable {
     public let id: LaunchID
     /// The request that the launch runs.
     public var request: RequestID
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
-    /// The kind.
+    /// The task's kind.
     public var kind: TaskKind
     /// The number of the attempt; 1 for the first launch of the request.
     public var attempt: Int

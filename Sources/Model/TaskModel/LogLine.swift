@@ -10,7 +10,7 @@ public struct LogLine: Equatable, Sendable {
         case notice
         /// A problem that the host could handle.
         case warning
-        /// A person must act.
+        /// A problem that a person must fix.
         case error
 
         /// Orders by importance: `debug` is the least.

@@ -57,7 +57,7 @@ public struct ManifestProblem: Error, Equatable, Hashable, Sendable, CustomStrin
     public var line: Int?
     /// The column, counted from 1; `nil` if the problem is about the whole line.
     public var column: Int?
-    /// What was found.
+    /// What is wrong, in words.
     public var finding: String
     /// What to do; `nil` if the finding makes that clear.
     public var remedy: String?

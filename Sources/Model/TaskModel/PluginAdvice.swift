@@ -3,7 +3,7 @@ public struct PluginAdvice: Equatable, Sendable, Codable {
     /// A word that identifies the advice: `chainEnds`, `noExpirationHandler`, or a word that the plugin
     /// chose.
     public var code: String
-    /// What was found and what to do.
+    /// A sentence that says what was found and what to do.
     public var message: String
     /// The launch that gave rise to the advice.
     public var launch: LaunchID

@@ -1,6 +1,6 @@
 /// The reason why a text is not a valid duration or size.
 public struct QuantityError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was found.
+    /// What is wrong, in words.
     public let finding: String
     /// What to write instead.
     public let remedy: String

@@ -30,7 +30,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     public let code: Code
     /// The file or request that the error is about.
     public let subject: String
-    /// What was found.
+    /// What is wrong, in words.
     public let finding: String
     /// What to do.
     public let remedy: String

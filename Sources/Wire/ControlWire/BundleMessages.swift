@@ -2,7 +2,7 @@ public import TaskModel
 
 /// One bundle, as `bgtask settings --json` prints it.
 public struct BundleMessage: Codable, Equatable, Sendable {
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
     /// Whether a valid manifest declares the bundle.
     public var isInstalled: Bool
@@ -91,7 +91,7 @@ public struct BundleChangeMessage: Codable, Equatable, Sendable {
 
 /// The body of `POST /v1/pushes`: a silent push for a bundle.
 public struct PushMessage: Codable, Equatable, Sendable {
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
     /// A JSON object as text, at most 48 KiB; `nil` if there is none.
     public var payload: String?

@@ -38,7 +38,7 @@ public struct ExplanationMessage: Codable, Equatable, Sendable {
 
 /// The body of `GET /v1/explain/IDENTIFIER`.
 public struct TaskExplanationMessage: Codable, Equatable, Sendable {
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
     /// Its kind.
     public var kind: TaskKind

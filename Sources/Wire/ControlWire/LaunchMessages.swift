@@ -160,7 +160,7 @@ public struct LogLineMessage: Codable, Equatable, Sendable {
 
 /// The body of `POST /v1/launches`, which launches a task without asking the policies.
 public struct SimulationMessage: Codable, Equatable, Sendable {
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
     /// Whether the task stops before its handler, so that a debugger can attach; `nil` means false.
     public var debug: Bool?

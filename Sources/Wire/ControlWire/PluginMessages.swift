@@ -17,7 +17,7 @@ public struct PluginListingMessage: Codable, Equatable, Sendable {
 
 /// One manifest with its library.
 public struct PluginMessage: Codable, Equatable, Sendable {
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
     /// The path of the manifest.
     public var manifest: String
@@ -52,7 +52,7 @@ public struct PluginMessage: Codable, Equatable, Sendable {
 public struct PluginAdviceMessage: Codable, Equatable, Sendable {
     /// A word that identifies the advice.
     public var code: String
-    /// What was found and what to do.
+    /// A sentence that says what was found and what to do.
     public var message: String
     /// The launch that gave rise to the advice.
     public var launch: LaunchID
@@ -71,7 +71,7 @@ public struct PluginAdviceMessage: Codable, Equatable, Sendable {
 public struct PluginTaskMessage: Codable, Equatable, Sendable {
     /// The identifier, or a prefix followed by `.*`.
     public var identifier: IdentifierPattern
-    /// The kind.
+    /// The task's kind.
     public var kind: TaskKind
     /// Whether every request requires external power.
     public var requiresExternalPower: Bool
@@ -124,7 +124,7 @@ public struct ProblemMessage: Codable, Equatable, Sendable {
     @Explicit public var line: Int?
     /// The column, counted from 1; `null` if the problem is about the whole line.
     @Explicit public var column: Int?
-    /// What was found.
+    /// What is wrong, in words.
     public var finding: String
     /// What to do; `null` if the finding makes that clear.
     @Explicit public var remedy: String?

@@ -2,7 +2,7 @@ public import TaskModel
 
 /// A request to run a task: the body of `POST /v1/requests`.
 public struct SubmissionMessage: Codable, Equatable, Sendable {
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
     /// The earliest time at which the task may start; `nil` means immediately.
     public var earliestBeginDate: Timestamp?
@@ -54,11 +54,11 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
 public struct RequestMessage: Codable, Equatable, Sendable {
     /// The request's id, such as `R17`.
     public var request: RequestID
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
-    /// The kind.
+    /// The task's kind.
     public var kind: TaskKind
     /// When it was accepted.
     public var submittedAt: Timestamp

@@ -113,7 +113,7 @@ public struct PendingMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, call) }
 }
 
-/// The handler begins an assertion, which keeps its process from being ended early.
+/// The handler begins an assertion, which keeps its process alive after completion.
 public struct BeginAssertionMessage: WireMessage {
     public static let kind: UInt8 = 0x26
     public static let table = FieldTable(.required(1, .u64), .required(2, .text, limit: maximumName))

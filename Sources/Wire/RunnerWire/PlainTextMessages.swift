@@ -9,7 +9,7 @@ public struct AdviceMessage: WireMessage {
     public static let maximumMessage = 1024
     /// A word that identifies the advice.
     public var code: String
-    /// What was found and what to do.
+    /// A sentence that says what was found and what to do.
     public var message: String
 
     public init(code: String, message: String) {

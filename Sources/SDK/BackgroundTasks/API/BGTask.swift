@@ -63,7 +63,7 @@ public class BGHealthResearchTask: BGProcessingTask, @unchecked Sendable {}
 public class BGContinuedProcessingTask: BGTask, ProgressReporting, @unchecked Sendable {
     /// The progress of the work; the host receives every change of its units and of its children's units.
     ///
-    /// When the user cancels the task, the host cancels this object and also calls the expiration handler.
+    /// When the user cancels the task, this object is cancelled, and the expiration handler is called, too.
     public let progress: Progress
 
     override package init(_ running: RunningTask) {

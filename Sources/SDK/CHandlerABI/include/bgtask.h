@@ -80,7 +80,7 @@ typedef enum bgtask_error {
     BGTASK_UNAVAILABLE = 1,          /**< The host is gone, or background work is switched off. */
     BGTASK_TOO_MANY_PENDING = 2,     /**< The bundle has reached its limit of pending requests. */
     BGTASK_NOT_PERMITTED = 3,        /**< The manifest does not permit the request. */
-    BGTASK_IMMEDIATE_INELIGIBLE = 4, /**< The strategy is `fail`, and it can't start now. */
+    BGTASK_IMMEDIATE_INELIGIBLE = 4, /**< The request can't start now; its strategy is `fail`. */
     BGTASK_TOO_LARGE = 64,           /**< The checkpoint or payload exceeds BGTASK_BLOB_MAX. */
     BGTASK_INVALID_ARGUMENT = 65,    /**< An argument is NULL, not UTF-8, or out of range. */
     BGTASK_EXPIRING = 66             /**< No assertion can begin, because the launch expires. */
@@ -92,7 +92,7 @@ typedef struct bgtask_launch {
     size_t struct_size;     /**< sizeof(bgtask_launch) in the runner. Since 1. */
     const char *identifier; /**< The task's full identifier, never a wildcard. Since 1. */
     const char *bundle;     /**< The bundle's identifier. Since 1. */
-    bgtask_kind kind;       /**< Since 1. */
+    bgtask_kind kind;       /**< The kind of the task. Since 1. */
     uint64_t launch_id;     /**< The launch's number in logs and commands (42 for "L42"). Since 1. */
     uint64_t request_id;    /**< The request's number; the same in every attempt. Since 1. */
     uint32_t attempt;       /**< The number of the attempt, from 1. Since 1. */
@@ -152,10 +152,10 @@ typedef enum bgtask_refresh {
 typedef struct bgtask_conditions {
     size_t struct_size;     /**< sizeof(bgtask_conditions) in the runner. Since 1. */
     int32_t low_power_mode; /**< 0 or 1. Since 1. */
-    bgtask_thermal thermal; /**< Since 1. */
-    bgtask_power power;     /**< Since 1. */
+    bgtask_thermal thermal; /**< How hot the machine is. Since 1. */
+    bgtask_power power;     /**< The power supply. Since 1. */
     int32_t battery;        /**< Percent, 0 through 100; -1 if unknown or none. Since 1. */
-    bgtask_refresh refresh; /**< Since 1. */
+    bgtask_refresh refresh; /**< Whether the bundle may refresh. Since 1. */
     int32_t should_defer;   /**< Activities: 1 if the host suggests to stop early and continue at another
                              *   time. The launch expires if it does not stop. Since 1. */
     int32_t gpu; /**< 1 if continued tasks can request a GPU, else 0. Early runners lack this member: test
@@ -202,9 +202,9 @@ typedef struct bgtask_request {
 /** A pending request that the function `pending` lists; valid only during the callback. Since 1. */
 typedef struct bgtask_pending_request {
     size_t struct_size;                    /**< sizeof(bgtask_pending_request) in the runner. Since 1. */
-    uint64_t request_id;                   /**< Since 1. */
-    const char *identifier;                /**< Since 1. */
-    bgtask_kind kind;                      /**< Since 1. */
+    uint64_t request_id;                   /**< The request's number. Since 1. */
+    const char *identifier;                /**< The task's identifier. Since 1. */
+    bgtask_kind kind;                      /**< The kind of the task. Since 1. */
     int64_t earliest_begin_milliseconds;   /**< Milliseconds since 1970 UTC; 0 if none. Since 1. */
     int32_t requires_external_power;       /**< As submitted. Since 1. */
     int32_t requires_network_connectivity; /**< As submitted. Since 1. */
