@@ -13,7 +13,7 @@ public struct ControlGroup: Sendable, Equatable {
         self.path = path
     }
 
-    /// The group of this process in the v2 hierarchy, in which it may create groups.
+    /// The group of this process in the v2 hierarchy, in which it creates its groups.
     ///
     /// - Returns: The group, or the reason why there is none.
     public static func own() -> Result<ControlGroup, ControlGroupFinding> {

@@ -8,7 +8,7 @@ import Glibc
 public struct FileLock: ~Copyable, Sendable {
     /// Why the lock was not taken.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
-        /// Another process holds the lock; `owner` is its text, empty if it has not been written yet.
+        /// Another open file holds the lock; `owner` is its owner's text, empty if none was written yet.
         case held(path: String, owner: String)
         /// The file cannot be opened or locked.
         case system(SystemCallError)

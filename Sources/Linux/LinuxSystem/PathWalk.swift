@@ -2,7 +2,7 @@ import Glibc
 
 /// A path that is resolved in the same way as by the kernel: directory by directory, link by link.
 ///
-/// If the last part of the path does not exist, it stays unchanged in ``realPath``.
+/// If the path does not exist from some name on, these names stay unchanged in ``realPath``.
 public struct PathWalk: Equatable, Sendable {
     /// A directory, link or file on the way.
     public struct Step: Equatable, Sendable {

@@ -122,7 +122,7 @@ public struct ConductLedger: Equatable, Sendable, Codable {
         }
     }
 
-    /// The days with points, oldest first; at most eight.
+    /// The days with points, oldest first; adding points removes the days that do not count any more.
     public var days: [Day] = []
 
     /// Makes an empty ledger.

@@ -57,7 +57,7 @@ public enum ThermalCondition: String, Sendable, Codable, CaseIterable, Equatable
     case nominal
     /// Warm: fewer deferrable launches start.
     case fair
-    /// Hot: deferrable launches wait.
+    /// Hot: deferrable launches wait, and running processing launches and activities are asked to stop.
     case serious
     /// Too hot: no launch starts, and running launches are asked to stop.
     case critical

@@ -70,7 +70,7 @@ public struct SimulatedLaunch: Equatable, Sendable {
 
 /// The contents of the plugins directory and the manifests directory.
 public struct PluginListing: Equatable, Sendable {
-    /// The manifests whose tasks the host can launch.
+    /// The valid manifests, with the host's copies of their libraries.
     public var handlers: [PermittedHandler]
     /// The errors in manifests and libraries.
     public var problems: [ManifestProblem]

@@ -2,7 +2,9 @@
 public struct Manifest: Equatable, Sendable {
     /// The bundle's id.
     public var bundle: BundleIdentifier
-    /// The library's file name inside the plugins directory; `nil` if every task has a `call:`.
+    /// The library's file name inside the plugins directory; `nil` if the manifest names none.
+    ///
+    /// Without a library, each task has a `call:` or is run by a client.
     public var library: String?
     /// The background modes that the bundle declares.
     public var modes: Set<BackgroundMode>

@@ -1,10 +1,10 @@
-/// A manifest whose library the host found and copied, so that its tasks can be launched.
+/// A valid manifest with the host's copy of its library, if it names one.
 public struct PermittedHandler: Equatable, Sendable {
     /// The path of the manifest.
     public var manifestPath: String
     /// The contents of the manifest.
     public var manifest: Manifest
-    /// The absolute real path of the host's own copy of the library; `nil` if every task has a `call:`.
+    /// The absolute real path of the host's own copy of the library; `nil` if the manifest names none.
     public var libraryPath: String?
     /// The SHA-256 of the library and its siblings, in hexadecimal; `nil` if there is no library.
     public var libraryHash: String?

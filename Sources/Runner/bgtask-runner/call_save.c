@@ -85,8 +85,8 @@ static int open_named(const struct place *place, char name[static NAME_MAX + 1])
             continue;
         if (file < 0)
             return -1;
-        /* Another save may have removed the file before it was locked, because it counted it as left over.
-         * A file system without locks gives other errors, and then other saves remove no files. */
+        /* Another save may have removed the file before it was locked, because it looked like the file of a
+         * killed save. A file system without locks gives other errors; there, no save removes files. */
         struct stat status;
         bool is_lost = flock(file, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
         if (!is_lost && fstat(file, &status) == 0 && status.st_nlink > 0)

@@ -2,7 +2,7 @@ public import TaskModel
 
 /// The contents of the plugins directory and the manifests directory: the body of `GET /v1/plugins`.
 public struct PluginListingMessage: Codable, Equatable, Sendable {
-    /// The manifests whose tasks the host can launch.
+    /// The valid manifests, with their libraries.
     public var plugins: [PluginMessage]
     /// The errors in manifests and libraries.
     public var problems: [ProblemMessage]
@@ -21,7 +21,7 @@ public struct PluginMessage: Codable, Equatable, Sendable {
     public var bundle: BundleIdentifier
     /// The path of the manifest.
     public var manifest: String
-    /// The library's file name; `null` if every task has a `call:`.
+    /// The library's file name; `null` if the manifest names none.
     @Explicit public var library: String?
     /// The SHA-256 of the library and its siblings, in hexadecimal; `null` if there is no library.
     @Explicit public var libraryHash: String?
