@@ -109,6 +109,8 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
             }
             facts.requiresExternalPower = request.requires_external_power != 0
             facts.requiresNetworkConnectivity = request.requires_network_connectivity != 0
+            facts.title = String(cString: request.title)
+            facts.subtitle = String(cString: request.subtitle)
             requests.append(facts)
         }
     }
