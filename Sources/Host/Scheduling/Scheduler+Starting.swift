@@ -164,7 +164,7 @@ extension Scheduler {
         launch.priority = priority(of: request)
         launch.previousLaunch = isSimulated ? nil : countLaunch(of: request, at: now)
         if wasBusy, let score {
-            let alone = score.mean(coalescing: Coalescing.scoreAlone)
+            let alone = score.mean(coalescing: settings.scores.nothingRunning)
             if !Threshold(request, settings).isMet(by: alone, at: now.wall) {
                 changeBundle(request.bundle) { $0.wakeUpsSaved += 1 }
             }

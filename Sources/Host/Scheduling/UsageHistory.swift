@@ -27,7 +27,7 @@ extension UsageHistogram {
         guard days >= situation.settings.usageDays else { return nil }
         let hour = situation.localHour(time)
         // The next hour counts, too, so that the score rises before the use and not during it.
-        return max(share(of: hour, days: days), share(of: hour + 1, days: days))
+        return max(share(of: hour, days: days, in: situation), share(of: hour + 1, days: days, in: situation))
     }
 
     /// When the likelihood next exceeds a level, within a week; `nil` if it does not, or if it is not known.
@@ -55,11 +55,11 @@ extension UsageHistogram {
     /// The share of days on which this hour of the day was used.
     ///
     /// After two weeks, the share for this weekday counts instead if it is greater.
-    private func share(of hour: Int64, days: Int64) -> Double {
+    private func share(of hour: Int64, days: Int64, in situation: Situation) -> Double {
         let hourOfDay = Int(hour.floorRemainder(by: 24))
         let daily = stride(from: hourOfDay, to: Int(Self.hoursOfWeek), by: 24).reduce(0) { $0 + hours[$1] }
         let ofDays = min(1, Double(daily) / Double(max(1, days)))
-        guard days >= 14 else { return ofDays }
+        guard days >= situation.settings.usageWeekdayDays else { return ofDays }
         let ofWeekday = min(1, Double(hours[Self.index(of: hour)]) / (Double(days) / 7))
         return max(ofWeekday, ofDays)
     }
