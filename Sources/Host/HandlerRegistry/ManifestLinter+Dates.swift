@@ -22,9 +22,10 @@ extension ManifestLinter {
     ///
     /// Manifests with errors are skipped.
     public static func dates(
-        files: [String], pluginsDirectory: String?, after time: WallTime, count: Int = 3
+        files: [String], pluginsDirectory: String?, calls search: CallSearch, after time: WallTime,
+        count: Int = 3
     ) -> [ScheduledDates] {
-        var calls = CallLibraries(pluginsDirectory: pluginsDirectory)
+        var calls = CallLibraries(search)
         return files.flatMap { file in
             let tasks =
                 ManifestFile.read(file, isInstalled: pluginsDirectory != nil, calls: &calls).0?.manifest.tasks

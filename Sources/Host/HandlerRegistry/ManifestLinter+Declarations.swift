@@ -18,7 +18,7 @@ extension ManifestLinter {
     ///
     /// ``lint(files:pluginsDirectory:conditionsDirectory:)`` reports the errors.
     public static func declarations(in file: String) -> [DeclaredTask] {
-        var calls = CallLibraries(pluginsDirectory: nil)
+        var calls = CallLibraries(CallSearch([], mustExist: false))
         guard let read = ManifestFile.read(file, isInstalled: false, calls: &calls).0 else { return [] }
         return zip(read.manifest.tasks, read.taskPlaces).map { task, place in
             DeclaredTask(file: file, line: place.line, column: place.column, task: task)
@@ -31,7 +31,7 @@ extension ManifestLinter {
     ///
     /// ``lint(files:pluginsDirectory:conditionsDirectory:)`` reports the errors.
     public static func manifest(in file: String) -> Manifest? {
-        var calls = CallLibraries(pluginsDirectory: nil)
+        var calls = CallLibraries(CallSearch([], mustExist: false))
         return ManifestFile.read(file, isInstalled: false, calls: &calls).0?.manifest
     }
 }

@@ -14,10 +14,11 @@ public enum ManifestLinter {
     ///   - conditionsDirectory: The directory of further conditions; `nil` means `conditions.d` beside each
     ///     manifest's directory.
     /// - Returns: All problems, sorted by file, line and column; the host uses the files if none is an error.
-    public static func lint(files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil)
-        -> [ManifestProblem]
-    {
-        var calls = CallLibraries(pluginsDirectory: pluginsDirectory)
+    public static func lint(
+        files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil,
+        calls search: CallSearch? = nil
+    ) -> [ManifestProblem] {
+        var calls = CallLibraries(search ?? CallSearch([pluginsDirectory].compactMap(\.self)))
         var problems: [ManifestProblem] = []
         var entries: [ManifestConflicts.Entry] = []
         var conditions: [(file: String, read: ReadCondition)] = []
@@ -83,16 +84,18 @@ extension ManifestLinter {
     ///
     /// - Returns: The manifests, or none if any of them has an error; and all problems.
     /// - Throws: The system call's error if the directory can't be read.
-    public static func manifests(in directory: String) throws -> ([Manifest], [ManifestProblem]) {
+    public static func manifests(
+        in directory: String, calls search: CallSearch
+    ) throws -> ([Manifest], [ManifestProblem]) {
         let files = try YAMLFiles.paths(in: directory)
-        var calls = CallLibraries(pluginsDirectory: nil)
+        var calls = CallLibraries(search)
         var manifests: [Manifest] = []
         for file in files {
             if let read = ManifestFile.read(file, isInstalled: false, calls: &calls).0 {
                 manifests.append(read.manifest)
             }
         }
-        let problems = lint(files: files, pluginsDirectory: nil)
+        let problems = lint(files: files, pluginsDirectory: nil, calls: search)
         return (problems.contains { $0.severity == .error } ? [] : manifests, problems)
     }
 }

@@ -44,7 +44,7 @@ struct RegistryScanner {
         conditionFiles = ConditionFiles(directory: conditionsDirectory)
         self.manifestsDirectory = manifestsDirectory
         libraries = PluginLibraries(pluginsDirectory: pluginsDirectory, cacheDirectory: libraryCacheDirectory)
-        callLibraries = CallLibraries(pluginsDirectory: pluginsDirectory)
+        callLibraries = CallLibraries(CallSearch([pluginsDirectory]))
     }
 
     /// Checks all manifests, conditions and libraries, and reads those that have changed.

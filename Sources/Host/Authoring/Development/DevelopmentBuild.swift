@@ -44,7 +44,10 @@ public struct DevelopmentBuild: Sendable {
     /// - Returns: The paths of the libraries that the manifests name; empty if there is nothing to build.
     /// - Throws: ``AuthoringError`` if the build fails, or if it does not make one of these libraries.
     public func run() async throws -> [String] {
-        guard let command = try command() else { return [] }
+        guard let command = try command() else {
+            // A manifest that calls installed libraries; one that lacks its library is the host's to report.
+            return (plan.libraries + plan.callLibraries).compactMap { place(of: $0, in: plan.directory) }
+        }
         let program = try LeashedProgram(command, in: plan.directory, output: output)
         let status = await program.ended()
         guard status == 0 else {
@@ -64,7 +67,21 @@ public struct DevelopmentBuild: Sendable {
             }
             paths.append(path)
         }
+        for library in plan.callLibraries {
+            guard let path = place(of: library, in: directory) else {
+                throw AuthoringError(
+                    library,
+                    "a manifest calls it, but the build did not make it in \(directory), and it is not in \(plan.pluginsDirectory)",
+                    remedy)
+            }
+            paths.append(path)
+        }
         return paths
+    }
+
+    /// A library among the products, else in the host's plugins directory.
+    private func place(of library: String, in directory: String) -> String? {
+        find(library, in: directory, depth: 0) ?? LoaderPaths.find(library, in: [plan.pluginsDirectory])
     }
 
     private var remedy: String {

@@ -24,9 +24,14 @@ public struct DevelopmentPlan: Equatable, Sendable {
     public var manifests: [String]
     /// The tasks of the manifests that have no errors.
     public var tasks: [TaskDeclaration]
-    /// The names of the libraries that the manifests use, sorted.
+    /// The plugins' libraries that the manifests name.
     public var libraries: [String]
-    /// The problems that `bgtask lint` finds in the manifests and in the sources of a package.
+    /// The libraries of calls that are not where the loader looks: the plugin has them, or the host's plugins
+    /// directory does.
+    public var callLibraries: [String]
+    /// The plugins directory of a host that runs with the standard settings.
+    public var pluginsDirectory: String
+    /// The problems that lint finds in the manifests and in a package's sources.
     public var problems: [ManifestProblem]
 
     /// Whether a manifest has an error, so that the plugin can't run.
@@ -37,7 +42,7 @@ public struct DevelopmentPlan: Equatable, Sendable {
     /// Reads a plugin's directory and checks its manifests.
     ///
     /// - Throws: ``AuthoringError`` if the directory has no manifest, or if it is not clear how to build it.
-    public init(_ path: String) throws(AuthoringError) {
+    public init(_ path: String, pluginsDirectory: String) throws(AuthoringError) {
         let names: [String]
         do {
             directory = try DirectoryTree.realPath(of: path)
@@ -58,13 +63,43 @@ public struct DevelopmentPlan: Equatable, Sendable {
         let read = manifests.compactMap(ManifestLinter.manifest)
         tasks = read.flatMap(\.tasks)
         libraries = Set(read.compactMap(\.library)).sorted()
-        problems = ManifestLinter.lint(files: manifests, pluginsDirectory: nil)
+        callLibraries = Self.callLibraries(of: read).subtracting(libraries).sorted()
+        self.pluginsDirectory = pluginsDirectory
+        problems = ManifestLinter.lint(
+            files: manifests, pluginsDirectory: nil,
+            calls: CallSearch([root, pluginsDirectory], mustExist: !Self.isBuilt(names)))
         // Without valid manifests, the names of the libraries are unknown, so the plan builds nothing.
         build =
             problems.contains { $0.severity == .error }
-            ? .nothing : try Self.build(names, libraries, in: root)
+            ? .nothing
+            : try Self.build(names, Self.products(libraries, callLibraries, pluginsDirectory), in: root)
         if build == .package, let report = try? SourceLinter.lint(sources: root, manifests: manifests) {
             problems += report.problems
+        }
+    }
+
+    /// Libraries that calls name and that the loader does not find by itself.
+    private static func callLibraries(of manifests: [Manifest]) -> Set<String> {
+        var names: Set<String> = []
+        for call in manifests.flatMap(\.tasks).compactMap(\.call) {
+            names.insert(call.library)
+            names.formUnion(call.invocations.compactMap(\.library))
+        }
+        let directories = LoaderPaths.directories()
+        return names.filter { LoaderPaths.find($0, in: directories) == nil }
+    }
+
+    /// The libraries that a build has to make: one of a call may be installed already.
+    private static func products(
+        _ libraries: [String], _ callLibraries: [String], _ pluginsDirectory: String
+    ) -> [String] {
+        libraries + callLibraries.filter { LoaderPaths.find($0, in: [pluginsDirectory]) == nil }
+    }
+
+    /// Whether a directory has anything to build.
+    private static func isBuilt(_ names: [String]) -> Bool {
+        names.contains {
+            ["Package.swift", "Makefile", "makefile", "GNUmakefile"].contains($0) || $0.hasSuffix(".c")
         }
     }
 

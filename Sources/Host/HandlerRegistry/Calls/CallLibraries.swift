@@ -2,9 +2,22 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
-/// Checks that the functions of a `call:` exist in its libraries, without loading the libraries.
+/// Where the libraries of calls are looked for, before the directories of the loader.
+public struct CallSearch: Equatable, Sendable {
+    /// The directories, best first: a host has one, its plugins directory.
+    public var directories: [String]
+    /// Whether a library that is in none of them is an error; false before a build that may make it.
+    public var mustExist: Bool
+
+    public init(_ directories: [String], mustExist: Bool = true) {
+        self.directories = directories
+        self.mustExist = mustExist
+    }
+}
+
+/// Checks a call's functions against its libraries, without loading them.
 struct CallLibraries {
-    let pluginsDirectory: String?
+    private let search: CallSearch
     private let directories = LoaderPaths.directories()
     private var known: [String: (identity: FileIdentity, file: Result<ELFFile, ELFFile.FormatError>)] = [:]
     /// The files that the present scan has checked, by path; thousands of calls can share a library.
@@ -12,8 +25,8 @@ struct CallLibraries {
     /// The path of each library that the present scan has searched for, by name; `nil` if it was not found.
     private var places: [String: String?] = [:]
 
-    init(pluginsDirectory: String?) {
-        self.pluginsDirectory = pluginsDirectory
+    init(_ search: CallSearch) {
+        self.search = search
     }
 
     /// Forgets where libraries are, because they may have changed since the last scan.
@@ -28,10 +41,10 @@ struct CallLibraries {
         for (invocation, place) in zip(program.invocations, places.functions) {
             let library = invocation.library ?? program.library
             guard let path = path(of: library) else {
-                if reported.insert(library).inserted {
+                if search.mustExist, reported.insert(library).inserted {
                     problems.error(
                         invocation.library == nil ? places.library : place,
-                        "library '\(library)' was not found",
+                        "library '\(library)' is not \(placesLooked)",
                         "Install its package, or put it in the plugins directory. Use the name that 'ldconfig -p' lists"
                     )
                 }
@@ -93,10 +106,16 @@ struct CallLibraries {
     /// How many levels of dependencies are searched.
     private static let mostNeeded = 3
 
+    /// `in /usr/lib/bgtask/plugins, nor where 'ldconfig -p' finds libraries`.
+    private var placesLooked: String {
+        let places = search.directories.map { "in \($0)" } + ["where 'ldconfig -p' finds libraries"]
+        return places.joined(separator: ", nor ")
+    }
+
     private mutating func path(of library: String) -> String? {
         if let place = places[library] { return place }
         let place =
-            pluginsDirectory.flatMap { LoaderPaths.find(library, in: [$0]) }
+            LoaderPaths.find(library, in: search.directories)
             ?? LoaderPaths.find(library, in: directories)
         places[library] = .some(place)
         return place
