@@ -38,6 +38,18 @@ public struct Installation: Sendable {
             "Install it: make install")
     }
 
+    /// The text of `bgtask.h`.
+    ///
+    /// - Throws: ``AuthoringError`` if it is not found, or can't be read.
+    func header() throws(AuthoringError) -> String {
+        let path = try headers() + "/bgtask.h"
+        do {
+            return String(decoding: try FileContents.read(path, limit: 1 << 20), as: UTF8.self)
+        } catch {
+            throw AuthoringError(path, "\(error)", "Make it readable")
+        }
+    }
+
     /// The directory of the Swift package that plugins depend on.
     ///
     /// - Parameter given: The user's `--sdk`; if it is `nil`, `$BGTASK_SDK` counts. If neither is set, the

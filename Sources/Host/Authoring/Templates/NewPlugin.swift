@@ -41,7 +41,7 @@ public struct NewPlugin: Sendable {
         self.directory = path
         switch template {
         case .c:
-            files = names.cFiles(headers: try installation.headers())
+            files = names.cFiles(header: try installation.header())
         case .call:
             files = names.callFiles
         case .swift:
