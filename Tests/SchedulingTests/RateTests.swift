@@ -74,6 +74,9 @@ import Testing
         // 'bgtask launch' is refused beside the launch that runs.
         let date = try #require(try Self.rate(rig, "p1").earliestChange).text
         #expect(try Self.rate(rig, "p1").remedy == "Wait until \(date)")
+        let early = rig.submit("p1") { $0.earliestBeginDate = rig.now.wall + .seconds(3600) }
+        let verdicts = try #require(rig.scheduler.explain(early, at: rig.now)).verdicts
+        #expect(verdicts.first { $0.policy == "EarliestBeginDate" }?.rationale.first?.remedy == "Wait")
         rig.end(launch)
         #expect(
             try Self.rate(rig, "p1").remedy

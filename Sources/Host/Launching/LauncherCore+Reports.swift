@@ -87,7 +87,8 @@ extension LauncherCore {
             launch.closingTimer = after(Self.closedReportTime) { [self] in
                 guard launch.exit == nil else { return }
                 handle(
-                    .violation(finding: "it closed its report pipe\(place) and went on", code: nil), launch)
+                    .violation(finding: "it closed its report pipe\(place) but kept running", code: nil),
+                    launch)
             }
         }
         pipeEnded(launch)

@@ -150,7 +150,9 @@ public enum RecordedLog {
         guard !files.isEmpty else {
             throw RecordingError(
                 subject: path, finding: "it contains no recording",
-                remedy: "Name the directory 'recording' of a host's state, or one file of it: bgtask record")
+                remedy:
+                    "Name the directory 'recording' in the state directory of a host, or a file in it. List them: bgtask record"
+            )
         }
         var segments: [RecordedSegment] = []
         for file in files { segments.append(try RecordedSegment(reading: file)) }

@@ -189,7 +189,8 @@ extension Scheduler {
                     observed: score.text, earliestChange: explanation.scoreSuffices,
                     remedy: isEnough
                         ? nil
-                        : "Wait for better conditions, or start it now without the policies: bgtask launch \(subject.request.identifier)"
+                        : situation.remedy(
+                            "Wait for better conditions", orLaunch: subject.request.identifier)
                 )
             ])
     }

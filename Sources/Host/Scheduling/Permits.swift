@@ -128,13 +128,15 @@ public struct Permits: Equatable, Sendable {
             return Refusal(
                 required: "a manifest that permits \(identifier) as \(kind.rawValue)",
                 observed: "the manifest of \(bundle) permits it as \(declaration.kind.rawValue)",
-                remedy: "Submit it again, or correct the manifest")
+                remedy:
+                    "Submit a request of the kind \(declaration.kind.rawValue), or correct the kind in the manifest"
+            )
         }
         if let mode = kind.requiredMode, !entry.manifest.modes.contains(mode) {
             return Refusal(
                 required: "the mode \(mode.rawValue) in the manifest of \(bundle)",
                 observed: "the mode is missing",
-                remedy: "Add \(mode.rawValue) to its modes")
+                remedy: "Add \(mode.rawValue) to 'modes' in the manifest")
         }
         return nil
     }

@@ -103,7 +103,17 @@ struct Subject {
     }
 }
 
-/// A policy's answer; ``Subject`` has the methods that create it.
+extension Situation {
+    /// Advice to wait, or to start a request without the policies.
+    ///
+    /// While a launch of the identifier runs, the advice is only to wait: `bgtask launch` would be refused.
+    func remedy(_ wait: String, orLaunch identifier: TaskIdentifier) -> String {
+        if occupancy.requests[identifier] != nil { return wait }
+        return "\(wait), or start it now without the policies: bgtask launch \(identifier)"
+    }
+}
+
+/// A policy's answer; see ``Subject`` for the ways to make one.
 struct Answer {
     var decision: Decision
     /// The score, from 0 to 1; `nil` if the policy gives none.

@@ -32,7 +32,7 @@ public struct FieldWriter {
         bytes = [UInt8](repeating: 0, count: FrameLimits.headerSize)
     }
 
-    /// Makes a writer of a nested body, which has no header.
+    /// Begins a body inside another one; only the outer body has a header.
     init() {
         bytes = []
     }

@@ -78,7 +78,7 @@ struct RunOptions: ParsableArguments {
         return read
     }
 
-    /// The machine's zone database, for dates that are not recorded.
+    /// Finds the dates of calendar schedules that no recording contains, with the time zones of this machine.
     static let findDate: VirtualHost.DateFinder = { expression, zone, after in
         guard let zone = try? ZoneDatabase.machine.zone(named: zone),
             let calendar = try? CalendarExpression(expression)
@@ -101,7 +101,7 @@ struct RunOptions: ParsableArguments {
         }
     }
 
-    /// Draws what was asked for.
+    /// Draws the picture of --plot into the terminal, and that of --svg into its file.
     func draw(
         _ tally: Tally, _ period: ClosedRange<WallTime>, title: String, offset: Duration, _ console: Console
     )

@@ -41,7 +41,7 @@ final class CallNames {
     func use(_ name: String, at place: Place) -> Meaning? {
         guard let meaning = meanings[name] else {
             problems.error(
-                place, "the name '\(name.shortened)' is not bound before it is used",
+                place, "no earlier step defines the name '\(name.shortened)'",
                 Nearest.advice(for: name, in: Array(meanings.keys)))
             return nil
         }

@@ -38,17 +38,12 @@ struct RateLimit: Policy {
         // The one that holds longest decides; what holds nothing is shown all the same.
         guard let rate = rates.max(by: { $0.next < $1.next }) else { return subject.proceed() }
         let isHeld = rate.next > now.wall
-        // 'bgtask launch' starts no second launch of an identifier either.
-        let isUnderWay = situation.occupancy.requests[request.identifier] != nil
-        let remedy =
-            isUnderWay
-            ? "Wait until \(rate.next.text)"
-            : "Wait until \(rate.next.text), or start it now without the policies: bgtask launch \(request.identifier)"
         func rationale() -> Rationale {
             Rationale(
                 quantity: rate.quantity, required: rate.required, observed: rate.observed,
                 earliestChange: isHeld ? rate.next : nil,
-                remedy: isHeld ? remedy : nil)
+                remedy: isHeld
+                    ? situation.remedy("Wait until \(rate.next.text)", orLaunch: request.identifier) : nil)
         }
         guard isHeld else { return subject.proceed(rationale()) }
         return subject.wait(for: .bundle(request.bundle), until: rate.next, since: rate.since, rationale())
