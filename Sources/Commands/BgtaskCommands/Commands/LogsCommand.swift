@@ -37,17 +37,8 @@ struct LogsCommand: HostCommand {
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
-        if let launch, try await !isKnown(launch, client) {
-            let refusal = SubmissionError(
-                code: .notFound, subject: "\(launch)", finding: "the host knows no launch of this name",
-                remedy: "List the launches: bgtask launches")
-            if console.json {
-                try console.print(jsonLine: ErrorMessage(refusal))
-            } else {
-                console.complain("bgtask: \(refusal)")
-            }
-            throw ExitCode(1)
-        }
+        // A launch that has written nothing has no lines; one that does not exist is a mistake.
+        if let launch { _ = try await client.launch(launch) }
         for try await line in try await client.log(following: follow) {
             guard wants(line) else { continue }
             if console.json {
@@ -55,17 +46,6 @@ struct LogsCommand: HostCommand {
             } else {
                 try console.line(LogText.line(line, style: console.style, inLaunch: false))
             }
-        }
-    }
-
-    private func isKnown(_ launch: LaunchID, _ client: ControlClient) async throws -> Bool {
-        do {
-            _ = try await client.launch(launch)
-            return true
-        } catch ControlClientError.refused(let message)
-            where message.code == SubmissionError.Code.notFound.rawValue
-        {
-            return false
         }
     }
 
