@@ -1,11 +1,11 @@
 // swift-tools-version: 6.2
-//
-// What plugins and apps are written with. A package of its own, for two reasons: who writes a plugin shall
-// not build the host, and a module that is called `os` in the host's build folder would be found by the `#if
-// canImport(os)` of the packages that the host uses (Documentation/Decisions/0004).
+// The package for plugins and apps. It is separate from the host's package for two reasons: authors of
+// plugins need not build the host, and a module with the name `os` in the host's build folder would satisfy
+// `#if canImport(os)` in packages that the host uses (Documentation/Decisions/0004).
 import PackageDescription
 
-/// As in the package of the host: warnings are errors, everything is checked for data races.
+/// The same settings as in the host's package: warnings are errors, and all modules are checked for data
+/// races.
 let swiftSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
@@ -26,7 +26,7 @@ let package = Package(
     targets: [
         .target(name: "CHandlerABI", path: "CHandlerABI"),
         .target(name: "CObjects", path: "CObjects"),
-        // The host's package builds it too, for the command line.
+        // The host's package also builds this target, for the command line.
         .target(name: "ControlChannel", path: "ControlChannel", swiftSettings: swiftSettings),
         .target(
             name: "BackgroundTasksTesting", dependencies: ["BackgroundTasks"], path: "BackgroundTasksTesting",

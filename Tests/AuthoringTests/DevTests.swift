@@ -103,6 +103,48 @@ import Testing
         #expect(try leftovers(folder) == [])
     }
 
+    /// A manifest that calls a function of a library.
+    private func call(_ library: String) -> String {
+        """
+        apiVersion: bgtask/v1
+        bundle: org.example.dev
+        modes: [processing]
+        tasks:
+          - identifier: org.example.dev.call
+            kind: processing
+            call:
+              library: \(library)
+              steps: [{function: greet, returns: int, arguments: [{string: "greeted"}]}]
+
+        """
+    }
+
+    @Test func `a call's library may be built here, or be in the host's plugins directory`() throws {
+        let folder = try Folder()
+        let source = "#include <stdio.h>\nint greet(const char *text) { puts(text); return 0; }\n"
+        try folder.write("p/dev.yaml", call("libgreet.so"))
+        try folder.write("p/greet.c", source)
+        try folder.write("p/Makefile", "libgreet.so: greet.c\n\tcc -shared -fPIC -o $@ $<\n")
+        let built = dev(folder, "--once")
+        #expect(built.status == 0 && built.output.contains("greeted"), "\(built.output)")
+        try folder.write("p/dev.yaml", call("libgret.so"))
+        let wrong = dev(folder, "--once")
+        #expect(
+            wrong.status == 1
+                && wrong.output.contains("libgret.so: a manifest calls it, but the build did not make it"),
+            "\(wrong.output)")
+
+        let plugins = folder.path + "/plugins"
+        try folder.write("plugins/.keep", "")
+        #expect(Command.run("mv", folder.path + "/p/libgreet.so", plugins).status == 0)
+        #expect(Command.run("rm", folder.path + "/p/greet.c", folder.path + "/p/Makefile").status == 0)
+        try folder.write("p/dev.yaml", call("libgreet.so"))
+        let installed = Command.run(
+            [Products.path("bgtask"), "dev", folder.path + "/p", "--once"],
+            environment: ["TMPDIR": folder.path, "BGTASK_PATHS_PLUGINS": plugins])
+        #expect(installed.status == 0 && installed.output.contains("greeted"), "\(installed.output)")
+    }
+
     @Test func `a task that needs a payload is launched with it alone`() throws {
         let folder = try Folder()
         try folder.write(

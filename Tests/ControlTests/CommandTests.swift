@@ -237,6 +237,109 @@ import Testing
         #expect((json.object["remedy"] as? String)?.hasPrefix("See 'bgtask ") == true, "\(json)")
     }
 
+    @Test(arguments: [
+        (["settings", "bogus"], "Usage: bgtask settings <subcommand>", "bgtask settings --help"),
+        (
+            ["conditions", "sett", "gpu=on"], "Usage: bgtask conditions <subcommand>",
+            "bgtask conditions --help"
+        ),
+        (["frobnicate"], "Usage: bgtask <subcommand>", "bgtask --help"),
+        (["submit", "a.b", "--payload", "@/nonexistent"], "Usage: bgtask submit ", "bgtask submit --help"),
+        (["lint"], "Usage: bgtask lint ", "bgtask lint --help"),
+        (["config", "show", "shceduling"], "Usage: bgtask config show ", "bgtask config show --help"),
+    ])
+    func `a mistake shows the usage of the command at hand`(
+        arguments: [String], usage: String, help: String
+    ) async throws {
+        try await serving { _, socket in
+            let result = await bgtask(arguments, environment: ["BGTASK_SOCKET": socket])
+            #expect(result.status == 2, "\(result)")
+            #expect(result.errors.contains("\n\(usage)"), "\(result)")
+            #expect(result.errors.hasSuffix("See '\(help)' for more information.\n"), "\(result)")
+        }
+    }
+
+    @Test func `the log of a launch that the host does not know is refused by its name`() async throws {
+        try await serving { host, socket in
+            let request = ScriptedHost.request(TaskSubmission(identifier: try task(), origin: .client))
+            host.edit { $0.launches = [ScriptedHost.ended(request, .succeeded, nil)] }
+            let known = await bgtask("logs", "--launch", "L42", socket: socket)
+            #expect(known.status == 0 && known.errors.isEmpty, "\(known)")
+            let unknown = await bgtask("logs", "--launch", "L999", socket: socket)
+            #expect(unknown.status == 4 && unknown.output.isEmpty, "\(unknown)")
+            #expect(unknown.errors.contains("L999"), "\(unknown)")
+            let json = await bgtask("logs", "--launch", "L999", "--json", socket: socket)
+            #expect(json.status == 4 && json.object["code"] as? String == "notFound", "\(json)")
+        }
+    }
+
+    @Test func `a picture that can't be written is a sentence`() async throws {
+        let result = await bgtask(["simulate", "--seed", "1", "--svg", "/nonexistent/x.svg"])
+        #expect(result.status == 1, "\(result)")
+        #expect(
+            result.errors
+                == "bgtask: /nonexistent/x.svg: the picture was not written: No such file or directory. Give --svg a file in a directory that exists and that you may write to\n",
+            "\(result)")
+    }
+
+    @Test func `each problem of a policy file has a line of its own`() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path + "/policy.yaml"
+        try Data("scheduling:\n  scores: {userActive: 2, userActiv: 1}\n".utf8).write(
+            to: URL(fileURLWithPath: file))
+        let result = await bgtask(["simulate", "--policy", file])
+        let lines = result.errors.split(separator: "\n")
+        #expect(result.status == 1 && lines.count == 2, "\(result)")
+        #expect(lines.allSatisfy { $0.hasPrefix("bgtask: \(file):2:") }, "\(result)")
+    }
+
+    @Test(arguments: [["lint"], ["simulate", "--manifests"]])
+    func `a call's library is looked for where the host looks, and a refusal says where`(
+        command: [String]
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let (manifests, plugins) = (folder.path + "/manifests", folder.path + "/plugins")
+        try FileManager.default.createDirectory(atPath: manifests, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: plugins, withIntermediateDirectories: true)
+        let file = manifests + "/a.yaml"
+        try Data(
+            """
+            apiVersion: bgtask/v1
+            bundle: org.example
+            modes: [processing]
+            tasks:
+              - identifier: org.example.call
+                kind: processing
+                call:
+                  library: libmine.so
+                  steps: [{function: puts, returns: int, arguments: [{string: hello}]}]
+
+            """.utf8
+        ).write(to: URL(fileURLWithPath: file))
+        let arguments = command + [command == ["lint"] ? file : manifests]
+        let environment = ["BGTASK_PATHS_PLUGINS": plugins]
+        let missing = await bgtask(arguments, environment: environment)
+        #expect(missing.status == 1, "\(missing)")
+        #expect(
+            (missing.output + missing.errors).contains(
+                "a.yaml:8:16: error: library 'libmine.so' is not in \(plugins), nor where 'ldconfig -p' finds libraries"
+            ), "\(missing)")
+        // Any library with the function will do: the program's own C library, under another name.
+        let libraries = [
+            "/lib/x86_64-linux-gnu/libc.so.6", "/lib/aarch64-linux-gnu/libc.so.6", "/lib64/libc.so.6",
+        ]
+        let library = try #require(libraries.first { FileManager.default.fileExists(atPath: $0) })
+        try FileManager.default.createSymbolicLink(
+            atPath: plugins + "/libmine.so", withDestinationPath: library)
+        let found = await bgtask(arguments, environment: environment)
+        #expect(found.status == 0, "\(found)")
+        // A directory that is named counts instead of the host's.
+        let named = await bgtask(arguments + ["--plugins", manifests], environment: environment)
+        #expect(
+            named.status == 1 && (named.output + named.errors).contains("is not in \(manifests), nor"),
+            "\(named)")
+    }
+
     @Test func `help is for every command and has examples`() async throws {
         for command in [
             "submit", "pending", "launches", "show", "cancel", "launch", "expire", "plugins", "logs",

@@ -29,6 +29,23 @@ import Testing
     }
 
     @Test(arguments: [
+        (Int64(-3000), "3.0 s before the start"), (20_000, "20 s after the start"), (999, "the start"),
+    ])
+    func `the times of a past launch are told from its start`(milliseconds: Int64, text: String) {
+        let start = ScriptedHost.start
+        #expect(Wording.relative(Timestamp(start + .milliseconds(milliseconds)), to: start, .start) == text)
+    }
+
+    @Test func `nothing follows the command that a remedy ends with`() {
+        var veto = VerdictMessage(ScriptedHost.veto)
+        veto.since = Timestamp(ScriptedHost.start + .seconds(-3))
+        #expect(
+            Wording.blocking([veto], now: ScriptedHost.start, showsSince: true) == [
+                "ExternalPower: External power is not connected (battery at 15 %); it must be connected (since 3.0 s ago). Plug the machine in"
+            ])
+    }
+
+    @Test(arguments: [
         ("500ms", Int64(500)), ("30s", 30_000), ("5m", 300_000), ("5min", 300_000), ("2h", 7_200_000),
         ("1d", 86_400_000), ("0s", 0),
     ])

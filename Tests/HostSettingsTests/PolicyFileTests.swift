@@ -15,6 +15,7 @@ import Testing
               refreshSpacing: 5m
               scoreThreshold: 0.5
               weights: {usage: 0}
+              scores: {userActive: 0.9}
             refresh: denied
             bundles:
               com.example.feed: {refresh: restricted}
@@ -27,6 +28,7 @@ import Testing
         expected.refreshSpacing = .seconds(300)
         expected.scoreThreshold = 0.5
         expected.weights.usage = 0
+        expected.scores.userActive = 0.9
         expected.refresh = .denied
         expected.bundleRefresh[try BundleIdentifier("com.example.feed")] = .restricted
         #expect(settings == expected)
@@ -64,6 +66,14 @@ import Testing
         (
             "scheduling:\n  scoreThreshold: 1.5\n",
             "2:19: error: scheduling.scoreThreshold is 1.5, outside 0.0 to 1.0"
+        ),
+        (
+            "scheduling:\n  scores: {userActive: 1.1}\n",
+            "2:24: error: scheduling.scores.userActive is 1.1, outside 0.0 to 1.0"
+        ),
+        (
+            "scheduling:\n  scores: {useractive: 0.5}\n",
+            "2:12: error: unknown key 'useractive' in scheduling.scores. Did you mean 'userActive'?"
         ),
         (
             "scheduling:\n  scoreThreshold: 0x1\n",

@@ -10,9 +10,11 @@ import Testing
         let data = try JSONEncoder().encode(SchedulerSettings())
         let fields = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
         let weights = try #require(fields["weights"] as? [String: Any])
-        var wanted = fields.keys.filter { $0 != "weights" && $0 != "refresh" && $0 != "bundleRefresh" }
-            .map { "scheduling.\($0)" }
+        let scores = try #require(fields["scores"] as? [String: Any])
+        let others = ["weights", "scores", "refresh", "bundleRefresh"]
+        var wanted = fields.keys.filter { !others.contains($0) }.map { "scheduling.\($0)" }
         wanted += weights.keys.map { "scheduling.weights.\($0)" }
+        wanted += scores.keys.map { "scheduling.scores.\($0)" }
         let names = SettingTable.keys.map(\.name)
         #expect(Set(names.filter { $0.hasPrefix("scheduling.") }) == Set(wanted))
         #expect(Set(names).count == names.count)

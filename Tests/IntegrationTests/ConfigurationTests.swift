@@ -58,6 +58,30 @@ import Testing
             notices.count == 1 && notices.first?.contains(host.plugins.path) == true, "\(host.logTail(50))")
     }
 
+    @Test func `a wrong command line of the host exits 2, as every command does`() {
+        let wrong = Command.run([Products.path("bgtaskd"), "--bogus"])
+        #expect(wrong.status == 2 && wrong.output.contains("Usage: bgtaskd"), "\(wrong)")
+        let value = Command.run([Products.path("bgtaskd"), "--log-level", "loud"])
+        #expect(value.status == 2, "\(value)")
+        let help = Command.run([Products.path("bgtaskd"), "--help"])
+        #expect(help.status == 0 && help.output.contains("Exit codes:"), "\(help)")
+    }
+
+    @Test func `a runner that is missing is one line, and nothing is created`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "none-\(UUID().uuidString)")
+        let answer = Command.run([
+            Products.path("bgtaskd"), "--runner", "/nonexistent/runner", "--state", folder.path + "/state",
+            "--socket", folder.path + "/c.sock", "--plugins", folder.path + "/p", "--manifests",
+            folder.path + "/m",
+        ])
+        #expect(answer.status == 1, "\(answer)")
+        #expect(
+            answer.output.hasPrefix("Error: /nonexistent/runner: this program does not exist")
+                && answer.output.split(separator: "\n").count == 1, "\(answer)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+    }
+
     @Test func `two files are layered, a change takes force live, and a bad file loses nothing`() throws {
         let machine = try Machine()
         defer { machine.remove() }

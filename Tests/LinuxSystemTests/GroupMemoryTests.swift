@@ -51,4 +51,37 @@ import Testing
         for process in processes.dropFirst(5) { end(process) }
         #expect(memory.residentBytes() == 0)
     }
+
+    @Test func `a group that can't grow is listed again when a process of it has ended`() throws {
+        guard case .success(let own) = ControlGroup.own(),
+            let group = try? own.child("bgtask-test-\(UUID().uuidString)")
+        else {
+            print("skipped: no cgroup v2 here")
+            return
+        }
+        defer { try? group.remove() }
+        let memory = try GroupMemory(of: group, mayGrow: false)
+        var processes: [Process] = []
+        defer {
+            for process in processes where process.isRunning {
+                _ = kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+            }
+        }
+        for _ in 1...2 {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sleep")
+            process.arguments = ["1000"]
+            try process.run()
+            processes.append(process)
+            try SmallFile.write("\(process.processIdentifier)", to: group.path + "/cgroup.procs")
+            #expect(memory.residentBytes() > 0)
+            #expect(memory.openCount == 1, "the second one is not looked for")
+        }
+        _ = kill(processes[0].processIdentifier, SIGKILL)
+        processes[0].waitUntilExit()
+        #expect(memory.residentBytes() == 0)
+        #expect(memory.residentBytes() > 0)
+        #expect(memory.openCount == 2)
+    }
 }

@@ -277,8 +277,17 @@ final class RandomHost {
     private func send(_ event: SchedulerEvent) {
         let now = moments.now()
         let plain = comparesPlainly ? plainDecision(event, now) : nil
+        var thorough = scheduler
         let actions = scheduler.handle(event, at: now)
         if let plain { compare(actions, plain, event) }
+        if comparesPlainly {
+            // Looks at every launch and asks all policies about it, whatever happened.
+            thorough.agenda.checkAll()
+            let all = thorough.handle(event, at: now)
+            if all != actions {
+                faults.append("\(event) leads to \(actions), and with all looked at to \(all)")
+            }
+        }
         if comparesPlainly { checkReaches() }
         log.append(LoggedEvent(at: now, event: event, actions: actions))
         for action in actions { check(action, now) }

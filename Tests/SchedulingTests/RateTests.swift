@@ -66,6 +66,23 @@ import Testing
         #expect(rig.launched() == ["com.example.a.p1"])
     }
 
+    @Test func `what helps against a rate is a date, and a launch by hand only where one can start`() throws {
+        let rig = Self.rig()
+        let launch = rig.begin(rig.submit("p1"))
+        rig.submit("p1")
+        _ = rig.take()
+        // 'bgtask launch' is refused beside the launch that runs.
+        let date = try #require(try Self.rate(rig, "p1").earliestChange).text
+        #expect(try Self.rate(rig, "p1").remedy == "Wait until \(date)")
+        let early = rig.submit("p1") { $0.earliestBeginDate = rig.now.wall + .seconds(3600) }
+        let verdicts = try #require(rig.scheduler.explain(early, at: rig.now)).verdicts
+        #expect(verdicts.first { $0.policy == "EarliestBeginDate" }?.rationale.first?.remedy == "Wait")
+        rig.end(launch)
+        #expect(
+            try Self.rate(rig, "p1").remedy
+                == "Wait until \(date), or start it now without the policies: bgtask launch com.example.a.p1")
+    }
+
     @Test func `ten requests submitted by hand do not wait for each other`() {
         let rig = Self.rig()
         for name in (1...9).map({ "p\($0)" }) + ["powered"] {
@@ -117,7 +134,10 @@ import Testing
         #expect(rate.observed == "3")
         // Whole minutes are counted, so that an hour is never cut short.
         #expect(rate.earliestChange == begin + .seconds(61 * 60))
-        #expect(rate.remedy == "Wait, or start it now without the policies: bgtask launch com.example.a.p4")
+        #expect(
+            rate.remedy
+                == "Wait until \(rate.earliestChange?.text ?? ""), or start it now without the policies: bgtask launch com.example.a.p4"
+        )
         for name in ["activity", "refresh", "com.example.b.p1"] { Self.finish(rig, rig.submit(name)) }
         #expect(
             rig.launched() == ["com.example.a.activity", "com.example.a.refresh", "com.example.b.p1"])

@@ -118,6 +118,56 @@ import Testing
         #expect(!counted.contains { $0.policy == "Network" || $0.policy == "Usage" })
     }
 
+    /// A score of the table, the policy that gives it, and the machine for which it does.
+    struct Case: Sendable {
+        let policy: String
+        let score: any WritableKeyPath<PolicyScores, Double> & Sendable
+        let change: @Sendable (inout Conditions) -> Void
+    }
+
+    @Test(arguments: [
+        Case(policy: "ExternalPower", score: \.externalPowerMissing) { $0.power = PolicyTests.battery(50) },
+        Case(policy: "ExternalPower", score: \.externalPowerMissing) { $0.power = .unknown },
+        Case(policy: "BatteryLevel", score: \.batteryUnknown) { $0.power = .unknown },
+        Case(policy: "BatteryLevel", score: \.batteryUnknown) { $0.power = PolicyTests.battery(nil) },
+        Case(policy: "Network", score: \.networkMetered) { $0.network = .known(.metered) },
+        Case(policy: "Thermal", score: \.thermalFair) { $0.thermal = .known(.fair) },
+        Case(policy: "Thermal", score: \.thermalFair) { $0.thermal = .unknown },
+        Case(policy: "DeviceActivity", score: \.userActive) { $0.user = .known(.active) },
+        Case(policy: "DeviceActivity", score: \.userActive) { $0.user = .unknown },
+        Case(policy: "Pressure", score: \.pressureUnknown) { $0.pressure = .unknown },
+        Case(policy: "LowPowerMode", score: \.lowPowerModeUnknown) { $0.lowPowerMode = .unknown },
+        Case(policy: "Coalescing", score: \.nothingRunning) { _ in },
+    ])
+    func `a score is the number that is set for it`(test: Case) throws {
+        for number in [nil, 0.85] {
+            var settings = SchedulerSettings()
+            // Out of reach, so that the request stays pending and can be explained.
+            settings.scoreThreshold = 1
+            if let number { settings.scores[keyPath: test.score] = number }
+            let rig = SchedulerRig(settings: settings)
+            rig.change {
+                $0.user = .known(.active)
+                test.change(&$0)
+            }
+            let id = rig.submit("refresh") { $0.requiresNetworkConnectivity = true }
+            let explanation = try #require(rig.scheduler.explain(id, at: rig.now))
+            let verdict = try #require(explanation.verdicts.first { $0.policy == test.policy })
+            #expect(verdict.score == settings.scores[keyPath: test.score])
+            #expect(verdict.weight > 0)
+        }
+    }
+
+    @Test func `a score that is set decides when a request starts`() {
+        let rig = Self.rig()
+        rig.submit("refresh")
+        #expect(rig.take() == [])
+        var settings = SchedulerSettings()
+        settings.scores.userActive = 1
+        rig.send(.settingsChanged(settings))
+        #expect(rig.launched() == ["com.example.a.refresh"])
+    }
+
     @Test func `a request from before the clock was set back begins beside other work all the same`() throws {
         let rig = SchedulerRig()
         let id = rig.submit("refresh")

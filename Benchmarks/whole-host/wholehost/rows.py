@@ -196,12 +196,12 @@ def calls(bench, closing):
             "notes": notes + [f"{used / count * 1000:.2f} ms of host CPU"],
         }
 
-    host, wide = host_for(bench, closing), host_for(bench, closing, {"continuedSlots": 16})
-    for one in (host, wide):
-        one.warm()
+    hosts = {slots: host_for(bench, closing, {"continuedSlots": slots}) for slots in (2, 16, 64)}
+    for host in hosts.values():
+        host.warm()
     return [
-        Subject("bgtask, 2 at a time", "ours", lambda: count_calls(host)),
-        Subject("bgtask, 16 at a time", "ours", lambda: count_calls(wide)),
+        Subject(f"bgtask, {slots} at a time", "ours", lambda host=host: count_calls(host))
+        for slots, host in hosts.items()
     ]
 
 

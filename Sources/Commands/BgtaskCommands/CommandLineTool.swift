@@ -43,13 +43,18 @@ public enum CommandLineTool {
         if code == .validationFailure, arguments.prefix(while: { $0 != "--" }).contains("--json") {
             let message = ErrorMessage(
                 .usage, subject: "bgtask " + arguments.joined(separator: " "),
-                finding: Bgtask.message(for: error), remedy: UnknownCommand.help(for: arguments))
+                finding: (error as? ValidationError)?.message ?? Bgtask.message(for: error),
+                remedy: UnknownCommand.help(for: arguments))
             if let text = try? ControlJSON.pretty(message) {
                 try? surroundings.output(String(decoding: text, as: UTF8.self) + "\n")
             }
             return 2
         }
-        let text = Bgtask.fullMessage(for: error)
+        // What a command finds wrong when it runs comes without its name; the parser would show the usage of
+        // bgtask itself.
+        let text =
+            (error as? ValidationError).map { UnknownCommand.text($0.message, for: arguments) }
+            ?? Bgtask.fullMessage(for: error)
         if !text.isEmpty {
             if code.isSuccess {
                 // Help and version; a reader that is gone has read enough.

@@ -27,6 +27,17 @@ enum UnknownCommand {
         return path.isEmpty ? "See 'bgtask --help'" : "See 'bgtask help \(path)'"
     }
 
+    /// A mistake in the arguments with the usage of the command that they name, as the parser writes it.
+    static func text(_ mistake: String, for arguments: [String]) -> String {
+        let (command, path, _) = walk(arguments)
+        let name = path.isEmpty ? "bgtask" : "bgtask \(path)"
+        return """
+            Error: \(mistake)
+            Usage: \(Bgtask.usageString(for: command))
+              See '\(name) --help' for more information.
+            """
+    }
+
     /// Subcommands that run without their name and have arguments.
     private static let takesArguments: [any ParsableCommand.Type] = [ConfigCommand.Show.self]
 

@@ -40,6 +40,10 @@ extension DaemonCommand {
         configuration.keptLaunches = effective.keptLaunches
         configuration.keptAge = effective.keptAge
         configuration.recordingSize = effective.recordingSize
+        // Before anything else begins and has to be ended again.
+        guard ProcessFacts.isExecutable(configuration.runnerPath) else {
+            throw RunnerError(path: configuration.runnerPath)
+        }
         let host = try await TaskHost(configuration: configuration, settings: settings, logger: logger)
         let control = try ControlServer(host: host, socketPath: configuration.socketPath, logger: logger)
         // The channel stops after the host: clients see their launches' ends.
@@ -89,6 +93,16 @@ extension DaemonCommand {
             if let value = ProcessFacts.environment(name) { lines.append("\(name)=\(value)") }
         }
         return lines
+    }
+}
+
+/// The runner program can't be started.
+private struct RunnerError: Error, CustomStringConvertible {
+    let path: String
+
+    var description: String {
+        "\(path): this program does not exist, or may not be executed. "
+            + "Put bgtask-runner beside bgtaskd, or name it: --runner PATH. [launcherUnavailable]"
     }
 }
 

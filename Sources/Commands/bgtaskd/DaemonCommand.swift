@@ -31,6 +31,9 @@ struct DaemonCommand: AsyncParsableCommand {
               bgtaskd --config kiosk.yaml         # with one more configuration file
               bgtaskd --conditions simulated      # for tests: with invented conditions
               systemd-run --user --scope -p Delegate=yes bgtaskd      # with a cgroup of its own
+
+            Exit codes: 0 the host stopped as it was asked to; 1 it could not start, or could not go on; \
+            2 the command line is wrong.
             """, version: ProductVersion.current)
 
     @Option(
@@ -92,6 +95,24 @@ struct DaemonCommand: AsyncParsableCommand {
 
     @Flag(help: "Rename a damaged store, print its new name, and exit.")
     var setAsideStore = false
+
+    /// Runs the command of this process's arguments, and ends the process with the exit codes of `bgtask`: 2
+    /// for a wrong command line, where ArgumentParser has 64.
+    static func runAndExit() async -> Never {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            exit()
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            ProcessFacts.writeToStandardError(fullMessage(for: error) + "\n")
+            exit(withError: ExitCode(2))
+        }
+    }
 
     func run() async throws {
         if setAsideStore {

@@ -8,8 +8,7 @@ enum Main {
         SignalWatch.block(DaemonCommand.stopSignals)
         // Detached: the main thread, which `main` is bound to, only sleeps from here on.
         Task.detached {
-            await DaemonCommand.main()
-            DaemonCommand.exit()
+            await DaemonCommand.runAndExit()
         }
         // Not dispatchMain: it waits with every signal unblocked, and the first Ctrl-C would end the host.
         BlockingThread.park()

@@ -14,7 +14,11 @@ struct TerminalLogHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
+    /// What the HTTP library reports as an error when it is asked to stop; the reason has a line of its own.
+    private static let endOfServing: Logger.Message = "Waiting on child channel: CancellationError()"
+
     func log(event: LogEvent) {
+        if event.message == Self.endOfServing { return }
         let facts = metadata.merging(event.metadata ?? [:]) { $1 }
         let now = SystemClocks().now().wall.milliseconds / 1000
         var words = [ProcessFacts.localTimeOfDay(secondsSinceEpoch: now), level(event.level)]

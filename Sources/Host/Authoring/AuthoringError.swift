@@ -1,10 +1,10 @@
-/// Why a command for plugin authors could not do what was asked.
+/// Why a command for plugin authors (`bgtask new`, `dev`, `lint`, `manifest`) failed.
 public struct AuthoringError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What it is about: a file, a name.
+    /// What the error is about: a file, a directory, or a name.
     public let subject: String
-    /// What was found.
+    /// What is wrong with the subject.
     public let finding: String
-    /// What to do.
+    /// What the user should do.
     public let remedy: String
 
     public init(_ subject: String, _ finding: String, _ remedy: String) {

@@ -1,16 +1,17 @@
 import LinuxSystem
 
-/// Where the project's files are that plugins are built with: next to the running program, installed or just
-/// built.
+/// Finds the files of this project that building a plugin needs: the headers, the SDK and the other programs.
+///
+/// They are either installed beside the running program or in the checkout that the program was built in.
 public struct Installation: Sendable {
     /// The directory of the running program, which contains bgtaskd.
     public let programs: String
-    /// The checkout that the program was built in; `nil` for an installed one.
+    /// The checkout that contains ``programs``; `nil` if the program is installed.
     private let checkout: String?
 
-    /// Looks where the running program is.
+    /// Finds the directory of the running program, and the checkout that contains it.
     ///
-    /// - Throws: ``AuthoringError`` if /proc does not show it.
+    /// - Throws: ``AuthoringError`` if /proc/self/exe can't be read.
     public init() throws(AuthoringError) {
         do {
             programs = try ProcessFacts.executableDirectory()
@@ -30,19 +31,31 @@ public struct Installation: Sendable {
 
     /// The directory of `bgtask.h`.
     ///
-    /// - Throws: ``AuthoringError`` that names where it was looked for.
+    /// - Throws: ``AuthoringError`` that lists the directories that were searched.
     public func headers() throws(AuthoringError) -> String {
         try first(
             of: ["\(programs)/../include"] + inCheckout("Sources/SDK/CHandlerABI/include"), with: "bgtask.h",
             "Install it: make install")
     }
 
+    /// The text of `bgtask.h`.
+    ///
+    /// - Throws: ``AuthoringError`` if it is not found, or can't be read.
+    func header() throws(AuthoringError) -> String {
+        let path = try headers() + "/bgtask.h"
+        do {
+            return String(decoding: try FileContents.read(path, limit: 1 << 20), as: UTF8.self)
+        } catch {
+            throw AuthoringError(path, "\(error)", "Make it readable")
+        }
+    }
+
     /// The directory of the Swift package that plugins depend on.
     ///
-    /// - Parameter given: What the user said; `nil` takes `$BGTASK_SDK`, then what is installed next to the
-    ///   program, then the checkout's.
+    /// - Parameter given: The user's `--sdk`; if it is `nil`, `$BGTASK_SDK` counts. If neither is set, the
+    ///   method tries the SDK that is installed beside the program, and then the checkout's.
     /// - Returns: An absolute path.
-    /// - Throws: ``AuthoringError`` that names where it was looked for.
+    /// - Throws: ``AuthoringError`` that lists the directories that were searched.
     public func sdk(given: String?) throws(AuthoringError) -> String {
         let said = given ?? ProcessFacts.environment("BGTASK_SDK")
         return try first(
@@ -50,9 +63,9 @@ public struct Installation: Sendable {
             with: "Package.swift", "Give the directory of the SDK: --sdk DIRECTORY, or BGTASK_SDK")
     }
 
-    /// A program next to the running one.
+    /// The path of another program in the running program's directory.
     ///
-    /// - Throws: ``AuthoringError`` if it is not there.
+    /// - Throws: ``AuthoringError`` if there is no executable file of this name.
     public func program(_ name: String) throws(AuthoringError) -> String {
         let path = "\(programs)/\(name)"
         guard ProcessFacts.isExecutable(path) else {

@@ -2,13 +2,13 @@ import LinuxSystem
 import Synchronization
 public import TaskModel
 
-/// What the registry found: everything that may run, and everything that is wrong.
+/// The result of a scan: the handlers that may run, and all problems.
 public struct RegistrySnapshot: Equatable, Sendable {
-    /// What may run, by manifest path.
+    /// The handlers that may run, sorted by the path of their manifest.
     public var handlers: [PermittedHandler]
-    /// The custom conditions, by name.
+    /// The custom conditions, sorted by name.
     public var conditions: [CustomCondition]
-    /// What was found wrong, by file, line and column; warnings included.
+    /// The problems, warnings included, sorted by file, line and column.
     public var problems: [ManifestProblem]
 
     public init(
@@ -20,36 +20,38 @@ public struct RegistrySnapshot: Equatable, Sendable {
     }
 }
 
-/// Reads the directories of manifests, plugins and conditions, and decides what may run.
+/// Reads the directories of manifests, plugins and conditions, and decides which handlers may run.
 ///
-/// Callable from any thread; scans follow one another.
+/// Any thread may call the methods. Scans run one at a time.
 public final class HandlerRegistry: Sendable {
     private let manifestsDirectory: String
     private let pluginsDirectory: String
     private let conditionsDirectory: String?
     private let scanner: Mutex<RegistryScanner>
-    /// Apart from the scanner, so that those who ask for it never wait for a scan.
+    /// The result of the newest scan; it has a lock of its own, so that reading it never waits for a scan.
     private let newest = Mutex(RegistrySnapshot(handlers: [], problems: []))
     private let watch = Mutex<DirectoryWatch?>(nil)
-    /// What was seen of the directories when the last scan began.
+    /// The state of the directories when the last scan began; `nil` if it is not known.
     private let seen = Mutex<Sight?>(nil)
     private let scanCount = Mutex(0)
 
-    /// What tells that nothing in the directories has changed, without looking at their files.
+    /// A state of the directories; if it is unchanged, no file in them was added, removed or written.
     private struct Sight: Equatable {
-        /// How many changes the watch had noticed.
+        /// How many changes the inotify watch had reported.
         var changes: Int
         var directories: [FileIdentity]
     }
 
-    /// Makes a registry; nothing is read yet, and the directories need not exist.
+    /// Creates a registry; nothing is read yet, and the directories need not exist.
     ///
     /// - Parameters:
-    ///   - manifestsDirectory: Every `*.yaml` and `*.yml` in it is a manifest; names that begin with a dot
-    ///     are not.
-    ///   - pluginsDirectory: Where `library:` is looked up.
-    ///   - libraryCacheDirectory: Where the host's copies go, one directory a hash; made if it is missing.
-    ///   - conditionsDirectory: Every `*.yaml` and `*.yml` in it defines a custom condition; `nil` has none.
+    ///   - manifestsDirectory: Every `*.yaml` and `*.yml` in it is a manifest, except names that begin with a
+    ///     dot.
+    ///   - pluginsDirectory: The directory of the files that `library:` names.
+    ///   - libraryCacheDirectory: The directory for the host's copies of libraries, with a subdirectory for
+    ///     each hash; created when needed.
+    ///   - conditionsDirectory: Every `*.yaml` and `*.yml` in it defines a custom condition; `nil` means
+    ///     none.
     public init(
         manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String,
         conditionsDirectory: String? = nil
@@ -63,18 +65,19 @@ public final class HandlerRegistry: Sendable {
                 libraryCacheDirectory: libraryCacheDirectory, conditionsDirectory: conditionsDirectory))
     }
 
-    /// Looks at all manifests, conditions and libraries again, and reads those that have changed.
+    /// Checks all manifests, conditions and libraries, and reads those that have changed.
     ///
-    /// A file that is broken now but was right before keeps its old version active, and shows the problem.
+    /// If a file was valid before and now has errors, its old version stays active and the errors are
+    /// reported.
     public func scan() -> RegistrySnapshot {
         scanner.withLock { scan(&$0) }
     }
 
-    /// Scans, unless it is known that a scan would find what the last one found.
+    /// Scans, unless the result can't differ from that of the last scan.
     ///
-    /// It is known while ``changes()`` watches the directories and has seen no change in them, every manifest
-    /// and library is a file of its directory, and there are no errors, which files elsewhere could have
-    /// corrected.
+    /// The result can't differ if ``changes()`` watches the directories and has seen no change, no manifest
+    /// or library is a link, and the last scan found no errors. (A file elsewhere could have corrected an
+    /// error.)
     public func refresh() -> RegistrySnapshot {
         scanner.withLock { scanner in
             if let last = scanner.last, !scanner.manifests.hasLinks, !scanner.libraries.hasLinks,
@@ -96,19 +99,19 @@ public final class HandlerRegistry: Sendable {
         return snapshot
     }
 
-    /// `nil` without a watch, or if it has something to report.
+    /// The present state of the directories; `nil` without a watch, or while changes wait to be reported.
     private func sight() -> Sight? {
         guard let changes = watch.withLock({ $0?.settledChangeCount }) else { return nil }
         let identities = directories.map { try? FileIdentity(of: $0) }
         return Sight(changes: changes, directories: identities.compactMap(\.self))
     }
 
-    /// The newest scan's snapshot; empty before the first.
+    /// The result of the newest scan; empty before the first scan.
     ///
-    /// Never waits for a scan.
+    /// Reading it never waits for a scan.
     public var latest: RegistrySnapshot { newest.withLock { $0 } }
 
-    /// How often the directories were scanned, and how many manifests were read; for tests.
+    /// How many scans were made and how many manifests were read; for tests.
     var work: (scans: Int, reads: Int) {
         (scanCount.withLock { $0 }, scanner.withLock { $0.manifests.readCount })
     }
@@ -119,25 +122,25 @@ public final class HandlerRegistry: Sendable {
 
     /// Removes the host's copies of libraries that no manifest names any more.
     ///
-    /// - Parameter inUse: The copies to keep as well, as ``TaskModel/PermittedHandler/libraryCopies`` names
-    ///   them: those of launches that still run.
-    /// - Returns: How many were removed; none before the first ``scan()``.
-    /// - Throws: The call that failed; what was not removed yet stays.
+    /// - Parameter inUse: The names of copies to keep for running launches; see
+    ///   ``TaskModel/PermittedHandler/libraryCopies``.
+    /// - Returns: The number of removed copies; 0 before the first ``scan()``.
+    /// - Throws: The error of the failed system call; the remaining copies stay.
     public func removeUnusedCopies(keeping inUse: Set<String>) throws -> Int {
         try scanner.withLock { try $0.removeUnusedCopies(keeping: inUse) }
     }
 
-    /// Watches the directories by inotify on a thread of its own.
+    /// Watches the directories with inotify, on another thread, and scans after each change.
     ///
-    /// - Returns: The newest snapshot whenever it differs from the last one, that of ``scan()`` included; a
-    ///   consumer that is late gets the newest only. One stream at a time: a second call ends the first.
-    /// - Throws: The inotify call that failed.
+    /// - Returns: A stream of results that differ from the one before; a slow consumer gets only the newest.
+    ///   There is one stream at a time: another call of this method ends the first stream.
+    /// - Throws: The error of the failed inotify call.
     public func changes() throws -> AsyncStream<RegistrySnapshot> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: RegistrySnapshot.self, bufferingPolicy: .bufferingNewest(1))
         let watch = try DirectoryWatch(directories) { [weak self] in
             guard let self else { return }
-            // Inside the lock, so that the newest snapshot is also the last one yielded.
+            // The lock is held while yielding, so that the last value in the stream is the newest.
             scanner.withLock { scanner in
                 let last = scanner.last
                 let next = self.scan(&scanner)

@@ -2,7 +2,7 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
-/// The manifests of a directory as they were read, so that a scan reads only those that have changed.
+/// The manifests of a directory as they were last read, so that a scan reads only files that have changed.
 struct KnownManifests {
     private struct File {
         var identity: FileIdentity
@@ -10,27 +10,27 @@ struct KnownManifests {
         var problems: [ManifestProblem]
     }
 
-    /// What was read of each file, by path; a file that a scan may have to read once more is not among them.
+    /// The result of reading each file, by path, except for files that were modified too recently to be sure.
     private var files: [String: File] = [:]
     /// The last valid version of each file, by path.
     private var lastRight: [String: ReadManifest] = [:]
     private var paths: [String] = []
-    /// Files that were read since the registry was made; tests count them.
+    /// How many files were read since the registry was created; for tests.
     private(set) var readCount = 0
-    /// Whether a file of the last look was a link, whose target no watch of the directory covers.
+    /// Whether a manifest in the last scan was a link; the watch of the directory does not cover its target.
     private(set) var hasLinks = false
 
-    /// What a look at the directory found.
+    /// The manifests and problems that a scan found.
     struct Look {
-        /// The manifests in force: the file's version, or its last valid one.
+        /// The active manifests: the present version of each file, or its last valid one.
         var entries: [ManifestConflicts.Entry] = []
-        /// What was found wrong in the files.
+        /// The problems in the files.
         var problems: [ManifestProblem] = []
-        /// Whether the files' own contents are those of the look before; their calls' libraries may differ.
+        /// Whether the manifests are the same as in the previous scan, and none has a `call:`.
         var isUnchanged = true
     }
 
-    /// Looks at files, and reads those that are not as they were.
+    /// Checks the files at these paths, and reads those that have changed.
     mutating func look(at paths: [String], calls: inout CallLibraries) -> Look {
         var look = Look()
         look.isUnchanged = paths == self.paths
@@ -51,7 +51,7 @@ struct KnownManifests {
     ) {
         let identity = try? FileIdentity(ofEntry: path)
         if identity?.isRegular != true { hasLinks = true }
-        // The owner and the mode are part of the identity; the directories above the file are not.
+        // The identity includes the file's owner and mode, but not those of the directories above it.
         if let known = files[path], known.identity == identity, trust.trustsDirectory(of: path) {
             return enter(path, known.read, known.problems, &look, &calls)
         }
@@ -59,7 +59,7 @@ struct KnownManifests {
         readCount += 1
         let (read, problems) = ManifestFile.parse(path, trust: &trust)
         files[path] = identity.flatMap { identity in
-            // Whatever happens to the file from now on must show in its times.
+            // Remember the result only if every later change of the file must change its identity.
             identity.isRegular && identity.isSettled
                 ? File(identity: identity, read: read, problems: problems) : nil
         }
@@ -76,7 +76,7 @@ struct KnownManifests {
             let found = ManifestFile.check(manifest, file: path, calls: &calls)
             look.problems += found
             if found.contains(where: { $0.severity == .error }) { right = nil }
-            // A library can make the file's last valid version count, or count no more.
+            // A change of a library can make this version or the last valid one active.
             look.isUnchanged = false
         }
         if let right {

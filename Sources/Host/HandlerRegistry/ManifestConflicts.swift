@@ -1,29 +1,32 @@
 import StrictFiles
 import TaskModel
 
-/// Finds bundles and identifiers that two manifests claim.
+/// Finds bundles and identifiers that several manifests declare.
 enum ManifestConflicts {
-    /// A manifest with the file that it is in.
+    /// A manifest, with the path of its file.
     typealias Entry = (file: String, read: ReadManifest)
 
-    /// One task of an entry.
+    /// The declaration of one task, as indices: of the entry, and of the task in its manifest.
     private typealias Claim = (entry: Int, task: Int)
 
-    /// How many other claims are reported at each place: a directory that was copied into itself has a
-    /// conflict for each pair of files, and the first ones say it all.
+    /// How many conflicts are reported for each task and bundle.
+    ///
+    /// A directory that was copied into itself has a conflict for each pair of files, and the first ones
+    /// suffice.
     static let mostOthers = 8
 
-    /// The problems of both sides of every conflict, by file.
+    /// All conflicts, by file; each one is reported for both files.
     static func find(in entries: [Entry]) -> [String: [ManifestProblem]] {
         var looks = 0
         return find(in: entries, looks: &looks)
     }
 
-    /// The same, and how many bundles and identifiers were looked up for it.
+    /// Finds all conflicts, and counts the lookups of bundles and identifiers; for tests.
     ///
-    /// An exact identifier wins over a wildcard inside one manifest, but another bundle's wildcard must not
-    /// reach it. So each identifier is looked up as it is, and by the wildcards over it: once for each of its
-    /// labels, however many manifests there are.
+    /// Inside one manifest, an exact identifier takes precedence over a wildcard. A wildcard of another
+    /// bundle must not match it at all. Therefore, each identifier is looked up as it is, and once for each
+    /// wildcard that could match it. The number of lookups does not depend on the number of manifests with
+    /// wildcards.
     static func find(
         in entries: [Entry], mostOthers: Int = mostOthers, looks: inout Int
     ) -> [String: [ManifestProblem]] {
@@ -66,12 +69,12 @@ enum ManifestConflicts {
         return report.problems
     }
 
-    /// The problems that were found so far.
+    /// The conflicts that were found so far.
     private struct Report {
         let entries: [Entry]
         let mostOthers: Int
         var problems: [String: [ManifestProblem]] = [:]
-        /// How many others were reported at the place of each task, by entry and task.
+        /// How many conflicts were reported for each task: by entry, then by task.
         private var counts: [Int: [Int: Int]] = [:]
 
         init(entries: [Entry], mostOthers: Int) {
@@ -79,7 +82,7 @@ enum ManifestConflicts {
             self.mostOthers = mostOthers
         }
 
-        /// Enters a claim's problems with those of other manifests.
+        /// Adds a conflict with each of the other manifests' declarations, up to the limit.
         mutating func add(_ claim: Claim, against others: [Claim]) {
             let entry = entries[claim.entry]
             for other in others where other.entry != claim.entry {
@@ -97,10 +100,10 @@ enum ManifestConflicts {
         }
     }
 
-    /// What a wildcard that matches the name has before its `.*`, for each of its points.
+    /// The wildcards that match a name, without their `.*`: the text before each dot.
     private static func prefixes(of name: String) -> [String] {
         name.utf8.indices.compactMap { index in
-            // A wildcard stands for at least one byte after the point.
+            // A wildcard needs at least one byte after the dot.
             guard name.utf8[index] == UInt8(ascii: "."), index > name.startIndex,
                 name.utf8.index(after: index) < name.endIndex
             else { return nil }

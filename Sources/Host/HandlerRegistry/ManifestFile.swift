@@ -2,15 +2,15 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
-/// One manifest's file, read in the same way by the host and by lint.
+/// Reads the file of one manifest, in the same way for the host and for lint.
 enum ManifestFile {
     /// Reads a manifest and checks its calls against their libraries.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - isInstalled: Whether the host would find it there, so that its owner and mode matter.
-    ///   - calls: Where functions are looked up.
-    /// - Returns: `nil` if there are errors; and everything that was found, warnings included.
+    ///   - path: The path of the file.
+    ///   - isInstalled: Whether the host uses the file, so that its owner and mode are checked, too.
+    ///   - calls: The check for the functions of calls.
+    /// - Returns: The manifest, or `nil` if there are errors; and all problems, warnings included.
     static func read(
         _ path: String, isInstalled: Bool, calls: inout CallLibraries
     ) -> (ReadManifest?, [ManifestProblem]) {
@@ -21,13 +21,14 @@ enum ManifestFile {
         return (problems.contains { $0.severity == .error } ? nil : read, found + problems)
     }
 
-    /// Reads a manifest by itself: what comes out depends on nothing but the file and the way to it.
+    /// Reads a manifest without checking its calls, so that the result depends only on this file and its
+    /// path.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - trust: What is known of directories.
-    ///   - isInstalled: As for ``read(_:isInstalled:calls:)``.
-    /// - Returns: `nil` if there are errors; and everything that was found, warnings included.
+    ///   - path: The path of the file.
+    ///   - trust: The directories that are already known to be trusted.
+    ///   - isInstalled: See ``read(_:isInstalled:calls:)``.
+    /// - Returns: The manifest, or `nil` if there are errors; and all problems, warnings included.
     static func parse(
         _ path: String, trust: inout FileTrust, isInstalled: Bool = true
     ) -> (ReadManifest?, [ManifestProblem]) {
@@ -45,7 +46,7 @@ enum ManifestFile {
         return ManifestReader.read(bytes, file: path)
     }
 
-    /// Checks a manifest's calls against their libraries, which change without the manifest.
+    /// Checks the calls of a manifest against their libraries, which can change when the manifest does not.
     static func check(
         _ read: ReadManifest, file path: String, calls: inout CallLibraries
     ) -> [ManifestProblem] {

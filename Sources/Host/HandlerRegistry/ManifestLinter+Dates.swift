@@ -1,28 +1,31 @@
 import Calendars
 public import TaskModel
 
-/// The next dates of one calendar schedule.
+/// The next dates of a task with a calendar schedule.
 public struct ScheduledDates: Equatable, Sendable {
-    /// The manifest's file.
+    /// The path of the manifest.
     public var file: String
-    /// The task.
+    /// The identifier of the task.
     public var identifier: String
-    /// The expression, as it is written.
+    /// The calendar expression, as in the manifest.
     public var expression: String
-    /// The zone: the manifest's, or the machine's.
+    /// The name of the time zone: the manifest's, or else the machine's.
     public var zone: String
-    /// The dates; fewer than requested if there are no more.
+    /// The dates in ascending order; fewer than requested if there are no more.
     public var dates: [WallTime]
-    /// The dates as the zone's clocks show them: `Mon 2026-03-30 02:00:00 CEST (+02:00)`.
+    /// The dates in local time, such as `Mon 2026-03-30 02:00:00 CEST (+02:00)`.
     public var texts: [String]
 }
 
 extension ManifestLinter {
-    /// The next dates of every `at:` in valid manifests, by file and place; manifests with errors have none.
+    /// The next dates of every `at:`, in the order of the files and of their tasks.
+    ///
+    /// Manifests with errors are skipped.
     public static func dates(
-        files: [String], pluginsDirectory: String?, after time: WallTime, count: Int = 3
+        files: [String], pluginsDirectory: String?, calls search: CallSearch, after time: WallTime,
+        count: Int = 3
     ) -> [ScheduledDates] {
-        var calls = CallLibraries(pluginsDirectory: pluginsDirectory)
+        var calls = CallLibraries(search)
         return files.flatMap { file in
             let tasks =
                 ManifestFile.read(file, isInstalled: pluginsDirectory != nil, calls: &calls).0?.manifest.tasks

@@ -2,22 +2,23 @@ import LinuxSystem
 import StrictFiles
 public import TaskModel
 
-/// The checks of `bgtask lint`: it reads files exactly as the host does, but copies and runs nothing.
+/// Implements `bgtask lint`: reads files exactly as the host does, but copies and runs nothing.
 public enum ManifestLinter {
-    /// Checks manifests and definitions of conditions, each one alone and all against each other.
+    /// Checks manifests and definitions of conditions: each file, and conflicts between them.
     ///
     /// - Parameters:
-    ///   - files: Paths of manifests, and of files with the key `condition`.
-    ///   - pluginsDirectory: Where `library:` must be; `nil` leaves that unchecked, and who may write the
-    ///     manifests, and finds a call's libraries where the loader looks.
-    ///   - conditionsDirectory: Where required conditions are defined as well; `nil` is `conditions.d` next
-    ///     to each manifest's directory.
-    /// - Returns: Everything that was found, by file, line and column; no error among it means that the host
-    ///   takes them.
-    public static func lint(files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil)
-        -> [ManifestProblem]
-    {
-        var calls = CallLibraries(pluginsDirectory: pluginsDirectory)
+    ///   - files: The paths of manifests and of files with the key `condition`.
+    ///   - pluginsDirectory: The directory of the files that `library:` names. If it is `nil`, these
+    ///     libraries and the owners of the files are not checked, and the libraries of calls are searched
+    ///     only on the loader's paths.
+    ///   - conditionsDirectory: The directory of further conditions; `nil` means `conditions.d` beside each
+    ///     manifest's directory.
+    /// - Returns: All problems, sorted by file, line and column; the host uses the files if none is an error.
+    public static func lint(
+        files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil,
+        calls search: CallSearch? = nil
+    ) -> [ManifestProblem] {
+        var calls = CallLibraries(search ?? CallSearch([pluginsDirectory].compactMap(\.self)))
         var problems: [ManifestProblem] = []
         var entries: [ManifestConflicts.Entry] = []
         var conditions: [(file: String, read: ReadCondition)] = []
@@ -64,7 +65,7 @@ public enum ManifestLinter {
         }
     }
 
-    /// The names that the valid files of a directory define; none if the directory does not exist.
+    /// The names that the valid files in a directory define; empty if the directory does not exist.
     private static func names(in directory: String) -> [String] {
         let paths = (try? YAMLFiles.paths(in: directory)) ?? []
         return paths.compactMap { ConditionFiles.read($0, isInstalled: false).0?.condition.name }
@@ -72,27 +73,29 @@ public enum ManifestLinter {
 
     private static func conditionsBeside(_ manifest: String) -> String {
         let directory = manifest.lastIndex(of: "/").map { String(manifest[..<$0]) } ?? "."
-        // The path "." has no last component to replace.
+        // A path that ends in "." has no last component to replace.
         return directory.hasSuffix(".")
             ? directory + "/../conditions.d" : ConditionsDirectory.beside(directory)
     }
 }
 
 extension ManifestLinter {
-    /// Reads the manifests of a directory as the host would, without their libraries.
+    /// Reads the manifests in a directory as the host does, but without their libraries.
     ///
-    /// - Returns: The valid manifests that do not conflict with another one, and all problems.
-    /// - Throws: The directory can't be read.
-    public static func manifests(in directory: String) throws -> ([Manifest], [ManifestProblem]) {
+    /// - Returns: The manifests, or none if any of them has an error; and all problems.
+    /// - Throws: The system call's error if the directory can't be read.
+    public static func manifests(
+        in directory: String, calls search: CallSearch
+    ) throws -> ([Manifest], [ManifestProblem]) {
         let files = try YAMLFiles.paths(in: directory)
-        var calls = CallLibraries(pluginsDirectory: nil)
+        var calls = CallLibraries(search)
         var manifests: [Manifest] = []
         for file in files {
             if let read = ManifestFile.read(file, isInstalled: false, calls: &calls).0 {
                 manifests.append(read.manifest)
             }
         }
-        let problems = lint(files: files, pluginsDirectory: nil)
+        let problems = lint(files: files, pluginsDirectory: nil, calls: search)
         return (problems.contains { $0.severity == .error } ? [] : manifests, problems)
     }
 }

@@ -2,25 +2,25 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
-/// The registry's state: the last valid versions, so that a file in the middle of a change does no harm.
+/// Scans the directories, and keeps the last valid version of each file while the file has errors.
 struct RegistryScanner {
     private let manifestsDirectory: String
     private var conditionFiles: ConditionFiles
     private(set) var manifests = KnownManifests()
     private(set) var libraries: PluginLibraries
     private var callLibraries: CallLibraries
-    /// What the manifests of the last scan claim.
+    /// The conflicts and identifiers of the manifests in the last scan.
     private var claims = Claims()
-    /// The last copy of each library, by name.
+    /// The last copy of each library, by the library's name.
     private var lastStaged: [String: StagedLibrary] = [:]
-    /// The libraries that the current scan has copied or refused, so that each is looked at once.
+    /// The result of copying each library in the present scan, so that each is copied only once.
     private var staged: [String: Result<StagedLibrary, LibraryError>] = [:]
-    /// What the last scan found; `nil` before the first.
+    /// The result of the last scan; `nil` before the first.
     private(set) var last: RegistrySnapshot?
 
-    /// What follows from all manifests together.
+    /// Facts that depend on all manifests together.
     private struct Claims {
-        /// The problems of manifests that claim the same, by file.
+        /// The conflicts between manifests, by file.
         var conflicts: [String: [ManifestProblem]] = [:]
         /// Every identifier that a manifest declares without a wildcard.
         var identifiers: Set<TaskIdentifier> = []
@@ -44,13 +44,12 @@ struct RegistryScanner {
         conditionFiles = ConditionFiles(directory: conditionsDirectory)
         self.manifestsDirectory = manifestsDirectory
         libraries = PluginLibraries(pluginsDirectory: pluginsDirectory, cacheDirectory: libraryCacheDirectory)
-        callLibraries = CallLibraries(pluginsDirectory: pluginsDirectory)
+        callLibraries = CallLibraries(CallSearch([pluginsDirectory]))
     }
 
-    /// Looks at all manifests, conditions and libraries again, and reads those that have changed.
+    /// Checks all manifests, conditions and libraries, and reads those that have changed.
     ///
-    /// - Returns: The last scan's own snapshot if nothing is different, so that comparing the two costs
-    ///   nothing.
+    /// - Returns: The last scan's own value if nothing has changed, so that comparing the two is fast.
     mutating func scan() -> RegistrySnapshot {
         var problems: [ManifestProblem] = []
         let conditions = conditionFiles.scan(&problems)
@@ -76,7 +75,7 @@ struct RegistryScanner {
         return snapshot
     }
 
-    /// Removes the copies that the last scan did not name and no launch uses.
+    /// Removes the copies that the last scan did not use, except those with these hashes.
     func removeUnusedCopies(keeping inUse: Set<String>) throws(SystemCallError) -> Int {
         guard let last else { return 0 }
         var kept = inUse.union(lastStaged.values.map(\.hash))
@@ -96,7 +95,8 @@ struct RegistryScanner {
         }
     }
 
-    /// Copies the libraries that the manifest needs; `nil` if one is missing, after that has been reported.
+    /// Copies the libraries that a manifest needs; returns `nil` if one can't be used, after a problem is
+    /// reported.
     private mutating func handler(
         _ path: String, _ read: ReadManifest, _ problems: inout [ManifestProblem]
     ) -> PermittedHandler? {
@@ -123,7 +123,7 @@ struct RegistryScanner {
             manifestPath: path, manifest: manifest, libraryPath: staged?.path, libraryHash: staged?.hash)
     }
 
-    /// Points a call's libraries that are files of the plugins directory to their copies.
+    /// Replaces the libraries of a call by their copies, if they are in the plugins directory.
     private mutating func resolve(
         _ program: CallProgram, _ path: String, _ place: Place?, _ problems: inout [ManifestProblem]
     ) -> CallProgram? {
@@ -137,7 +137,7 @@ struct RegistryScanner {
         return program.replacingLibraries { paths[$0] ?? $0 }
     }
 
-    /// Copies a library; if it has become invalid, its old copy stays active.
+    /// Copies a library; if it has become invalid, the old copy stays active.
     private mutating func stage(
         _ name: String, _ path: String, _ place: Place?, _ problems: inout [ManifestProblem]
     ) -> StagedLibrary? {

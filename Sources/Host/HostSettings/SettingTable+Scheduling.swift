@@ -126,6 +126,10 @@ extension SettingTable {
             "The days of history that the host needs before it uses the learned hours of use. Our choice: fewer days are chance"
         ),
         .integer(
+            "scheduling.usageWeekdayDays", \.scheduler.usageWeekdayDays, 1...366,
+            "The days of history that the host needs before it also distinguishes weekdays. Our choice: each weekday has come twice"
+        ),
+        .integer(
             "scheduling.usageWeeks", \.scheduler.usageWeeks, 1...520,
             "After twice this number of weeks, the host halves the sums of use, so that newer habits count more. Our choice: habits change with the seasons"
         ),
@@ -190,5 +194,39 @@ extension SettingTable {
         .decimal(
             "scheduling.weights.coalescing", \.scheduler.weights.coalescing, 0...100,
             "The weight of other launches that run at the same time"),
+    ]
+
+    static let scores: [SettingKey] = [
+        .decimal(
+            "scheduling.scores.externalPowerMissing", \.scheduler.scores.externalPowerMissing, 0...1,
+            "The score without external power, or while that is unknown. With it, the score is 1. Our choice: an idle machine with a battery at 40 % still starts a request"
+        ),
+        .decimal(
+            "scheduling.scores.batteryUnknown", \.scheduler.scores.batteryUnknown, 0...1,
+            "The score while the battery charge is unknown. A known charge is its own score, in tenths. Our choice: the lowest charge at which deferrable launches start"
+        ),
+        .decimal(
+            "scheduling.scores.networkMetered", \.scheduler.scores.networkMetered, 0...1,
+            "The score of a metered network, for tasks that need one. An unmetered network has 1. Our choice: the user pays for it, as for the charge of a battery"
+        ),
+        .decimal(
+            "scheduling.scores.thermalFair", \.scheduler.scores.thermalFair, 0...1,
+            "The score while the machine is warm, or its temperature is unknown. A nominal temperature has 1. Our choice: halfway"
+        ),
+        .decimal(
+            "scheduling.scores.userActive", \.scheduler.scores.userActive, 0...1,
+            "The score while a user is active, or while that is unknown. An idle device has 1. Our choice: below the threshold, so that other conditions must be good"
+        ),
+        .decimal(
+            "scheduling.scores.pressureUnknown", \.scheduler.scores.pressureUnknown, 0...1,
+            "The score while pressure on CPU, memory and disks is unknown. Without pressure, it is 1. Our choice: halfway"
+        ),
+        .decimal(
+            "scheduling.scores.lowPowerModeUnknown", \.scheduler.scores.lowPowerModeUnknown, 0...1,
+            "The score while low-power mode is unknown. While it is off, the score is 1. Our choice: halfway"),
+        .decimal(
+            "scheduling.scores.nothingRunning", \.scheduler.scores.nothingRunning, 0...1,
+            "The score while no launch runs. While one runs, it is 1, because the machine is busy anyway. Our choice: halfway"
+        ),
     ]
 }

@@ -7,7 +7,7 @@ public import TaskModel
 /// Nothing else can be configured. `Documentation/Configuration.md` is checked against it.
 public enum SettingTable {
     /// All keys except those of single bundles.
-    public static let keys: [SettingKey] = host + scheduling + weights
+    public static let keys: [SettingKey] = host + scheduling + weights + scores
 
     /// A key by its name; `nil` if there is none.
     public static func key(named name: String) -> SettingKey? {

@@ -152,8 +152,8 @@ extension EffectiveSettings {
                 ManifestProblem(
                     severity: .warning, file: "configuration",
                     finding:
-                        "scheduling.batteryEndPercent is \(scheduler.batteryEndPercent), above batteryStartPercent \(scheduler.batteryStartPercent): launches begin only to expire",
-                    remedy: "Lower the one or raise the other"))
+                        "scheduling.batteryEndPercent is \(scheduler.batteryEndPercent), above scheduling.batteryStartPercent, which is \(scheduler.batteryStartPercent): between the two, launches would start and be stopped at once",
+                    remedy: "Lower batteryEndPercent, or raise batteryStartPercent"))
         }
         if scheduler.stallQuestion >= scheduler.stallLimit {
             doubts.append(
@@ -161,7 +161,7 @@ extension EffectiveSettings {
                     severity: .warning, file: "configuration",
                     finding:
                         "scheduling.stallQuestion is not below stallLimit, so a stalled launch ends before the user is asked",
-                    remedy: "Lower the one or raise the other"))
+                    remedy: "Lower stallQuestion, or raise stallLimit"))
         }
         return doubts
     }

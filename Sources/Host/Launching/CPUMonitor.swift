@@ -1,18 +1,18 @@
 import TaskModel
 
-/// Holds one launch to CPU-seconds inside a sliding window; pure arithmetic over samples.
+/// Checks the CPU time of one launch against a limit for a sliding window; computes from samples only.
 ///
-/// What it counts is a lower bound of the use inside the window: of the stretch between two samples that
-/// straddles the window's start it takes as much as possible to lie before it. So it never ends a launch that
-/// kept its limit.
+/// The result is a lower bound. The window usually begins between two samples, and the monitor assumes that
+/// as much as possible of the CPU time between them was used before the window. So it never ends a launch
+/// that keeps its limit.
 struct CPUMonitor: Equatable, Sendable {
     /// What a sample showed.
     enum Finding: Equatable, Sendable {
-        /// Within the limit, or there is none.
+        /// The CPU time is within the limit, or there is no limit.
         case within
-        /// Half the quota is spent, for the first time since the limit came into force.
+        /// Half of the quota is used, for the first time since the limit was set.
         case half(message: String)
-        /// The quota is spent.
+        /// The quota is used up.
         case exceeded(message: String)
     }
 
@@ -21,28 +21,28 @@ struct CPUMonitor: Equatable, Sendable {
         let usage: Duration
     }
 
-    /// The limit in force; `nil` means none.
+    /// The present limit; `nil` means none.
     private(set) var limit: CPULimit?
     private let cores: Int
     private var samples: [Sample]
     private var hasWarned = false
-    /// Whether half of the quota or more was spent inside the window that the newest sample ended.
+    /// Whether at least half of the quota was used in the window that ends at the newest sample.
     private(set) var isPastHalf = false
 
-    /// Starts a window.
+    /// Starts to monitor a launch.
     ///
     /// - Parameters:
-    ///   - limit: `nil` watches nothing.
-    ///   - cores: How many cores can work at once.
-    ///   - time: CLOCK_MONOTONIC.
-    ///   - usage: CPU time of the launch's group so far.
+    ///   - limit: The limit; `nil` means none.
+    ///   - cores: How many cores the launch can use at the same time.
+    ///   - time: The present time on CLOCK_MONOTONIC.
+    ///   - usage: The CPU time of the launch's processes so far.
     init(limit: CPULimit?, cores: Int, at time: Duration, usage: Duration) {
         self.limit = limit
         self.cores = max(1, cores)
         samples = [Sample(at: time, usage: usage)]
     }
 
-    /// Puts a limit into force, or lifts it; the window starts afresh either way.
+    /// Sets or removes (`nil`) the limit, and starts a new window.
     mutating func setLimit(_ limit: CPULimit?, at time: Duration, usage: Duration) {
         self.limit = limit
         samples = [Sample(at: time, usage: usage)]
@@ -50,7 +50,7 @@ struct CPUMonitor: Equatable, Sendable {
         isPastHalf = false
     }
 
-    /// Takes a sample; times and usages must not fall.
+    /// Adds a sample; neither the time nor the usage may be less than in the sample before.
     mutating func sample(at time: Duration, usage: Duration) -> Finding {
         guard let limit else { return .within }
         samples.append(Sample(at: time, usage: usage))
@@ -65,14 +65,14 @@ struct CPUMonitor: Equatable, Sendable {
         return .within
     }
 
-    /// How long after the newest sample the quota, or the half that warns, could first be spent; `nil`
-    /// without a limit.
+    /// How long after the newest sample the quota or its half can be reached at the earliest; `nil` without a
+    /// limit.
     ///
-    /// What is left, divided by the cores; never shorter than a hundredth of the window or 100 ms, whichever
-    /// is less.
+    /// It is the remaining quota divided by the number of cores, but at least 5 ms, and at least a hundredth
+    /// of the window or 100 ms, whichever is less.
     var nextSampleIn: Duration? {
         guard let limit, let newest = samples.last, let oldest = samples.first else { return nil }
-        // The oldest sample is at or before the window's start: this is the most that can lie inside.
+        // The oldest sample is at or before the start of the window, so this is the least that can be left.
         let left = limit.quota - (newest.usage - oldest.usage)
         let untilHalf = left - limit.quota / 2
         let wanted = hasWarned || untilHalf <= .zero ? left : untilHalf
@@ -80,16 +80,15 @@ struct CPUMonitor: Equatable, Sendable {
         return max(wanted / cores, least, .milliseconds(5))
     }
 
-    /// When the quota, or the half that warns, could first be spent, on CLOCK_MONOTONIC; `nil` without a
-    /// limit.
+    /// When the quota or its half can be reached at the earliest, on CLOCK_MONOTONIC; `nil` without a limit.
     ///
-    /// A look before that can't find anything.
+    /// An earlier sample can't find anything.
     var nextSampleAt: Duration? {
         guard let next = nextSampleIn, let newest = samples.last else { return nil }
         return newest.at + next
     }
 
-    /// Drops samples that no later window can need: all before the newest one that is not inside.
+    /// Removes all samples before the newest one that is at or before the start of the window.
     private mutating func forgetSamples(before start: Duration) {
         guard let keep = samples.lastIndex(where: { $0.at <= start }), keep > 0 else { return }
         samples.removeFirst(keep)
@@ -102,7 +101,7 @@ struct CPUMonitor: Equatable, Sendable {
         return min(samples[1].usage, first.usage + (start - first.at) * cores)
     }
 
-    /// The samples of the window for people: `CPU time at each sample: 0.0 s at 0.0 s, 11.9 s at 12.0 s`.
+    /// The samples as text: `CPU time at each sample: 0.0 s at 0.0 s, 11.9 s at 12.0 s`.
     var history: String {
         guard let first = samples.first else { return "" }
         let list = samples.map {
@@ -111,7 +110,7 @@ struct CPUMonitor: Equatable, Sendable {
         return "CPU time at each sample: " + list.joined(separator: ", ")
     }
 
-    /// `48.0 s CPU over 50.1 s (96 %), exceeding 80 % over 60 s`.
+    /// Describes the use in the window: `48.0 s CPU over 50.1 s (96 %), exceeding 80 % over 60 s`.
     private func text(_ used: Duration, _ time: Duration, _ limit: CPULimit, _ relation: String) -> String {
         let begin = max(time - limit.window, samples.first?.at ?? time)
         let over = time - begin

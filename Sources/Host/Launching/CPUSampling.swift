@@ -2,11 +2,11 @@ import LinuxSystem
 import RunnerWire
 import TaskModel
 
-/// What was seen of a launch's threads since half of its CPU quota was spent, for the report of a `cpuLimit`.
+/// What the threads of a launch did after half of its CPU quota was used, for the report of a `cpuLimit`.
 struct CPUSampling: Sendable {
-    /// The most stacks that are kept.
+    /// The greatest number of stacks that are kept.
     static let maximumStacks = 32
-    /// The most threads that a report names.
+    /// The greatest number of threads that a report lists.
     static let shownThreads = 5
 
     private struct Stack {
@@ -16,16 +16,16 @@ struct CPUSampling: Sendable {
 
     private var first: [Int32: Duration] = [:]
     private var last: [Int32: Duration] = [:]
-    /// Every thread that was ever seen, as it was seen last.
+    /// Every thread that was ever found, with its newest CPU time.
     private var threads: [Int32: ThreadUse] = [:]
     private var stacks: [Stack] = []
-    /// The code of the process that was asked last.
+    /// The memory map of the process that was asked last for a stack; it gives names to addresses.
     private var map: CodeMap?
     private var looks = 0
 
-    /// Takes a look at all threads; returns the one that used most CPU time since the look before.
+    /// Records all threads; returns the thread that used the most CPU time since the last call.
     ///
-    /// At the first look, since it began.
+    /// In the first call, the CPU time since the start of each thread counts.
     mutating func look(at seen: [ThreadUse]) -> ThreadUse? {
         looks += 1
         var heaviest: (thread: ThreadUse, time: Duration)?
@@ -39,19 +39,19 @@ struct CPUSampling: Sendable {
         return heaviest?.thread
     }
 
-    /// Remembers the code of the process that is asked for a stack.
+    /// Stores the memory map of a process, before the process is asked for a stack.
     mutating func willAsk(_ process: Int32) {
         map = CodeMap(of: process) ?? map
     }
 
-    /// Takes a stack that came, `thread` as this host numbers it.
+    /// Adds a stack; `thread` is the thread's number in the host's PID namespace.
     mutating func took(_ message: StackMessage, ofThread thread: Int32) {
         if stacks.count < Self.maximumStacks, !message.addresses.isEmpty {
             stacks.append(Stack(thread: thread, addresses: message.addresses))
         }
     }
 
-    /// The report's lines; reads the files of the code to name functions.
+    /// The lines of the report; reads the files of the code for the names of functions.
     func lines() -> [String] {
         var lines: [String] = []
         let used = threads.values.map { ($0, $0.cpuTime - (first[$0.thread] ?? .zero)) }
@@ -74,7 +74,7 @@ struct CPUSampling: Sendable {
         }
         var names = CodeNames(map: map)
         let named = stacks.map { (stack: $0, frames: names.frames(of: $0.addresses)) }
-        // The same functions in the same order are the same stack, wherever in them the thread was.
+        // Stacks with the same functions in the same order count as equal, whatever the addresses in them.
         let groups = Dictionary(grouping: named) { $0.frames.map(\.function) }
         guard
             let heaviest = groups.values.max(by: {

@@ -1,12 +1,12 @@
 import LinuxSystem
 
-/// Names the functions of code addresses by the symbols of the files that they are mapped from.
+/// Finds the functions that code addresses belong to, in the symbols of the mapped files.
 struct CodeNames {
     /// One frame of a stack.
     struct Frame: Equatable {
-        /// The function and its file; the place in the file where no symbol is known.
+        /// The function and its file; without a symbol, the file and the offset in it.
         let function: String
-        /// For people: `burn+0x12  libPhotos.so`.
+        /// The text for reports, such as `burn+0x12  libPhotos.so`.
         let text: String
     }
 
@@ -20,7 +20,8 @@ struct CodeNames {
     /// The frames of a stack, innermost first.
     mutating func frames(of addresses: [UInt64]) -> [Frame] {
         addresses.enumerated().map { index, address in
-            // A return address may already lie behind the end of the function that called.
+            // A return address can be just behind the end of the calling function, so the byte before it
+            // counts.
             frame(of: address, lookingAt: index == 0 ? address : address &- 1)
         }
     }

@@ -2,40 +2,38 @@ import LinuxSystem
 import NIOCore
 import NIOPosix
 
-/// What the host says to a task: kept until the task's pipe is there, then written without ever waiting for
-/// the task.
+/// Sends the host's frames to a task: stores them until the task's pipe exists, and never blocks.
 ///
-/// Confined to its event loop. What a task does not read stays here; the caller bounds it by
+/// All methods run on its event loop. Bytes that the task does not read stay in memory; the caller must limit
 /// ``waitingBytes``.
 final class ControlPipe: @unchecked Sendable {
     // Unchecked: confined to the event loop.
     private let loop: any EventLoop
-    /// Where the bytes go while the task reads fast enough.
+    /// The pipe, while the task reads fast enough.
     private var pipe: PipeEnd?
-    /// Drains the pipe of a task that was slow to read, from the first time on.
+    /// Writes the waiting bytes in the background, from the first time that the pipe is full.
     private var channel: (any Channel)?
     private var waiting: [UInt8] = []
     private var isClosed = false
-    /// Bytes that the channel has not written yet.
+    /// The number of bytes that the channel has not written yet.
     private var bytesInChannel = 0
 
-    /// A pipe that is not there yet.
+    /// Creates a sender whose pipe does not exist yet.
     init(on loop: any EventLoop) {
         self.loop = loop
     }
 
-    /// Bytes that the pipe has not taken yet.
+    /// The number of bytes that the pipe has not accepted yet.
     var waitingBytes: Int { waiting.count + bytesInChannel }
 
-    /// What is to be said first, which the maker of the pipe puts into it; as much as goes into `count`
-    /// bytes.
+    /// The first waiting bytes, at most `count`; the launcher writes them into the pipe when it creates it.
     func first(_ count: Int) -> [UInt8] { Array(waiting.prefix(count)) }
 
-    /// The pipe is there.
+    /// Connects the pipe, and writes the bytes that wait.
     ///
     /// - Parameters:
-    ///   - descriptor: Its write end; taken over.
-    ///   - given: How many bytes of ``first(_:)`` it holds already.
+    ///   - descriptor: The write end of the pipe; this object closes it.
+    ///   - given: How many bytes of ``first(_:)`` are in the pipe already.
     func open(_ descriptor: CInt, given: Int) {
         let end = OwnedDescriptor(taking: descriptor)
         guard !isClosed else { return }
@@ -44,7 +42,7 @@ final class ControlPipe: @unchecked Sendable {
         flush()
     }
 
-    /// Sends bytes as soon as the pipe takes them.
+    /// Writes bytes as soon as the pipe has room for them.
     func send(_ bytes: [UInt8]) {
         guard !isClosed else { return }
         if let channel { return write(bytes, to: channel) }
@@ -52,7 +50,7 @@ final class ControlPipe: @unchecked Sendable {
         flush()
     }
 
-    /// Closes the write end.
+    /// Closes the write end of the pipe; bytes that still wait are lost.
     func close() {
         isClosed = true
         pipe = nil
@@ -62,13 +60,14 @@ final class ControlPipe: @unchecked Sendable {
 
     private func flush() {
         guard pipe != nil, !waiting.isEmpty else { return }
-        // A task that has closed its end is killed by its deadline, so a failure needs no answer.
+        // If the task has closed its end, the write fails. No answer is needed, because a deadline ends the
+        // task.
         let count = (try? pipe?.write(waiting[...])) ?? waiting.count
         waiting.removeFirst(count)
         if !waiting.isEmpty { drain() }
     }
 
-    /// Leaves the rest to a channel, which writes when the task has read.
+    /// Gives the pipe to a channel, which writes the waiting bytes when the task has read enough.
     private func drain() {
         guard let end = pipe.take() else { return }
         let descriptor = end.release().release()
@@ -83,7 +82,7 @@ final class ControlPipe: @unchecked Sendable {
             case .success(let channel):
                 channel.close(promise: nil)
             case .failure:
-                // The task finds its control pipe closed and expires itself.
+                // The task notices that its control pipe is closed, and behaves as if it had expired.
                 _ = OwnedDescriptor(taking: descriptor)
                 waiting = []
             }

@@ -1,22 +1,22 @@
 import LinuxSystem
 
-/// What makes the lease, the stall and the CPU limit of a launch under `--debug` pause; pure.
+/// Decides whether the deadlines and the CPU limit of a launch under `--debug` are paused.
 ///
-/// A debugger that is attached, and the stop before the handler that waits for one. A launch that goes on
-/// without a debugger is a launch like any other.
+/// They are paused while a debugger is attached, and while the process has stopped itself before its handler
+/// to wait for a debugger. A launch that continues without a debugger is treated like any other.
 struct DebugHold: Equatable, Sendable {
-    /// How often such a launch is looked at.
+    /// How often the processes of such a launch are examined.
     static let interval = Duration.seconds(1)
 
     /// Whether a debugger is attached; then the grace period is paused, too.
     private(set) var isTraced = false
-    /// Whether it has not gone on since it stopped itself before its handler.
+    /// Whether the process still waits before its handler.
     private(set) var isBeforeHandler = true
 
-    /// Whether its clocks are paused.
+    /// Whether the launch's deadlines and CPU limit are paused.
     var isHeld: Bool { isTraced || isBeforeHandler }
 
-    /// Takes a look at its processes.
+    /// Updates the state from the newest examination of the processes.
     mutating func look(_ tracing: ProcessTracing) {
         isTraced = tracing.isTraced
         if !tracing.isTraced && !tracing.isStopped { isBeforeHandler = false }

@@ -1,14 +1,14 @@
-/// A wait status taken apart, as `waitpid` encodes it on Linux.
+/// A decoded wait status, as `waitpid` returns it on Linux.
 struct ExitStatus: Equatable, Sendable {
-    /// The status of an exit; `nil` for a signal.
+    /// The exit status; `nil` if a signal ended the process.
     let code: Int32?
-    /// The signal; `nil` for an exit.
+    /// The signal that ended the process; `nil` if it exited.
     let signal: Int32?
 
-    /// What the runner exits with when it does not understand the host (Documentation/RunnerProtocol.md).
+    /// The exit status of a runner that does not understand the host (Documentation/RunnerProtocol.md).
     static let hostViolation: Int32 = 70
 
-    /// SIGKILL.
+    /// The number of SIGKILL.
     static let killSignal: Int32 = 9
 
     init(waitStatus: UInt64) {
@@ -22,14 +22,14 @@ struct ExitStatus: Equatable, Sendable {
         }
     }
 
-    /// An ordinary exit.
+    /// The status of a process that exited.
     static func exit(_ code: Int32) -> Self { Self(waitStatus: UInt64(code & 0xFF) << 8) }
-    /// A death by signal.
+    /// The status of a process that a signal ended.
     static func signal(_ signal: Int32) -> Self { Self(waitStatus: UInt64(signal & 0x7F)) }
 
-    /// The name, `SIGSEGV`, or `signal 42` where it has none here.
+    /// The name of a signal, such as `SIGSEGV`, or for other signals `signal 42`.
     ///
-    /// The numbers are those of x86-64 and arm64.
+    /// The numbers are those of Linux on x86-64 and arm64.
     static func name(ofSignal signal: Int32) -> String {
         let names: [Int32: String] = [
             1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS",

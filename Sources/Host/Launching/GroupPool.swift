@@ -1,57 +1,58 @@
 import LinuxSystem
 import TaskModel
 
-/// The cgroups of one host: one for each template, and pooled ones that launches use in turn.
+/// The cgroups of one host: one for each template, and a pool of groups for launches.
 ///
-/// Making and removing a group costs 88 µs a launch, taking one from the pool nothing (both measured on Linux
-/// 6.18). A group in which something was killed is never used again: that kernel kills what is cloned into
-/// one (Documentation/RunnerProtocol.md, *Groups*).
+/// The pool saves time: to create and remove a group takes 88 µs (measured on Linux 6.18). A group in which a
+/// process was killed is not used again, because that kernel kills every process that is later cloned into it
+/// (Documentation/RunnerProtocol.md, *Groups*).
 struct GroupPool: Sendable {
-    /// Holds everything of this host.
+    /// The parent group of all groups of this host.
     let base: ControlGroup
     private var free: [ControlGroup] = []
     private var discarded: [ControlGroup] = []
     private var made = 0
 
-    /// Empties what an earlier host left, and starts a pool.
+    /// Removes what an earlier host left in the parent group, and creates an empty pool.
     ///
-    /// - Throws: The call that failed, or ``LauncherError`` if leftovers do not die.
+    /// - Throws: The failed system call's error, or ``LauncherError`` if processes of the earlier host do not
+    ///   end.
     init(base: ControlGroup) throws {
         self.base = base
         try Self.empty(base)
     }
 
-    /// An empty group for a launch.
+    /// Returns an empty group for a launch, from the pool or a new one.
     mutating func acquire() throws(SystemCallError) -> ControlGroup {
         if let group = free.popLast() { return group }
         return try make("launch")
     }
 
-    /// A group for a template.
+    /// Creates a group for a template.
     mutating func makeForTemplate() throws(SystemCallError) -> ControlGroup {
         try make("template")
     }
 
     private mutating func make(_ name: String) throws(SystemCallError) -> ControlGroup {
-        // What could not be removed when it was given back, because it was not empty yet, can be by now.
+        // A group that was not empty when it was discarded may be empty now.
         discarded.removeAll { (try? $0.remove()) != nil }
         made += 1
         return try base.child("\(name)-\(made)")
     }
 
-    /// Takes back a group in which nothing was killed; it is empty.
+    /// Returns a group to the pool; it must be empty, and no process in it may have been killed.
     mutating func release(_ group: ControlGroup) {
         free.append(group)
     }
 
-    /// Removes a group, now or as soon as it is empty.
+    /// Removes a group now, or later if it is not empty yet.
     mutating func discard(_ group: ControlGroup) {
         if (try? group.remove()) == nil { discarded.append(group) }
     }
 
-    /// Kills everything in a base and removes the groups inside; blocks until it is empty.
+    /// Kills all processes in a parent group and removes its groups; blocks until it is empty.
     ///
-    /// - Throws: The call that failed, or ``LauncherError`` if something does not die within 10 s.
+    /// - Throws: The failed system call's error, or ``LauncherError`` if processes do not end within 10 s.
     static func empty(_ base: ControlGroup) throws {
         if base.isPopulated { try base.kill() }
         guard base.waitUntilEmpty(timeoutMilliseconds: 10_000) else {
@@ -63,7 +64,7 @@ struct GroupPool: Sendable {
         for group in base.children() { try? group.remove() }
     }
 
-    /// Removes all groups; for the host's end, when they are empty.
+    /// Removes all groups; for the end of the host, when the groups are empty.
     func remove() {
         for group in base.children() { try? group.remove() }
         try? base.remove()

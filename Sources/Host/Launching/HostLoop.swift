@@ -1,11 +1,11 @@
 import NIOCore
 import NIOPosix
 
-/// The thread on which the host decides and its launches are attended to: an executor for an actor.
+/// The host's event loop: a thread that runs both the host's actor and the handling of launches.
 ///
-/// Launches that report and the actor that gets the reports share it, so neither wakes another thread for the
-/// other. It sleeps while nothing happens, and ends when nothing refers to it any more. Nothing that blocks
-/// may run here.
+/// Because they share the thread, reports of launches reach the actor without waking another thread. The
+/// thread sleeps while there is no work, and ends when the last reference to this object is dropped. Nothing
+/// that blocks may run on it.
 public final class HostLoop: SerialExecutor {
     private let group: MultiThreadedEventLoopGroup
     let loop: any EventLoop
@@ -20,7 +20,7 @@ public final class HostLoop: SerialExecutor {
         group.shutdownGracefully { _ in }
     }
 
-    /// Runs a closure on the thread, after those that were given before; any thread.
+    /// Runs a closure on the thread, after all earlier ones; callable from any thread.
     public func execute(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
 
     public func enqueue(_ job: consuming ExecutorJob) {

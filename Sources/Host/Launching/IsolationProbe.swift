@@ -1,23 +1,24 @@
 import LinuxSystem
 import TaskModel
 
-/// Finds out, once at start, what guarantees here that nothing of a launch survives its kill.
+/// Finds out, at the start of the host, how this machine can end all processes of a launch for certain.
 struct IsolationProbe: Sendable {
-    /// What was found and what is used.
+    /// The available layers, and the one that the host uses.
     let report: IsolationReport
-    /// The base of this host's groups; `nil` unless groups are used.
+    /// The parent of this host's cgroups; `nil` if cgroups are not used.
     let groups: ControlGroup?
 
-    /// How to get a group where there is none.
+    /// Advice for a host that has no cgroup of its own.
     static let howToGetGroup =
         "start the host in one of its own: systemd-run --user --scope -p Delegate=yes bgtaskd ..."
 
-    /// Probes; blocks for system calls, but not for long.
+    /// Probes the machine; makes system calls that may block for a short time.
     ///
     /// - Parameters:
-    ///   - stateDirectory: Its hash names this host's group, so that two hosts do not meet.
-    ///   - wanted: Used whatever else there is; `nil` takes the strongest.
-    /// - Throws: ``LauncherError`` where what was wanted is not to be had.
+    ///   - stateDirectory: The state directory; its hash names the host's cgroup, so that two hosts do not
+    ///     use the same group.
+    ///   - wanted: The layer to use; `nil` takes the strongest available one.
+    /// - Throws: ``LauncherError`` if the wanted layer, or any layer, is not available.
     init(stateDirectory: String, wanted: GroupKill?) throws(LauncherError) {
         let (groupLayer, base) = Self.probeGroups(stateDirectory)
         let namespaceLayer = Self.probeNamespaces()
@@ -31,7 +32,7 @@ struct IsolationProbe: Sendable {
                 let finding = found.first { $0.0 == wanted }?.1.finding ?? ""
                 throw LauncherError(
                     code: .isolationUnavailable, subject: wanted.rawValue, finding: finding,
-                    remedy: "Choose another isolation, or none to let the host choose")
+                    remedy: "Choose another one, or leave out --isolation: the host then uses the strongest")
             }
         }
         guard let used = wanted ?? found.first(where: { $0.1.isAvailable })?.0 else {
@@ -65,17 +66,20 @@ struct IsolationProbe: Sendable {
         }
     }
 
-    /// The controllers that launches profit from: a kernel that keeps their memory limit, and a weight to
-    /// halve.
+    /// The cgroup controllers that launches use.
+    ///
+    /// With them, the kernel enforces memory limits, and the host can halve the CPU weight of a launch.
     static let wantedControllers: Set<String> = ["cpu", "memory"]
 
-    /// Hands the controllers to this host's groups, where the machine and its manager let us.
+    /// Enables the controllers for this host's groups, as far as the machine and the service manager permit.
+    ///
+    /// - Returns: One layer for the report; none if the host has no cgroup.
     static func delegate(to base: ControlGroup) -> [IsolationReport.Layer] {
         guard case .success(let own) = ControlGroup.own() else { return [] }
         let there = wantedControllers.intersection(own.controllers)
         if own.delegate(there) != there, own.processes == [ProcessFacts.number] {
-            // No process may be in a group whose children have controllers: the group is ours alone, so we
-            // step aside.
+            // A group with controllers for its children must not contain a process. The host is the only
+            // process in this group, so it moves to a child.
             if let aside = try? own.child("bgtask-host"), (try? aside.take(ProcessFacts.number)) != nil {
                 _ = own.delegate(there)
             }
@@ -121,7 +125,7 @@ struct IsolationProbe: Sendable {
             finding: isThere ? "filters are available" : "the kernel has no seccomp filters")
     }
 
-    /// CAP_SYS_ADMIN is capability 21 of linux/capability.h.
+    /// Whether this process has CAP_SYS_ADMIN, which is capability 21 in linux/capability.h.
     private static func hasAdministratorCapability() -> Bool {
         guard let status = try? SmallFile.read("/proc/self/status"),
             let line = status.split(separator: "\n").first(where: { $0.hasPrefix("CapEff:") }),
@@ -130,7 +134,7 @@ struct IsolationProbe: Sendable {
         return mask & (1 << 21) != 0
     }
 
-    /// FNV-1a, 64 bits: short, the same in every run, and no secret.
+    /// A 64-bit FNV-1a hash in hexadecimal: short and stable, but not cryptographic.
     static func hash(of text: String) -> String {
         let number = text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         let digits = String(number, radix: 16)

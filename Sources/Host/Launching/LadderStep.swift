@@ -1,23 +1,25 @@
 import TaskModel
 
-/// One rung of the expiration ladder.
+/// One step of stopping a launch.
 enum LadderStep: Equatable, Sendable {
-    /// Write the expire frame.
+    /// Send the *expire* frame with this reason.
     case expire(Reason)
-    /// Give it this long to complete, on CLOCK_MONOTONIC.
+    /// Wait this long for the launch to complete, on CLOCK_MONOTONIC.
     case wait(Duration)
-    /// Ask the main thread where it is, for the report of the kill that follows.
+    /// Ask the main thread for its stack, for the report of the kill that follows.
     case lookAtMainThread
-    /// Kill everything that it started.
+    /// Kill all processes of the launch.
     case kill
 
-    /// How long before the kill the main thread is asked at most: its answer takes well under a millisecond,
-    /// unless the machine is busy.
+    /// How long before the kill the main thread is asked for its stack, at most.
+    ///
+    /// The answer takes less than 1 ms, unless the machine is busy.
     static let lookTime = Duration.milliseconds(100)
 
-    /// The ladder of an expiration: told once, waited for, then killed.
+    /// The steps of an expiration: one *expire* frame, the grace period, and a kill.
     ///
-    /// Its waits last as long as the grace period in all, and it always ends in a kill.
+    /// The waits add up to the grace period. If the launch completes before the end, the remaining steps are
+    /// skipped.
     static func expiration(_ reason: Reason, grace: Duration) -> [LadderStep] {
         let rest = min(lookTime, grace / 10)
         return [.expire(reason), .wait(grace - rest), .lookAtMainThread, .wait(rest), .kill]

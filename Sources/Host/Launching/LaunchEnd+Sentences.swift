@@ -1,9 +1,10 @@
 import TaskModel
 
 extension LaunchEnd {
-    /// Says why the task ended itself.
+    /// Adds the fault that the task reported before it ended itself.
     ///
-    /// It is the message of a crash; what the task completed with, and what the host killed it for, stands.
+    /// The fault becomes the message of a crash. If the task had completed, the fault is only added to the
+    /// report. If the host killed the task, the fault follows the reason in the message.
     mutating func add(_ fault: LaunchFault) {
         code = code ?? fault.code
         if completion != nil {
@@ -15,14 +16,14 @@ extension LaunchEnd {
         if !fault.details.isEmpty { report = fault.details.joined(separator: "\n") }
     }
 
-    /// The end of something whose library hung.
+    /// The end of a launch whose library did not load in time.
     static var tooSlowToLoad: LaunchEnd {
         LaunchEnd(
             outcome: .failed, reason: .loadFailed,
             message: "did not load within \(LaunchLife.loadDeadline.shortText)")
     }
 
-    /// The end of something whose library could not be loaded, or crashed then.
+    /// The end of a launch whose library could not be loaded, or crashed while it was loaded.
     static func failedLoad(_ finding: String, _ status: ExitStatus?) -> LaunchEnd {
         guard let signal = status?.signal else {
             var end = LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding)
@@ -39,13 +40,13 @@ extension LaunchEnd {
 }
 
 extension Duration {
-    /// Seconds with one digit behind the point, rounded: `48.0`.
+    /// Seconds with one decimal, rounded: `48.0`.
     var tenthsText: String {
         let tenths = (wholeMilliseconds + 50) / 100
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    /// `5 s`, `0.5 s`.
+    /// Seconds with at most one decimal, rounded down: `5 s`, `0.5 s`.
     var shortText: String {
         let tenths = wholeMilliseconds / 100
         return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"

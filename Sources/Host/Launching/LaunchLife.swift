@@ -1,104 +1,105 @@
 import TaskModel
 
-/// The life of one launch as a pure machine: what happened goes in, what is to be done comes out.
+/// The state machine of one launch: events go in, and the actions to perform come out.
 ///
-/// It decides the outcome by the table of semantics, section 3. It reads no clock and does no I/O; its owner
-/// performs the actions and feeds back what came of them. Every stage takes every event.
+/// It decides the outcome as Documentation/Outcomes.md describes. It reads no clock and performs no I/O: its
+/// owner performs the actions and reports their results as events. It accepts every event in every stage.
 struct LaunchLife: Equatable, Sendable {
-    /// Where it is.
+    /// The stage of the launch.
     enum Stage: Equatable, Sendable, CaseIterable {
-        /// Waits for its template to load.
+        /// The launch waits until its template has loaded.
         case waiting
-        /// Asked of the launcher, with what it is to read at its start.
+        /// The launcher was asked for a process; the frames for its start have been sent.
         case spawning
-        /// Its process exists and loads.
+        /// The process exists, and gets ready to call the handler.
         case starting
-        /// Its handler runs.
+        /// The handler runs.
         case running
-        /// The expire frame was written; grace runs.
+        /// The *expire* frame was sent, and the grace period runs.
         case expiring
-        /// It has completed and may still tidy up.
+        /// The task has completed, and may still clean up.
         case completed
-        /// A kill was sent; only its end is awaited.
+        /// A kill was sent, and the end of the processes is awaited.
         case killing
-        /// Over.
+        /// The launch has ended.
         case ended
     }
 
-    /// What can happen to it.
+    /// An event in the life of a launch.
     enum Event: Equatable, Sendable {
-        /// Its template is loaded, or it needs none.
+        /// The template is loaded.
         case templateReady
-        /// Its template could not load, or died loading.
+        /// The template could not load its library, or ended while loading.
         case templateFailed(finding: String, status: ExitStatus?)
-        /// Loading took too long.
+        /// The library did not load in time.
         case loadDeadlinePassed
-        /// Its process exists.
+        /// The process exists.
         case spawned
-        /// Its process could not be made.
+        /// The launcher could not create the process.
         case spawnFailed(finding: String)
-        /// The *ready* frame.
+        /// The task sent the *ready* frame.
         case ready
-        /// The *load failed* frame.
+        /// The task sent the *load failed* frame.
         case loadFailed(finding: String)
-        /// The *done* frame.
+        /// The task sent the *done* frame.
         case done(success: Bool, message: String?, isUnstarted: Bool, isDeaf: Bool = false)
-        /// The *fault* frame.
+        /// The task sent the *fault* frame.
         case fault(LaunchFault)
-        /// The host wants it to stop; the note has the numbers that decided.
+        /// The host wants the launch to stop; the note contains the numbers behind the reason.
         case expire(Reason, note: String? = nil)
         /// The grace period is over.
         case graceEnded
-        /// The time after completion is over.
+        /// The time for cleaning up after completion is over.
         case tidyingEnded
-        /// The host wants it dead.
+        /// The host wants the launch to be killed.
         case kill(Reason, message: String)
-        /// It broke the protocol.
+        /// The task violated the protocol.
         case violation(finding: String, code: UInt32?)
-        /// Its process was reaped, its group is empty and its pipes are read to the end; how the kernel
-        /// killed in it for want of memory.
+        /// The process ended, its group is empty, and its pipes were read to the end.
+        ///
+        /// `outOfMemory` explains the kill if the kernel killed a process for lack of memory.
         case exited(ExitStatus, leftovers: Int, outOfMemory: String? = nil)
-        /// Its processes do not die.
+        /// Processes of the launch still exist 5 s after the kill.
         case unkillable
-        /// The launcher died; its group has been emptied.
+        /// The launcher died, and the launch's group was emptied.
         case launcherDied(message: String)
     }
 
-    /// What its owner has to do.
+    /// An action that the owner must perform.
     enum Action: Equatable, Sendable {
-        /// Find it a template again.
+        /// Find a template for the launch again.
         case prepare
-        /// Ask the launcher for its process.
+        /// Ask the launcher for a process.
         case spawn
-        /// Hold it to the load deadline.
+        /// Start the load deadline.
         case awaitReady
-        /// The handler runs: tell, and start the monitors.
+        /// The handler starts: report it, and start the monitors.
         case beginRun
-        /// Climb this ladder.
+        /// Perform these steps in order.
         case climb([LadderStep])
-        /// Let it tidy up for a bounded time.
+        /// Start the time limit for cleaning up after completion.
         case awaitExit
-        /// Kill everything that it started.
+        /// Kill all processes of the launch.
         case kill
-        /// It is over.
+        /// The launch has ended; report it.
         case end(LaunchEnd)
     }
 
-    /// Apple's code of a task that was killed after a deadline.
+    /// Apple's exception code for a task that was killed at a deadline.
     static let deadlineCode: UInt32 = 0x8bad_f00d
-    /// How long a library may take to load, constructors and entry together.
+    /// The time limit for loading a library, including its constructors and entry function.
     static let loadDeadline = Duration.seconds(5)
     private static let unstarted = "it had not started yet"
 
     private(set) var stage = Stage.waiting
-    /// The reason of the expiration that was asked for.
+    /// The reason of the present expiration; `nil` if there is none.
     private(set) var expiration: Reason?
     private var expirationNote: String?
-    /// Whether *ready* has come; an expiration may come before it.
+    /// Whether *ready* was received; an expiration can be requested before that.
     private var wasReady = false
-    /// How it ends, once that is decided; the exit only adds its status.
+    /// How the launch ends, once that is decided; the exit only adds its status.
     private var verdict: LaunchEnd?
-    /// Why it says that it ends itself.
+    /// The fault that the task reported before it ended itself.
     private var fault: LaunchFault?
     private var isUnkillable = false
     private var hasTriesLeft = true
@@ -108,7 +109,7 @@ struct LaunchLife: Equatable, Sendable {
         self.grace = grace
     }
 
-    /// Takes an event; returns what to do, in order.
+    /// Handles an event; returns the actions to perform, in order.
     mutating func handle(_ event: Event) -> [Action] {
         switch stage {
         case .waiting: handleWaiting(event)
@@ -155,7 +156,8 @@ struct LaunchLife: Equatable, Sendable {
             return [.awaitReady, .climb(LadderStep.expiration(expiration, grace: grace))]
         case .spawnFailed(let finding):
             if let expiration { return end(.stopped(expiration, message: Self.unstarted)) }
-            // Its template may have been killed in the meantime: a new one gets one try.
+            // The template may have been killed in the meantime, so the launch tries once more with a new
+            // one.
             guard hasTriesLeft else {
                 return end(LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
             }
@@ -163,8 +165,8 @@ struct LaunchLife: Equatable, Sendable {
             stage = .waiting
             return [.prepare]
         case .expire(let reason, let note):
-            // Its handler may run already, of which the launcher's answer tells: then it is told as any
-            // other.
+            // The handler may be running already; this becomes known with the launcher's answer. Then the
+            // expiration is sent to the task as usual.
             guard expiration == nil else { return [] }
             expiration = reason
             expirationNote = note
@@ -177,7 +179,7 @@ struct LaunchLife: Equatable, Sendable {
             return end(LaunchEnd(outcome: .lost, reason: .launcherDied, message: message))
         case .templateReady, .templateFailed, .loadDeadlinePassed, .ready, .loadFailed, .done, .fault,
             .graceEnded, .tidyingEnded, .violation, .unkillable:
-            // The launcher answers the spawn itself, whatever becomes of the template.
+            // The launcher answers the spawn request in any case, even if the template has ended.
             return []
         }
     }
@@ -202,7 +204,8 @@ struct LaunchLife: Equatable, Sendable {
             guard wasReady || isUnstarted else { return violation("it completed before it was ready", nil) }
             verdict = completed(success, message, isUnstarted)
             verdict?.completion = isUnstarted ? nil : success
-            // Apple's rule: an expiration that nothing listens to completes the task, without success.
+            // Apple's rule: if a task does not listen for its expiration, the expiration completes it
+            // unsuccessfully.
             verdict?.neverListened = isUnstarted && isDeaf && wasReady
             stage = .completed
             return [.awaitExit]
@@ -245,15 +248,15 @@ struct LaunchLife: Equatable, Sendable {
         case .exited(let status, let leftovers, let outOfMemory):
             return exited(status, leftovers, outOfMemory)
         case .spawnFailed(let finding):
-            // It was to be killed while it was asked for, and never came to be.
+            // The launch was killed while it was being spawned, and its process was never created.
             return end(verdict ?? LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding))
         case .tidyingEnded, .kill:
             guard stage == .completed else { return [] }
-            // What it said stands; only its remains are removed.
+            // The outcome of the completion is kept; only the remaining processes are killed.
             stage = .killing
             return [.kill]
         case .spawned:
-            // The kill was sent before the process existed.
+            // The kill was sent before the process existed, so it is sent again.
             return stage == .killing ? [.kill] : []
         case .fault(let said):
             if stage == .completed { fault = fault ?? said }
@@ -267,7 +270,7 @@ struct LaunchLife: Equatable, Sendable {
         case .templateReady, .templateFailed, .loadDeadlinePassed, .ready, .loadFailed, .done, .expire,
             .graceEnded,
             .violation:
-            // After completion its frames no longer matter, and while it is killed neither.
+            // After completion or during a kill, these events have no effect.
             return []
         }
     }
@@ -302,7 +305,7 @@ struct LaunchLife: Equatable, Sendable {
             expiration, message: noted(isUnstarted ? message ?? "it has no expiration handler" : message))
     }
 
-    /// The note of the expiration before what else there is to say.
+    /// The note of the expiration, followed by the message.
     private func noted(_ message: String?) -> String? {
         let parts = [expirationNote, message].compactMap(\.self)
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
@@ -322,7 +325,7 @@ struct LaunchLife: Equatable, Sendable {
         return end(result)
     }
 
-    /// The end of a process that has neither completed nor been killed by the host.
+    /// The end of a process that had not completed and that the host had not killed.
     private func undecided(_ status: ExitStatus, _ outOfMemory: String?) -> LaunchEnd {
         if let signal = status.signal {
             if signal == ExitStatus.killSignal, let outOfMemory {

@@ -1,11 +1,11 @@
 import TaskModel
 
 extension LaunchOrder {
-    /// The environment of its template: for a library, the bundle's own directory is the home.
+    /// The environment of the template; for a library, the home directory is the bundle's data directory.
     ///
-    /// Set when the template is executed, because libraries read it while they are loaded: CoreFoundation
-    /// copies these variables then, and looks for no later value. A `call:` keeps the home of the host's
-    /// user.
+    /// The template gets this environment when it is executed, because libraries read it while they are
+    /// loaded. For example, CoreFoundation copies these variables then, and ignores later changes. A `call:`
+    /// keeps the home directory of the host's user.
     var templateEnvironment: [String] {
         guard libraryPath != nil else { return environment }
         let homes = [

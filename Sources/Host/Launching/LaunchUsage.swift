@@ -1,11 +1,11 @@
 public import TaskModel
 
-/// What a launch has used so far, with everything that it started.
+/// The resources that a launch and all its processes have used so far.
 public struct LaunchUsage: Sendable, Equatable {
-    /// CPU time.
+    /// The CPU time of all processes.
     public var cpuTime: Duration
-    /// Whether ``cpuTime`` may be too low, for want of a cgroup.
+    /// Whether ``cpuTime`` may be too low, because the launch has no cgroup.
     public var cpuIsLowerBound: Bool
-    /// The most resident memory that was seen; `nil` before the first look.
+    /// The greatest resident memory that was measured; `nil` before the first measurement.
     public var peakMemory: ByteCount?
 }

@@ -2,9 +2,9 @@ import LinuxSystem
 import NIOCore
 import TaskModel
 
-/// Launches that stop before their handler for a debugger.
+/// Launches under `--debug`, which stop before their handler and wait for a debugger.
 extension LauncherCore {
-    /// Holds a launch from the stop before its handler, and looks at it until it ends.
+    /// Pauses a launch before its handler, and examines its processes once a second until it ends.
     func beginHold(_ launch: RunningLaunch) {
         guard launch.order.debug, launch.hold == nil else { return }
         launch.hold = DebugHold()

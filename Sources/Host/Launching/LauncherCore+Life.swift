@@ -3,9 +3,9 @@ import NIOCore
 import RunnerWire
 import TaskModel
 
-/// The life of the launcher itself: it may die and be replaced, and ends with the host.
+/// The launcher process itself: its start, its death and its end with the host.
 extension LauncherCore {
-    /// A launcher has said hello.
+    /// Handles the connection of a new launcher, which has sent *hello*.
     func connected(_ link: LauncherLink) {
         self.link = link
         if isShuttingDown {
@@ -18,7 +18,7 @@ extension LauncherCore {
         }
     }
 
-    /// The launcher is gone: what ran is emptied off the loop, then reported as lost.
+    /// Handles the end of the launcher: kills all tasks on another thread, and then reports them as lost.
     func disconnected(_ message: String) {
         link = nil
         book.removeAll()
@@ -47,7 +47,7 @@ extension LauncherCore {
     }
 
     private func swept(_ running: [RunningLaunch], _ message: String) {
-        // The sweep removed the pool's directories.
+        // Killing removed the directories of the groups, so the pool starts again.
         if let base = groups?.base { groups = try? GroupPool(base: base) }
         for launch in running.sorted(by: { $0.number < $1.number }) {
             launch.group = nil
@@ -61,7 +61,7 @@ extension LauncherCore {
         }
     }
 
-    /// There is no launcher for now: what waits for one ends, and may be tried again later.
+    /// Ends all launches as lost, because no launcher can be started at present.
     func reportUnavailable(_ message: String) {
         if !isShuttingDown { tell(.launcherUnavailable(message: message)) }
         loseLaunches(message)
@@ -73,7 +73,7 @@ extension LauncherCore {
         }
     }
 
-    /// Lets the launcher drain and end.
+    /// Closes the connection, upon which the launcher ends its tasks and then itself.
     func shutDown() {
         isShuttingDown = true
         guard let link else {

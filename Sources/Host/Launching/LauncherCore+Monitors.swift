@@ -2,9 +2,9 @@ import LinuxSystem
 import NIOCore
 import TaskModel
 
-/// CPU and memory of running launches.
+/// Monitors the CPU time and memory of running launches.
 extension LauncherCore {
-    /// How often memory is looked at where no controller limits it.
+    /// How often memory is measured if the kernel does not enforce the limit.
     static let memoryInterval = Duration.seconds(1)
 
     /// Sets the timers of the next looks at a launch.
@@ -56,16 +56,22 @@ extension LauncherCore {
         }
     }
 
+    /// What a launch that has a process has used; `nil` if there is none of this number.
+    func usage(of id: LaunchID) -> LaunchUsage? { find(id).flatMap(usage(of:)) }
+
     /// What every launch that has a process has used.
     func usage() -> [LaunchID: LaunchUsage] {
         var result: [LaunchID: LaunchUsage] = [:]
-        for launch in launches.values where launch.pid != nil {
-            let (cpuTime, isLowerBound) = launch.cpuTime()
-            result[launch.id] = LaunchUsage(
-                cpuTime: cpuTime, cpuIsLowerBound: isLowerBound,
-                peakMemory: launch.peakResident > 0 ? ByteCount(bytes: launch.peakResident) : nil)
-        }
+        for launch in launches.values { result[launch.id] = usage(of: launch) }
         return result
+    }
+
+    private func usage(of launch: RunningLaunch) -> LaunchUsage? {
+        guard launch.pid != nil else { return nil }
+        let (cpuTime, isLowerBound) = launch.cpuTime()
+        return LaunchUsage(
+            cpuTime: cpuTime, cpuIsLowerBound: isLowerBound,
+            peakMemory: launch.peakResident > 0 ? ByteCount(bytes: launch.peakResident) : nil)
     }
 
     /// Relaxes (`nil`) or restores a CPU limit; the window starts afresh.
@@ -81,7 +87,7 @@ extension LauncherCore {
         launch.setWeight(priority.cpuWeight)
     }
 
-    /// Starts the window afresh under the limit that holds now: none while a debugger holds the launch.
+    /// Starts a new window with the limit that applies now: none while a debugger holds the launch.
     func putLimitIntoForce(_ launch: RunningLaunch) {
         let limit = launch.hold?.isHeld == true ? nil : launch.cpuLimit
         launch.monitor?.setLimit(limit, at: moments.now().monotonic, usage: launch.cpuTime().0)

@@ -3,7 +3,7 @@ import NIOCore
 import RunnerWire
 import TaskModel
 
-/// The processes of launches, from the spawn to the end of the last one.
+/// The processes of launches, from the request to spawn to the end of the last process.
 extension LauncherCore {
     func spawn(_ launch: RunningLaunch) {
         guard let id = launch.template, let template = book.templates[id] else {
@@ -22,7 +22,7 @@ extension LauncherCore {
                     throw error
                 }
             }
-            // A second try is a new process with new pipes.
+            // The second attempt has a new process with new pipes, so the frames start again.
             launch.encoder = FrameEncoder()
             let control = ControlPipe(on: loop)
             launch.control = control
@@ -56,10 +56,10 @@ extension LauncherCore {
                 message.template, message.finding, message.waitStatus.map(ExitStatus.init(waitStatus:)))
         case .spawnFailed(let message):
             guard let launch = launches[message.launch] else { return }
-            // A template that can't clone any more is of no use to the next launch either.
+            // The template can't clone any more, so the next launch needs a new one.
             if let id = launch.template, book.templates[id]?.isReady == true { retireTemplate(id) }
-            // The launcher killed what might have come into its group untold: who is cloned into it next
-            // would be too.
+            // The launcher may have killed a process in this group without reporting it. Every process that
+            // is later cloned into such a group is killed, too.
             if let group = launch.group {
                 groups?.discard(group)
                 launch.group = nil
@@ -94,7 +94,7 @@ extension LauncherCore {
         let now = moments.now()
         launch.handlerIsBelow = isolation == .pidNamespace
         if launch.order.debug, launch.handlerIsBelow, let handler = launch.handlerProcess {
-            // A debugger wants the handler, not the init of its namespace.
+            // A debugger needs the handler's process, and not the init process of its PID namespace.
             tell(.started(launch.id, pid: handler))
         }
         tell(.ready(launch.id, at: now))
@@ -116,8 +116,8 @@ extension LauncherCore {
             concludeExit(launch)
             return
         }
-        // Its group is empty, so all its ends of the pipes are closed: this only bounds a leak of another
-        // else.
+        // The group is empty, so no process of the launch has the pipes open. The timer is for the case that
+        // an unrelated process got a copy of them.
         launch.closingTimer = after(.seconds(2)) { [self] in
             launch.channels.forEach { $0.close(promise: nil) }
             launch.openPipes = 0

@@ -2,30 +2,32 @@ import NIOCore
 import RunnerWire
 import TaskModel
 
-/// What tasks write: reports, output, and what holds it within bounds.
+/// Reads what tasks send and print, and enforces limits on its amount.
 extension LauncherCore {
-    /// How often progress and checkpoints of one launch are reported at most.
+    /// The shortest time between two reports of the progress or checkpoint of one launch.
     static let newsInterval = Duration.milliseconds(50)
-    /// The most bytes that one launch may log; more is counted.
+    /// The number of bytes that one launch may log; the bytes beyond it are dropped and counted.
     static let maximumLogged = 1 << 20
-    /// The most questions of one launch that wait for an answer.
+    /// The number of calls of one launch that may wait for an answer.
     static let maximumCalls = 1024
-    /// The most assertions at once; Apple's code of an end for more is 0xbada5e47.
+    /// The number of assertions that one launch may hold; more end it with Apple's code 0xbada5e47.
     static let maximumAssertions = 1000
-    /// The most begins and ends of assertions of one launch.
+    /// How many times one launch may begin and end assertions.
     static let maximumAssertionFrames = 200_000
-    /// The most bytes that a task leaves unread before it counts as broken.
+    /// How many bytes a task may leave unread before it is killed for violating the protocol.
     static let maximumUnread = 1 << 20
-    /// How long a process may go on after it closed its report pipe without completing.
+    /// How long a process may continue after it closed its report pipe without completing.
     static let closedReportTime = Duration.seconds(1)
 
-    /// How long what a task prints may wait for its *ready*: a library's constructor may fill a pipe before.
+    /// How long the output stays unread before *ready*.
+    ///
+    /// It is then read without waiting for *ready*, because a library's constructors could fill the pipe.
     static let outputDelay = Duration.milliseconds(20)
 
-    /// Starts to read a task's pipes: its reports now, what it prints when it is ready.
+    /// Starts to read a task's report pipe, and prepares reading of its output.
     ///
-    /// A channel takes as long to make as the task needs to get ready, and *ready* is what the launch waits
-    /// for.
+    /// The output is read after *ready*, or after ``outputDelay``. To create a channel takes as long as the
+    /// task needs to get ready, and creating more would delay *ready*.
     func open(_ launch: RunningLaunch, report: CInt, stdout: CInt, stderr: CInt) {
         launch.openPipes = 3
         launch.isReportOpen = true
@@ -39,7 +41,7 @@ extension LauncherCore {
         launch.outputTimer = after(Self.outputDelay) { [self] in openOutput(launch) }
     }
 
-    /// Starts to read what a task prints, unless that is done.
+    /// Starts to read the task's output, unless it is being read already.
     func openOutput(_ launch: RunningLaunch) {
         launch.outputTimer?.cancel()
         launch.outputTimer = nil
@@ -80,19 +82,20 @@ extension LauncherCore {
     private func reportEnded(_ launch: RunningLaunch) {
         launch.isReportOpen = false
         if launch.listens, launch.life.stage != .completed, launch.exit == nil {
-            // Most often it has ended; only one that goes on has broken the protocol.
+            // The process has probably ended. If it continues, it has violated the protocol.
             let place = launch.decoder.isInsideFrame ? " inside a frame" : ""
             launch.closingTimer = after(Self.closedReportTime) { [self] in
                 guard launch.exit == nil else { return }
                 handle(
-                    .violation(finding: "it closed its report pipe\(place) and went on", code: nil), launch)
+                    .violation(finding: "it closed its report pipe\(place) but kept running", code: nil),
+                    launch)
             }
         }
         pipeEnded(launch)
     }
 
     private func reported(_ bytes: UnsafeRawBufferPointer, _ launch: RunningLaunch) {
-        // After a violation nothing of it means anything.
+        // After a violation, all further frames are ignored.
         guard launch.listens else { return }
         do throws(WireError) {
             try launch.decoder.consume(bytes) { kind, body throws(WireError) in
@@ -165,7 +168,7 @@ extension LauncherCore {
         let size =
             message.message.utf8.count + (message.subsystem?.utf8.count ?? 0)
             + (message.category?.utf8.count ?? 0)
-        // An empty line costs something too.
+        // Each line counts 16 bytes more, so that empty lines are limited, too.
         launch.loggedBytes += size + 16
         guard launch.loggedBytes <= Self.maximumLogged else {
             launch.droppedLogs += size
@@ -233,7 +236,7 @@ extension LauncherCore {
         tell(.cancel(launch.id, call: message.call, identifier))
     }
 
-    /// The identifier of a question; one that is not valid is refused here.
+    /// Parses the identifier of a call; refuses the call if the identifier is not valid.
     private func identifier(_ text: String, call: UInt64, _ launch: RunningLaunch) -> TaskIdentifier? {
         do {
             return try TaskIdentifier(text)
@@ -274,7 +277,8 @@ extension LauncherCore {
         do {
             control.send(try launch.encoder.encode(message))
         } catch {
-            // More pending requests than a frame holds: said instead of cut.
+            // The pending requests do not fit in a frame, so the call is refused instead of sending some of
+            // them.
             let refusal = ReplyMessage(call: call, error: 64, text: error.finding)
             if let frame = try? launch.encoder.encode(refusal) { control.send(frame) }
         }
@@ -308,7 +312,8 @@ extension LauncherCore {
 
     // MARK: News
 
-    /// Reports at once what is new, unless that was done less than the interval ago.
+    /// Reports new progress, title or checkpoint: immediately, or when the interval since the last report is
+    /// over.
     private func scheduleNews(_ launch: RunningLaunch) {
         guard launch.newsTimer == nil else { return }
         tellNews(launch)

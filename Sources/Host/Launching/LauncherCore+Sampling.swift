@@ -2,9 +2,9 @@ import LinuxSystem
 import RunnerWire
 import TaskModel
 
-/// Where a launch that has spent half of its CPU quota spends it.
+/// Finds out what a launch does that has used half of its CPU quota.
 extension LauncherCore {
-    /// Looks at what each thread has used, and asks the heaviest where it is.
+    /// Measures the CPU time of all threads, and asks the one that used the most for its stack.
     func sampleThreads(of launch: RunningLaunch) {
         var sampling = launch.sampling ?? CPUSampling()
         if let thread = sampling.look(at: ThreadUse.all(of: launch.processes)),
@@ -20,7 +20,7 @@ extension LauncherCore {
         launch.sampling = sampling
     }
 
-    /// Asks the main thread of a launch that is about to be killed where it is.
+    /// Asks the main thread of a launch for its stack, shortly before the launch is killed.
     func askMainThread(of launch: RunningLaunch) {
         guard launch.life.stage == .expiring, let process = launch.handlerProcess,
             let frame = try? launch.encoder.encode(SampleMessage(thread: SampleMessage.mainThread))
@@ -29,7 +29,7 @@ extension LauncherCore {
         launch.control?.send(frame)
     }
 
-    /// A stack has come; one that was not asked for is worth nothing.
+    /// Stores a stack that arrived; one that the host did not ask for is ignored.
     func took(_ message: StackMessage, _ launch: RunningLaunch) {
         if message.thread == SampleMessage.mainThread {
             launch.mainThread?.addresses = message.addresses
@@ -39,7 +39,8 @@ extension LauncherCore {
         launch.sampling?.took(message, ofThread: thread)
     }
 
-    /// The report of a launch that spent its CPU quota, or was killed at its deadline; `nil` for any other.
+    /// The report of a launch that used up its CPU quota or was killed at its deadline; `nil` for other
+    /// launches.
     func report(of launch: RunningLaunch, _ end: LaunchEnd) -> String? {
         var lines: [String] = []
         if launch.life.expiration == .cpuLimit, let head = launch.limitReport {

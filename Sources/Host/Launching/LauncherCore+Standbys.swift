@@ -3,16 +3,16 @@ import NIOCore
 import RunnerWire
 import TaskModel
 
-/// What a group has used before a launch is in it.
+/// The resource use that a cgroup had counted before a launch entered it.
 struct GroupCount {
-    /// Reads the group's CPU time.
+    /// Reads the CPU time of the group.
     let clock: ControlGroupClock
-    /// CPU time.
+    /// The CPU time of the group so far.
     let usage: Duration
-    /// Kills and the peak; `nil` where the memory controller is not delegated.
+    /// The number of kills and the peak of memory so far; `nil` if the memory controller is not delegated.
     let memory: MemoryEvents?
 
-    /// Counts now.
+    /// Reads the counts of a group.
     init(of group: ControlGroup) throws(SystemCallError) {
         clock = try ControlGroupClock(of: group)
         usage = clock.usage() ?? .zero
@@ -20,30 +20,32 @@ struct GroupCount {
     }
 }
 
-/// A task that is made, isolated and waiting before its launch is known.
+/// A standby: a task that is created and isolated before its launch is known, and then waits for it.
 struct Standby {
-    /// Where it waits; the launch that is spawned into it takes it.
+    /// The cgroup of the task, which becomes that of the launch.
     let group: ControlGroup
-    /// Whether it may start processes: it waits for launches that may too.
+    /// Whether the task may start processes; it can only be used for launches with the same permission.
     let subprocesses: Bool
-    /// What its group had used when it was there; `nil` while it is made.
+    /// The counts of the group when the task was ready; `nil` while the task is being created.
     var count: GroupCount?
-    /// The launch that came while it was made.
+    /// The launch that waits for the task to be created; `nil` if there is none.
     var waiter: LaunchID?
 }
 
-/// Standbys: one for each template whose tasks have cgroups, made while the launch before it runs.
+/// Creates and uses standbys: at most one for each template, and only if tasks have cgroups.
 ///
-/// Documentation/Decisions/0005-a-task-stands-by.md.
+/// See Documentation/Decisions/0005-a-task-stands-by.md.
 extension LauncherCore {
-    /// How long a handler runs before the next one's task is made, unless it completes sooner: cloning takes
-    /// a core from it.
+    /// How long a handler runs before a standby for the next launch is created.
+    ///
+    /// The delay keeps the clone from taking a core from the handler. If the handler completes sooner, the
+    /// standby is created then.
     static let standbyDelay = Duration.milliseconds(1)
 
-    /// Finds the standby that a launch can use.
+    /// Lets a launch use the standby of its template, if one is ready or being created.
     ///
-    /// - Returns: Whether the launch must wait for one that is being made: sooner there than another clone,
-    ///   for which the template would have to end that one first.
+    /// - Returns: Whether the launch must wait. It waits while the standby is being created, because the
+    ///   template would have to finish that clone before it could begin another one.
     func awaitsStandby(_ launch: RunningLaunch, of id: UInt64) -> Bool {
         guard let standby = standbys[id], standby.subprocesses == launch.order.subprocesses,
             !launch.order.fresh
@@ -58,7 +60,7 @@ extension LauncherCore {
         return true
     }
 
-    /// Asks for the next launch's task, once for each launch at most.
+    /// Asks the launcher for a standby for the next launch; each launch does so at most once.
     func makeStandby(after launch: RunningLaunch) {
         launch.standbyTimer?.cancel()
         launch.standbyTimer = nil
@@ -66,7 +68,7 @@ extension LauncherCore {
             template.isCloneable, !launch.order.fresh, standbys[id] == nil,
             !templatesWithoutStandby.contains(id), !isShuttingDown, var pool = groups
         else { return }
-        // Without a standby every launch is cloned when it comes: nothing is lost but time.
+        // If this fails, the only cost is time: the next launch is cloned when it is requested.
         guard let group = try? pool.acquire() else { return }
         groups = pool
         let standby = Standby(group: group, subprocesses: launch.order.subprocesses)
@@ -75,7 +77,7 @@ extension LauncherCore {
         if (try? send(message)) != nil { standbys[id] = standby } else { groups?.release(group) }
     }
 
-    /// The launcher has made one, or says why not.
+    /// Handles the launcher's answer: the standby is ready, or could not be created.
     func prepared(_ message: PreparedMessage) {
         guard var standby = standbys[message.template] else { return }
         let waiter = standby.waiter.flatMap(find)
@@ -92,12 +94,12 @@ extension LauncherCore {
         if waiter.life.stage == .spawning, waiter.life.expiration == nil {
             spawn(waiter)
         } else {
-            // It was asked to stop while it waited: nothing of it starts any more.
+            // The launch was asked to stop while it waited, so it does not start.
             handle(.spawnFailed(finding: "it was stopped before it started"), waiter)
         }
     }
 
-    /// Its template has gone, and it with it.
+    /// Removes the standby of a template that has ended, because the standby ends with it.
     func removeStandby(of id: UInt64) {
         templatesWithoutStandby.remove(id)
         guard let standby = standbys.removeValue(forKey: id) else { return }

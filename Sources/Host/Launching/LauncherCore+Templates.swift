@@ -3,7 +3,7 @@ import NIOCore
 import RunnerWire
 import TaskModel
 
-/// Templates: started when the first launch needs one, and retired.
+/// Starts a template when the first launch needs it, and retires it later.
 extension LauncherCore {
     func prepare(_ launch: RunningLaunch) {
         let key = TemplateKey(launch.order)
@@ -15,7 +15,7 @@ extension LauncherCore {
             launch.template = id
         case .start(let id):
             launch.template = id
-            // It is spawned from its settings without ever being loaded as a template.
+            // The launch waits until its template has loaded or failed.
             startTemplate(id, launch.order)
         }
     }
@@ -60,7 +60,7 @@ extension LauncherCore {
         }
     }
 
-    /// Forgets a template; returns the launches that waited for it.
+    /// Removes a template; returns the launches that waited for it.
     func removeTemplate(_ id: UInt64) -> [RunningLaunch] {
         templateUses[id] = nil
         idleTimers.removeValue(forKey: id)?.cancel()
@@ -70,14 +70,14 @@ extension LauncherCore {
         return left
     }
 
-    /// Ends the templates of a bundle, or all; their running tasks go on.
+    /// Ends the loaded templates of one bundle, or of all with `nil`; their running tasks continue.
     func retire(_ bundle: BundleIdentifier?) {
         for id in book.ready(of: bundle) { retireTemplate(id) }
     }
 
     func retireTemplate(_ id: UInt64) {
         try? send(RetireMessage(template: id))
-        // Who waits for it can't be: only loaded ones are retired.
+        // Only loaded templates are retired, so the launches here waited for a standby.
         for launch in removeTemplate(id) {
             handle(.spawnFailed(finding: "the process that holds its plugin is being replaced"), launch)
         }
@@ -85,13 +85,13 @@ extension LauncherCore {
 
     // MARK: Idle templates
 
-    /// Notes that a loaded template is used; one that is unused for long is retired.
+    /// Records that a loaded template is used now; a template that is unused for too long is retired.
     func templateUsed(_ id: UInt64) {
         templateUses[id] = moments.now().monotonic
         if idleTimers[id] == nil { lookAtIdleTemplate(id, after: templateIdleTime) }
     }
 
-    /// One look per idle time, however often it is used; none for a template that is gone.
+    /// Checks the template when it could be idle; there is one timer per template, however often it is used.
     private func lookAtIdleTemplate(_ id: UInt64, after time: Duration) {
         idleTimers[id] = after(time) { [self] in
             guard let use = templateUses[id] else { return }

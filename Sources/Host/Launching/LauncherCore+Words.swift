@@ -1,18 +1,20 @@
 import RunnerWire
 import TaskModel
 
-/// What tasks learn about the machine, and what they say to their authors.
+/// Sends conditions to tasks, and receives their advice and faults.
 extension LauncherCore {
-    /// The most words for its author that one launch may give; more are dropped, and the first that is says
-    /// so.
+    /// How many pieces of advice for its author one launch may give.
+    ///
+    /// The others are dropped; the first dropped one is logged as a warning.
     static let maximumAdvice = 100
 
-    /// Sends a launch the conditions of the machine, unless it knows; one that was given nothing at its start
-    /// is told nothing.
+    /// Sends the machine's conditions to a launch, unless it already has the same ones.
+    ///
+    /// A launch that got no conditions at its start never gets any.
     func setConditions(_ id: LaunchID, _ conditions: HandlerConditions) {
         guard let launch = find(id), let before = launch.conditions, before != conditions else { return }
         launch.conditions = conditions
-        // One that has not been asked for gets the newest with its start.
+        // A launch that has not been spawned yet gets the newest conditions with its start.
         guard launch.listens || launch.life.stage == .spawning, let control = launch.control,
             control.waitingBytes <= Self.maximumUnread,
             let frame = try? launch.encoder.encode(ConditionsMessage(conditions))

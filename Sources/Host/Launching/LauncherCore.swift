@@ -3,9 +3,9 @@ import NIOCore
 import RunnerWire
 import TaskModel
 
-/// Performs what ``LaunchLife``, ``TemplateBook`` and ``CPUMonitor`` decide.
+/// Performs the actions that ``LaunchLife``, ``TemplateBook`` and ``CPUMonitor`` decide.
 ///
-/// Confined to one event loop.
+/// All methods run on one event loop.
 final class LauncherCore: @unchecked Sendable {
     // Unchecked: everything is touched on `loop` only.
     let loop: any EventLoop
@@ -13,7 +13,7 @@ final class LauncherCore: @unchecked Sendable {
     let isolation: GroupKill
     let cores = ProcessorCount.available
     let onEvent: @Sendable (LaunchEvent) -> Void
-    /// Starts another launcher after one died; called off the loop.
+    /// Starts another launcher after one died; called on the loop.
     var replaceLauncher: (@Sendable () -> Void)?
     /// Called once, when the host's shut-down is complete.
     var onEnd: (@Sendable () -> Void)?
@@ -23,15 +23,15 @@ final class LauncherCore: @unchecked Sendable {
     var launches: [UInt64: RunningLaunch] = [:]
     var book = TemplateBook()
     var templateTimers: [UInt64: Scheduled<Void>] = [:]
-    /// When each loaded template was used last, on CLOCK_MONOTONIC.
+    /// When each loaded template was last used, on CLOCK_MONOTONIC.
     var templateUses: [UInt64: Duration] = [:]
     var idleTimers: [UInt64: Scheduled<Void>] = [:]
-    /// How long an unused template stays.
+    /// How long a template that is not used stays loaded.
     let templateIdleTime: Duration
     var templateGroups: [UInt64: ControlGroup] = [:]
-    /// Tasks that wait for a launch, by their template.
+    /// The standbys, by the number of their template.
     var standbys: [UInt64: Standby] = [:]
-    /// Templates of which no standby could be made: not asked again.
+    /// Templates whose standby could not be created; they are not asked for one again.
     var templatesWithoutStandby: Set<UInt64> = []
     /// The next look at the memory of all launches; `nil` while no running one needs it.
     var memoryTimer: Scheduled<Void>?
@@ -61,7 +61,7 @@ final class LauncherCore: @unchecked Sendable {
         if try link.send(message) { retrySend() }
     }
 
-    /// The launcher's socket is full, which only a storm of launches does: try again until it is not.
+    /// Tries again every millisecond to send, because the launcher's socket is full after very many launches.
     private func retrySend() {
         guard !isRetryingSend else { return }
         isRetryingSend = true
@@ -76,7 +76,7 @@ final class LauncherCore: @unchecked Sendable {
     func launch(_ order: LaunchOrder) {
         let launch = RunningLaunch(order)
         launches[launch.number] = launch
-        // Without a launcher it waits: one that died is being replaced.
+        // Without a launcher, the launch waits for the next one, which is being started.
         if link != nil { prepare(launch) }
     }
 
@@ -90,7 +90,7 @@ final class LauncherCore: @unchecked Sendable {
 
     func find(_ id: LaunchID) -> RunningLaunch? { launches[UInt64(bitPattern: id.rawValue)] }
 
-    /// Feeds the machine and performs what it answers.
+    /// Gives an event to the launch's state machine, and performs the resulting actions.
     func handle(_ event: LaunchLife.Event, _ launch: RunningLaunch) {
         for action in launch.life.handle(event) { perform(action, launch) }
     }
@@ -113,10 +113,10 @@ final class LauncherCore: @unchecked Sendable {
         }
     }
 
-    /// How long a task may stay after completion, or after its last assertion, until it has exited.
+    /// How long a task may take to exit after its completion or, if later, its last assertion.
     static let exitTime = Duration.seconds(5)
-    /// How long a task that holds an assertion at its completion may stay: the 30 s of assertions, then
-    /// exiting.
+    /// How long a task that holds an assertion at its completion may continue: 30 s for assertions, and 5 s
+    /// to exit.
     static let assertionTime = Duration.seconds(35)
 
     func setLifeTimer(
@@ -126,7 +126,7 @@ final class LauncherCore: @unchecked Sendable {
         startLifeTimer(launch)
     }
 
-    /// Lets a launch's deadline run; while a debugger holds it, the deadline is paused.
+    /// Starts the launch's deadline, unless a debugger is attached.
     func startLifeTimer(_ launch: RunningLaunch) {
         guard launch.hold?.isTraced != true else { return }
         launch.lifeTimer.run(at: moments.now(), on: after)

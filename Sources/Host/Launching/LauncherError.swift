@@ -1,27 +1,27 @@
-/// Why launches can't be started on this machine.
+/// The reason why launches can't be started on this machine.
 public struct LauncherError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a caller can switch on.
+    /// The kind of error, for programs.
     public enum Code: String, Sendable, CaseIterable {
-        /// The isolation that was asked for is not to be had.
+        /// The wanted isolation, or any isolation, is not available.
         case isolationUnavailable
-        /// Processes of an earlier host do not die.
+        /// Processes of an earlier host do not end.
         case leftovers
         /// The launcher could not be started.
         case launcherUnavailable
-        /// The launcher speaks another version of the protocol.
+        /// The launcher uses another version of the protocol.
         case protocolVersion
     }
 
-    /// The stable code.
+    /// The stable code of the error.
     public let code: Code
-    /// What it is about: a path, a layer.
+    /// What the error is about, such as a path or a layer of isolation.
     public let subject: String
-    /// What was found.
+    /// What is wrong.
     public let finding: String
-    /// What to do.
+    /// What the user should do.
     public let remedy: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(code: Code, subject: String, finding: String, remedy: String) {
         self.code = code
         self.subject = subject
@@ -29,6 +29,6 @@ public struct LauncherError: Error, Equatable, Sendable, CustomStringConvertible
         self.remedy = remedy
     }
 
-    /// Subject, finding, remedy and code.
+    /// Subject, finding, remedy and code, in one line.
     public var description: String { "\(subject): \(finding). \(remedy). [\(code.rawValue)]" }
 }

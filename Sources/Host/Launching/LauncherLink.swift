@@ -2,19 +2,18 @@ import LinuxSystem
 import RunnerWire
 import TaskModel
 
-/// What the launcher's connection delivers, in order.
+/// An input from the connection to the launcher; inputs arrive in order.
 enum LauncherInput: Sendable {
-    /// A report with the descriptors that came with it; the receiver closes them.
+    /// A report, with the descriptors that came with it; the receiver must close them.
     case report(LauncherReport, descriptors: [CInt])
-    /// The connection or the launcher ended, and its process was reaped.
+    /// The connection was lost, and the launcher's process has been reaped.
     case ended(message: String)
 }
 
-/// One launcher process and its socket.
+/// A launcher process and the socket to it.
 ///
-/// Its thread sleeps in the kernel while the launcher has nothing to say.
-///
-/// Sending is confined to the event loop; receiving to the thread.
+/// A thread receives; it sleeps in the kernel until the launcher sends a report. Sending happens only on the
+/// event loop.
 final class LauncherLink: @unchecked Sendable {
     // Unchecked: `encoder` and `outbox` are touched on the event loop only, the rest never changes.
     private let socket: DescriptorSocket
@@ -22,12 +21,12 @@ final class LauncherLink: @unchecked Sendable {
     private var encoder = FrameEncoder()
     private var outbox: [UInt8] = []
 
-    /// The most bytes that wait for a launcher that does not read: more than 10,000 spawns.
+    /// The number of bytes that may wait if the launcher does not read: enough for 10,000 spawns.
     static let maximumOutbox = 4 << 20
 
     /// Starts a launcher.
     ///
-    /// - Throws: The system call that failed, such as `posix_spawn` of a runner that is not there.
+    /// - Throws: The failed system call's error, such as that of `posix_spawn` if the runner does not exist.
     init(runnerPath: String, lockPath: String) throws(SystemCallError) {
         let (ours, theirs) = try DescriptorSocket.pair()
         socket = ours
@@ -37,11 +36,11 @@ final class LauncherLink: @unchecked Sendable {
         ).handle
     }
 
-    /// Begins to receive; `deliver` is called on a thread of its own.
+    /// Starts to receive; `deliver` is called on another thread.
     func receive(_ deliver: @escaping @Sendable (LauncherInput) -> Void) {
         BlockingThread.start(named: "bgtask-launcher") { [socket, process] in
             let message = Self.readAll(socket, deliver)
-            // After a broken frame it may still run: it is dropped, and its tasks die with it.
+            // After a broken frame, the launcher may still run. It is then killed, and its tasks end with it.
             if !process.waitForEnd(timeoutMilliseconds: 5000) { process.kill() }
             let status = try? process.reap()
             let end =
@@ -50,18 +49,18 @@ final class LauncherLink: @unchecked Sendable {
         }
     }
 
-    /// Sends a message, or keeps it until ``flush()`` finds room.
+    /// Sends a message; if the socket is full, the message waits until ``flush()`` has room.
     ///
-    /// - Returns: Whether something waits for room.
+    /// - Returns: Whether any bytes wait.
     func send(_ message: some WireMessage) throws(WireError) -> Bool {
         outbox.append(contentsOf: try encoder.encode(message))
         return flush()
     }
 
-    /// Sends what waits; returns whether something still does.
+    /// Sends the bytes that wait; returns whether any still wait.
     func flush() -> Bool {
         while !outbox.isEmpty {
-            // An error means that the launcher is gone, of which the thread tells.
+            // An error means that the launcher has ended, which the receiving thread reports.
             guard let count = try? socket.send(outbox[...]) else { return false }
             if count == 0 { break }
             outbox.removeFirst(count)
@@ -70,7 +69,7 @@ final class LauncherLink: @unchecked Sendable {
         return !outbox.isEmpty
     }
 
-    /// Notifies the launcher that the host stops: it drains and ends.
+    /// Notifies the launcher that the host ends; the launcher then ends its tasks and itself.
     func endSending() {
         socket.endSending()
     }

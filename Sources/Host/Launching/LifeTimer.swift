@@ -1,25 +1,25 @@
 import NIOCore
 import TaskModel
 
-/// The one deadline that a launch has at a time, which can be paused.
+/// The present deadline of a launch, which can be paused; a launch has at most one deadline at a time.
 ///
-/// Confined to the event loop.
+/// All methods run on the event loop.
 struct LifeTimer {
     private var timer: Scheduled<Void>?
     private var body: (@Sendable () -> Void)?
-    /// What is left of it while it is paused, or was when it was started.
+    /// The remaining time at the last start or pause.
     private var left = Duration.zero
-    /// On CLOCK_MONOTONIC; `nil` while it is paused.
+    /// When the timer was started, on CLOCK_MONOTONIC; `nil` while it is paused.
     private var start: Duration?
 
-    /// Replaces the deadline; it does not run yet.
+    /// Replaces the deadline; ``run(at:on:)`` starts it.
     mutating func set(_ time: Duration, _ body: @escaping @Sendable () -> Void) {
         cancel()
         left = time
         self.body = body
     }
 
-    /// Lets it run, unless there is none or it runs already.
+    /// Starts or continues the deadline; does nothing without a deadline or while it runs.
     mutating func run(
         at now: Moment, on schedule: (Duration, @escaping @Sendable () -> Void) -> Scheduled<Void>
     ) {
@@ -28,7 +28,7 @@ struct LifeTimer {
         timer = schedule(left, body)
     }
 
-    /// Pauses it.
+    /// Pauses the deadline.
     mutating func pause(at now: Moment) {
         guard let start else { return }
         timer?.cancel()
@@ -37,7 +37,7 @@ struct LifeTimer {
         self.start = nil
     }
 
-    /// Ends it.
+    /// Removes the deadline.
     mutating func cancel() {
         timer?.cancel()
         timer = nil

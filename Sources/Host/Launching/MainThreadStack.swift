@@ -1,16 +1,16 @@
 import LinuxSystem
 
-/// Where the main thread of a launch was shortly before it was killed at its deadline.
+/// The stack of a launch's main thread, shortly before the launch was killed at its deadline.
 struct MainThreadStack: Sendable {
-    /// The stack that came, innermost first; empty until it has come.
+    /// The addresses of the stack, innermost first; empty until the answer has arrived.
     var addresses: [UInt64] = []
-    /// The code of the process, read while it lives.
+    /// The memory map of the process, which is read while the process exists.
     private let map: CodeMap?
 
-    /// Prepares for the answer of a process.
+    /// Reads the memory map of a process, before the process is asked for its stack.
     init(of process: Int32) { map = CodeMap(of: process) }
 
-    /// The report's lines; reads the files of the code to name functions.
+    /// The lines of the report; reads the files of the code for the names of functions.
     func lines() -> [String] {
         guard !addresses.isEmpty else {
             return ["no stack of the main thread: it did not answer in time, or blocks the signal that asks"]

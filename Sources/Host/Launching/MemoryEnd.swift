@@ -1,19 +1,18 @@
 import LinuxSystem
 import TaskModel
 
-/// The end of a launch that the kernel killed for want of memory, by what the memory controller counted in
-/// its group.
+/// Explains the end of a launch that the kernel killed for lack of memory, from the counts of its cgroup.
 enum MemoryEnd {
-    /// Why the kernel killed it; `nil` if it did not, or if nothing counts it.
+    /// Why the kernel killed the launch; `nil` if it did not, or if the memory controller is not delegated.
     ///
     /// - Parameters:
-    ///   - before: The counts when the launch got its group, which others may have used before it.
-    ///   - after: The counts at its end.
-    ///   - limit: Its memory limit.
-    /// - Returns: A sentence with the limit and, where it is known, the peak.
+    ///   - before: The counts when the launch entered the group, which earlier launches may have used.
+    ///   - after: The counts at the end of the launch.
+    ///   - limit: The memory limit of the launch.
+    /// - Returns: A sentence with the limit and, if it is known, the peak.
     static func finding(before: MemoryEvents?, after: MemoryEvents?, limit: ByteCount) -> String? {
         guard let after, after.kills > before?.kills ?? 0 else { return nil }
-        // A peak that the group had before says nothing of this launch.
+        // If the peak has not risen, it is that of an earlier launch in this group.
         let peak = after.peakBytes.flatMap { $0 > before?.peakBytes ?? 0 ? ByteCount(bytes: $0) : nil }
         let isOwnLimit = after.limitHits > before?.limitHits ?? 0
         let why =

@@ -1,19 +1,19 @@
-/// Cuts what a task prints into lines that are safe to show, within bounds.
+/// Splits the output of a task into lines that are safe to show, and limits their length and number.
 ///
-/// A line has at most 4 KiB of the task's bytes and one record is one line; per stream 1 MiB is kept, then
-/// one line says how much was dropped. Control characters, bidirectional controls and bytes that are not
-/// UTF-8 are shown as escapes.
+/// A line has at most 4 KiB of the task's bytes; longer lines are split. For each stream, 1 MiB is kept, and
+/// then one line says how many bytes were dropped. Control characters, bidirectional controls and bytes that
+/// are not UTF-8 are shown as escapes.
 struct OutputLines: Sendable {
-    /// The most bytes of one line.
+    /// The greatest length of a line, in bytes.
     static let maximumLine = 4096
-    /// The most bytes of one stream of one launch.
+    /// The number of bytes that are kept of each stream of a launch.
     static let maximumTotal = 1 << 20
 
     private var line: [UInt8] = []
     private var taken = 0
     private var dropped = 0
 
-    /// Takes the next bytes; hands over each line that they complete.
+    /// Adds bytes, and passes on each line that they complete.
     mutating func take(_ bytes: UnsafeRawBufferPointer, _ receive: (String) -> Void) {
         let kept = bytes.prefix(max(0, Self.maximumTotal - taken))
         taken += kept.count
@@ -28,7 +28,7 @@ struct OutputLines: Sendable {
         }
     }
 
-    /// Hands over what is left at the stream's end, and what was dropped.
+    /// Passes on the unfinished last line, and the number of dropped bytes.
     mutating func finish(_ receive: (String) -> Void) {
         if !line.isEmpty { flush(receive) }
         if dropped > 0 { receive("truncated \(dropped) bytes") }
@@ -40,12 +40,12 @@ struct OutputLines: Sendable {
         line.removeAll(keepingCapacity: true)
     }
 
-    /// The same for a text that is UTF-8 already.
+    /// The text with control characters and invisible characters shown as escapes.
     static func harmless(_ text: String) -> String { harmless(Array(text.utf8)) }
 
-    /// The text with everything that a terminal could obey shown as an escape.
+    /// The text with control characters, invisible characters and invalid UTF-8 shown as escapes.
     static func harmless(_ bytes: [UInt8]) -> String {
-        // The fast way: printable ASCII needs no look at scalars.
+        // Printable ASCII is the usual case and needs no decoding.
         if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F || $0 == 0x09 }) {
             return String(decoding: bytes, as: UTF8.self)
         }

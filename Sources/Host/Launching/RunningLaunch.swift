@@ -3,9 +3,9 @@ import NIOCore
 import RunnerWire
 import TaskModel
 
-/// What the host holds of one launch from its order to its end.
+/// The state of one launch in this module, from the order to the end.
 ///
-/// Confined to the event loop.
+/// Used only on the event loop.
 final class RunningLaunch: @unchecked Sendable {
     // Unchecked: confined to the event loop of its TaskLauncher.
     let order: LaunchOrder
@@ -16,10 +16,10 @@ final class RunningLaunch: @unchecked Sendable {
     var group: ControlGroup?
     var process: ProcessHandle?
     var pid: Int32?
-    /// Whether its process is the init of a PID namespace, and the handler runs in a child of it.
+    /// Whether the process is the init of a PID namespace, so that the handler runs in its child.
     var handlerIsBelow = false
     var exit: ExitedMessage?
-    /// Whether a kill was asked for, after which its group can't be used again.
+    /// Whether a kill was sent, after which the group can't be used again.
     var wasKilled = false
 
     // MARK: Pipes
@@ -28,7 +28,7 @@ final class RunningLaunch: @unchecked Sendable {
     var decoder = FrameDecoder()
     var output: [OutputStream: OutputLines] = [.stdout: OutputLines(), .stderr: OutputLines()]
     var channels: [any Channel] = []
-    /// The pipes of what it prints, until they are read.
+    /// The output pipes that are not read yet.
     var unreadOutput: [(OutputStream, OwnedPipe)] = []
     var openPipes = 0
     var isReportOpen = false
@@ -43,7 +43,7 @@ final class RunningLaunch: @unchecked Sendable {
     var adviceCount = 0
     var hasFaulted = false
 
-    /// The conditions that it got, or will get at its start; `nil` if none.
+    /// The conditions that the launch got last, or will get at its start; `nil` if it gets none.
     var conditions: HandlerConditions?
 
     // MARK: What is reported at most 20 times a second
@@ -55,31 +55,32 @@ final class RunningLaunch: @unchecked Sendable {
 
     // MARK: Monitors
     var clock: ControlGroupClock?
-    /// Its group's memory; made at the first look at it.
+    /// Reads the memory of the group; created at the first measurement.
     var groupMemory: GroupMemory?
     var usageBefore = Duration.zero
-    /// What was counted in its group before it came; `nil` where the memory controller is not delegated.
+    /// The counts of the group before the launch; `nil` if the memory controller is not delegated.
     var memoryBefore: MemoryEvents?
     var lastUsage = Duration.zero
     var monitor: CPUMonitor?
-    /// What its threads do, from the first time that half of the quota is spent.
+    /// Measurements of the threads, which begin when half of the CPU quota is used.
     var sampling: CPUSampling?
-    /// The threads that were asked for their stack, by their number in their own PID namespace.
+    /// The threads that were asked for their stack: from the number in their PID namespace to that in the
+    /// host's.
     var askedThreads: [UInt64: Int32] = [:]
-    /// Where its main thread was shortly before its deadline; `nil` before it was looked up.
+    /// The main thread's stack shortly before the deadline; `nil` before the thread is asked.
     var mainThread: MainThreadStack?
-    /// The head of the report of a `cpuLimit`.
+    /// The first lines of the report of a `cpuLimit`.
     var limitReport: String?
-    /// The weight of its group before it was halved; `nil` while it is not.
+    /// The CPU weight of the group before it was halved; `nil` while it is not halved.
     var fullWeight: Int?
     var peakResident: Int64 = 0
     var monitorTimer: Scheduled<Void>?
-    /// The CPU limit that is in force while no debugger holds the launch.
+    /// The CPU limit, which applies while no debugger holds the launch; `nil` means none.
     var cpuLimit: CPULimit?
-    /// For a launch under `--debug`, from its *ready* on.
+    /// The pauses for a debugger, from *ready* on; `nil` for a launch without `--debug`.
     var hold: DebugHold?
     var debugTimer: Scheduled<Void>?
-    /// The load deadline, then the grace, then the time to tidy up; one at a time.
+    /// The present deadline: for loading, for the grace period, or for cleaning up after completion.
     var lifeTimer = LifeTimer()
     var closingTimer: Scheduled<Void>?
     var outputTimer: Scheduled<Void>?
@@ -95,7 +96,7 @@ final class RunningLaunch: @unchecked Sendable {
     var id: LaunchID { order.id }
     var number: UInt64 { UInt64(bitPattern: order.id.rawValue) }
 
-    /// Whether what it wrote must still be looked at.
+    /// Whether frames from the task must still be handled.
     var listens: Bool {
         switch life.stage {
         case .starting, .running, .expiring, .completed: true
@@ -103,23 +104,23 @@ final class RunningLaunch: @unchecked Sendable {
         }
     }
 
-    /// CPU time since its start; the second value says whether it may be too low.
+    /// The CPU time since the start of the launch, and whether it may be too low.
     func cpuTime() -> (Duration, isLowerBound: Bool) {
         if let usage = clock?.usage() { return (usage - usageBefore, false) }
         if let exit {
-            // A namespace's init that was killed never waited for the handler: what was seen before still
-            // counts.
+            // The init of a PID namespace that was killed did not wait for the handler, so its usage can be
+            // too low. The last measurement counts if it is greater.
             let waited = Duration.microseconds(
                 Int64(clamping: exit.userMicroseconds) + Int64(clamping: exit.systemMicroseconds))
             return (max(lastUsage, waited), true)
         }
         guard let pid else { return (.zero, true) }
-        // A process that ended takes its time with it: what was seen before still counts.
+        // The CPU time of processes that have ended is missing, so the greatest measurement counts.
         lastUsage = max(lastUsage, ProcessUsage.cpuTime(of: ProcessUsage.processes(below: pid)))
         return (lastUsage, true)
     }
 
-    /// It lives in a group from now on, of which so much was counted before.
+    /// Assigns a group to the launch, with the counts of its earlier use.
     func enter(_ group: ControlGroup, counted count: GroupCount) {
         self.group = group
         groupMemory = nil
@@ -128,33 +129,36 @@ final class RunningLaunch: @unchecked Sendable {
         memoryBefore = count.memory
     }
 
-    /// All its processes that can be found; numbers for reading /proc only.
+    /// The numbers of all processes of the launch that can be found; use them only to read /proc.
     var processes: [Int32] { group?.processes ?? pid.map(ProcessUsage.processes(below:)) ?? [] }
 
-    /// The process that the handler runs in; a number for reading /proc only.
+    /// The number of the process that runs the handler; use it only to read /proc.
     var handlerProcess: Int32? { handlerIsBelow ? processes.first { $0 != pid } : pid }
 
-    /// Resident memory of all its processes that can be found.
+    /// The resident memory of all processes of the launch that can be found, in bytes; updates the peak.
     func residentBytes() -> Int64 {
-        if groupMemory == nil, let group { groupMemory = try? GroupMemory(of: group) }
+        if groupMemory == nil, let group {
+            groupMemory = try? GroupMemory(of: group, mayGrow: order.subprocesses)
+        }
         let resident = groupMemory?.residentBytes() ?? ProcessUsage.residentBytes(of: processes)
         peakResident = max(peakResident, resident)
         return resident
     }
 
-    /// Halves the weight of its group, or gives it back; nothing where the cpu controller is not delegated.
+    /// Halves the CPU weight of the group, or restores it; does nothing without the cpu controller.
     func setHalved(_ isHalved: Bool) {
         guard isHalved != (fullWeight != nil), let group else { return }
         if let full = fullWeight {
             fullWeight = nil
-            // If the group is gone, its weight has no effect.
+            // An error means that the group has been removed.
             try? group.setCPUWeight(full)
         } else if let full = group.cpuWeight, (try? group.setCPUWeight(full / 2)) != nil {
             fullWeight = full
         }
     }
 
-    /// Sets its group's weight, halved if it is; nothing where the cpu controller is not delegated.
+    /// Sets the CPU weight of the group, or half of it while it is halved; does nothing without the cpu
+    /// controller.
     func setWeight(_ weight: Int) {
         guard let group, group.cpuWeight != nil else { return }
         let isHalved = fullWeight != nil
@@ -176,7 +180,7 @@ final class RunningLaunch: @unchecked Sendable {
         unreadOutput = []
     }
 
-    /// The frames before *start*, and it.
+    /// The encoded frames for the start of the launch; the last one is *start*.
     func startFrames(at now: Moment) throws(WireError) -> [UInt8] {
         var launch = TaskLaunchMessage(
             launch: number, request: UInt64(bitPattern: order.request.rawValue),

@@ -4,30 +4,31 @@ import RunnerWire
 import Synchronization
 public import TaskModel
 
-/// Starts launches in isolated processes, carries their messages, and ends them.
+/// Starts launches in isolated processes, exchanges messages with them, and ends them.
 ///
-/// It works on a loop's thread, and has one thread that waits for the launcher, and the launcher itself.
-/// While nothing runs it wakes for nothing. All methods may be called from any thread and return at once,
-/// unless they are `async`.
+/// The work happens on the thread of a ``HostLoop``. One more thread waits for reports from the launcher
+/// process. Without launches, no thread wakes up. All methods may be called from any thread, and return
+/// immediately unless they are `async`.
 public final class TaskLauncher: Sendable {
-    /// What it needs to know.
+    /// The settings of a task launcher.
     public struct Configuration: Sendable {
-        /// The `bgtask-runner` program.
+        /// The path of the `bgtask-runner` program.
         public var runnerPath: String
-        /// Holds `launcher.lock`; its hash names the host's cgroup.
+        /// The host's state directory: it contains `launcher.lock`, and its hash names the host's cgroup.
         public var stateDirectory: String
-        /// What must end a launch's descendants; `nil` takes the strongest that there is.
+        /// How all processes of a launch are ended; `nil` selects the strongest available isolation.
         public var groupKill: GroupKill?
         /// How long a loaded template stays without a launch: 5 min.
         ///
-        /// Ours: longer than the pauses of a burst, short beside the 15 min between refreshes.
+        /// The number is ours: longer than the pauses in a burst of launches, but shorter than the 15 min
+        /// between refreshes.
         public var templateIdleTime = Duration.seconds(300)
-        /// The clocks.
+        /// The source of the clocks.
         public var moments: any MomentSource
-        /// Called, on any thread, when an earlier launcher still holds its lock; ``start()`` waits for it.
+        /// Called on any thread if an earlier launcher still holds the lock; ``start()`` then waits for it.
         public var onWaiting: @Sendable (String) -> Void
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         public init(
             runnerPath: String, stateDirectory: String, groupKill: GroupKill? = nil,
             moments: any MomentSource,
@@ -51,20 +52,20 @@ public final class TaskLauncher: Sendable {
         var core: LauncherCore?
         var isolation: IsolationReport?
         var failedStarts = 0
-        var ended: CheckedContinuation<Void, Never>?
+        /// Callers of ``shutDown()`` that wait for the end.
+        var awaitingEnd: [CheckedContinuation<Void, Never>] = []
         var hasEnded = false
     }
 
-    /// After how many failed starts the host is told that there is no launcher; it is tried again all the
-    /// same.
+    /// After how many failed starts the host is notified that there is no launcher; the attempts continue.
     private static let reportedFailedStarts = 5
 
-    /// Makes a launcher that does nothing yet.
+    /// Creates a task launcher; ``start()`` starts it.
     ///
     /// - Parameters:
-    ///   - configuration: What it needs to know.
-    ///   - loop: Where it works.
-    ///   - onEvent: Called on the loop with what happens to launches, in order per launch.
+    ///   - configuration: The settings.
+    ///   - loop: The event loop on which it works.
+    ///   - onEvent: Called on the loop with the events of all launches; those of one launch are in order.
     public init(
         configuration: Configuration, on loop: HostLoop = HostLoop(),
         onEvent: @escaping @Sendable (LaunchEvent) -> Void
@@ -74,16 +75,16 @@ public final class TaskLauncher: Sendable {
         hostLoop = loop
     }
 
-    /// What isolates launches here, and every layer that was probed; empty before ``start()``.
+    /// The isolation that is used, and all layers that were probed; no layers before ``start()``.
     public var isolation: IsolationReport {
         state.withLock { $0.isolation } ?? IsolationReport(groupKill: .noFork, layers: [])
     }
 
-    /// Probes the machine, empties what an earlier host left, and starts the launcher.
+    /// Probes the machine, removes what an earlier host left, and starts the launcher process.
     ///
-    /// Waits, without a bound, for an earlier launcher's lock.
+    /// If an earlier launcher still holds the lock, this method waits for it, without a limit.
     ///
-    /// - Throws: ``LauncherError`` with what to do, or the system call that failed.
+    /// - Throws: ``LauncherError``, or the error of the failed system call.
     public func start() async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             BlockingThread.start(named: "bgtask-start") { [self] in
@@ -103,7 +104,7 @@ public final class TaskLauncher: Sendable {
         let probe = try IsolationProbe(
             stateDirectory: configuration.stateDirectory, wanted: configuration.groupKill)
         do throws(FileLock.Failure) {
-            // Taken only to see whether another process holds it: the launcher takes it for itself.
+            // The lock is only tested here: the launcher process takes it.
             _ = try FileLock(path: lockPath, owner: "")
         } catch {
             guard case .held(let path, _) = error else { throw error }
@@ -122,7 +123,7 @@ public final class TaskLauncher: Sendable {
         }
     }
 
-    /// Starts a launcher; `done` is called once, when it said hello or failed to.
+    /// Starts a launcher process; `done` is called once, after its *hello* or after it failed.
     private func connect(_ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         guard let core = state.withLock({ $0.core }) else { return }
         let link: LauncherLink
@@ -170,7 +171,7 @@ public final class TaskLauncher: Sendable {
         let wasHeard = Mutex(false)
     }
 
-    /// Puts a launcher in the place of one that died.
+    /// Starts a launcher process after one has died, again and again until it succeeds.
     private func replace() {
         BlockingThread.start(named: "bgtask-start") { [self] in
             connect { [self] result in
@@ -184,7 +185,8 @@ public final class TaskLauncher: Sendable {
                 if failures == Self.reportedFailedStarts {
                     loop.execute { core.reportUnavailable("\(error)") }
                 }
-                // Never given up: the program may be on its way back, as in an update of its package.
+                // The attempts never end, because the program may be missing only during an update of its
+                // package.
                 let pause: TimeAmount = failures < Self.reportedFailedStarts ? .seconds(1) : .seconds(5)
                 _ = loop.scheduleTask(in: pause) { [self] in replace() }
             }
@@ -200,58 +202,65 @@ public final class TaskLauncher: Sendable {
 
     /// Starts a launch.
     ///
-    /// How it goes comes as events. An id must not be used twice.
+    /// Its progress and end are reported as events. Each identifier of a launch must be used only once.
     public func launch(_ order: LaunchOrder) {
         onLoop { $0.launch(order) }
     }
 
-    /// Asks a launch to stop: expire frame, grace period, kill.
+    /// Asks a launch to stop: sends *expire*, waits for the grace period, and then kills it.
     ///
-    /// Only the first call counts.
+    /// Further calls for the same launch have no effect.
     public func expire(_ id: LaunchID, reason: Reason) {
         onLoop { $0.expire(id, reason) }
     }
 
-    /// Kills a launch and everything that it started; one that has completed keeps its outcome.
+    /// Kills all processes of a launch; a launch that has completed keeps its outcome.
     public func kill(_ id: LaunchID, reason: Reason, message: String) {
         onLoop { $0.kill(id, reason, message) }
     }
 
-    /// Relaxes (`nil`) or restores a launch's CPU limit; the window starts afresh.
+    /// Sets or removes (`nil`) the CPU limit of a launch, and starts a new window.
     public func setCPULimit(_ id: LaunchID, _ limit: CPULimit?) {
         onLoop { $0.setCPULimit(id, limit) }
     }
 
-    /// Gives a launch another priority: its threads now, and its group's weight where the cpu controller is
-    /// delegated.
+    /// Changes the priority of a launch: of its threads and, if the cpu controller is delegated, of its
+    /// group.
     public func setPriority(_ id: LaunchID, _ priority: LaunchPriority) {
         onLoop { $0.setPriority(id, priority) }
     }
 
-    /// Sends a launch the conditions of the machine; nothing happens if it already has the same.
+    /// Sends the machine's conditions to a launch, unless it already has the same ones.
     public func setConditions(_ id: LaunchID, _ conditions: HandlerConditions) {
         onLoop { $0.setConditions(id, conditions) }
     }
 
-    /// CPU time and memory of what runs, as of now; launches that have ended are not in it.
+    /// The present CPU time and memory of all running launches.
     ///
     /// Complete where a launch has a cgroup: one read of a file that is kept open. Elsewhere /proc is
     /// searched.
-    public func usage() async -> [LaunchID: LaunchUsage] {
-        guard let core = state.withLock({ $0.hasEnded ? nil : $0.core }) else { return [:] }
+    public func usage() async -> [LaunchID: LaunchUsage] { await ask { $0.usage() } ?? [:] }
+
+    /// The same of one launch; `nil` if it has ended.
+    public func usage(of id: LaunchID) async -> LaunchUsage? { await ask { $0.usage(of: id) } ?? nil }
+
+    private func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (LauncherCore) -> Answer
+    ) async -> Answer? {
+        guard let core = state.withLock({ $0.hasEnded ? nil : $0.core }) else { return nil }
         return await withCheckedContinuation { answer in
-            loop.execute { answer.resume(returning: core.usage()) }
+            loop.execute { answer.resume(returning: question(core)) }
         }
     }
 
-    /// Answers a `submit`, `cancel` or `pending` of a launch; one that has ended gets none.
+    /// Answers a `submit`, `cancel` or `pending` event; does nothing if the launch has ended.
     public func reply(_ id: LaunchID, call: UInt64, _ answer: Result<[TaskRequest], SubmissionError>) {
         onLoop { core in
             if let launch = core.find(id) { core.reply(launch, call, answer) }
         }
     }
 
-    /// Ends the templates of a bundle whose plugin changed or went; running tasks go on.
+    /// Ends the templates of a bundle whose plugin was changed or removed; running tasks continue.
     public func retire(bundle: BundleIdentifier) {
         onLoop { $0.retire(bundle) }
     }
@@ -259,23 +268,22 @@ public final class TaskLauncher: Sendable {
     private func finish() {
         let waiting = state.withLock { state in
             state.hasEnded = true
-            defer { state.ended = nil }
-            return state.ended
+            defer { state.awaitingEnd = [] }
+            return state.awaitingEnd
         }
-        waiting?.resume()
+        for caller in waiting { caller.resume() }
     }
 
-    /// Ends the launcher and waits for it.
+    /// Ends the launcher process, and waits for its end.
     ///
-    /// What still runs gets the grace of a host's end, 2 s at most, then is
-    /// killed and reported as lost.
+    /// Launches that still run are asked to stop. After at most 2 s, they are killed and reported as lost.
     public func shutDown() async {
         guard state.withLock({ $0.core }) != nil else {
             return
         }
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
             let hasEnded = state.withLock { state in
-                if !state.hasEnded { state.ended = done }
+                if !state.hasEnded { state.awaitingEnd.append(done) }
                 return state.hasEnded
             }
             if hasEnded { done.resume() }

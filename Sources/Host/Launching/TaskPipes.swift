@@ -2,16 +2,16 @@ import LinuxSystem
 import NIOCore
 import NIOPosix
 
-/// A pipe's read end that is not read yet; closed if it never is.
+/// The read end of a pipe that is not read yet; closes the descriptor unless ``release()`` was called.
 final class OwnedPipe {
     private var descriptor: CInt?
 
-    /// Takes it over.
+    /// Takes ownership of the descriptor.
     init(taking descriptor: CInt) { self.descriptor = descriptor }
 
     deinit { if let descriptor { _ = OwnedDescriptor(taking: descriptor) } }
 
-    /// Gives it away.
+    /// Gives up ownership of the descriptor.
     func release() -> CInt { descriptor.take() ?? -1 }
 }
 
@@ -27,14 +27,14 @@ final class PipeReader: ChannelInboundHandler {
         self.ended = ended
     }
 
-    /// Starts to read.
+    /// Starts to read; call this on the event loop.
     ///
     /// - Parameters:
-    ///   - descriptor: The pipe's read end; taken over.
-    ///   - loop: Where both callbacks run, and this is called.
-    ///   - receive: Gets bytes, valid during its call.
-    ///   - ended: Called once, after the last byte.
-    /// - Returns: The channel once it is there; closing it ends reading.
+    ///   - descriptor: The read end of the pipe; the reader closes it.
+    ///   - loop: The event loop on which both callbacks run.
+    ///   - receive: Called with bytes, which are valid only during the call.
+    ///   - ended: Called once, after the last bytes.
+    /// - Returns: The channel, when it has been created; closing it ends reading.
     static func read(
         _ descriptor: CInt, on loop: any EventLoop,
         receive: @escaping @Sendable (UnsafeRawBufferPointer) -> Void,
@@ -65,7 +65,7 @@ final class PipeReader: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A pipe that can't be read has ended for us.
+        // A pipe that can't be read is treated as if it had ended.
         context.close(promise: nil)
     }
 }

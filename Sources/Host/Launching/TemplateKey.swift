@@ -1,6 +1,6 @@
 import TaskModel
 
-/// What two launches must share to be cloned from the same template.
+/// The properties that must be equal for two launches to use the same template.
 struct TemplateKey: Hashable, Sendable {
     let bundle: BundleIdentifier
     let libraryPath: String?
@@ -23,40 +23,40 @@ struct TemplateKey: Hashable, Sendable {
     }
 }
 
-/// The templates that there are, and the launches that wait for them; pure.
+/// The list of templates and of the launches that wait for them; performs no I/O.
 struct TemplateBook: Sendable {
     /// One template.
     struct Template: Sendable {
         let id: UInt64
         let key: TemplateKey
-        /// Whether it has loaded its library.
+        /// Whether the template has loaded its library.
         var isReady = false
-        /// Whether tasks may be cloned from it; else each gets a process of its own.
+        /// Whether tasks can be cloned from the template; otherwise, each task gets a newly executed process.
         var isCloneable = true
-        /// Launches that wait for it to load, in order.
+        /// The launches that wait until the template has loaded, in order.
         var waiting: [LaunchID] = []
-        /// Launches that were spawned from it so far.
+        /// The number of launches that used the template so far.
         var launches = 0
     }
 
-    /// A template is replaced after a number of launches, so that its leaks stay bounded.
+    /// How many launches use a template before it is replaced, so that memory leaks stay small.
     static let maximumLaunches = 1000
 
     private(set) var templates: [UInt64: Template] = [:]
     private var current: [TemplateKey: UInt64] = [:]
     private var lastID: UInt64 = 0
 
-    /// What a launch has to do for its template.
+    /// What a launch must do to get a template.
     enum Answer: Equatable, Sendable {
-        /// Ask the launcher for this new one, and wait for it.
+        /// Ask the launcher to start this new template, and wait for it.
         case start(UInt64)
-        /// It loads; wait for it.
+        /// Wait for this template, which is loading.
         case wait(UInt64)
-        /// It is there.
+        /// Use this template, which is loaded.
         case ready(UInt64)
     }
 
-    /// Finds or makes the template of a launch.
+    /// Finds the template for a launch, or adds a new one.
     mutating func request(_ key: TemplateKey, for launch: LaunchID) -> Answer {
         if let id = current[key], let template = templates[id] {
             if template.isReady { return .ready(id) }
@@ -69,7 +69,7 @@ struct TemplateBook: Sendable {
         return .start(lastID)
     }
 
-    /// It has loaded; returns who waited.
+    /// Marks a template as loaded; returns the launches that waited for it.
     mutating func ready(_ id: UInt64, isCloneable: Bool) -> [LaunchID] {
         guard let template = templates[id] else { return [] }
         templates[id]?.isReady = true
@@ -78,32 +78,32 @@ struct TemplateBook: Sendable {
         return template.waiting
     }
 
-    /// It is gone or is to go; returns who waited.
+    /// Removes a template; returns the launches that waited for it.
     mutating func remove(_ id: UInt64) -> [LaunchID] {
         guard let template = templates.removeValue(forKey: id) else { return [] }
         if current[template.key] == id { current[template.key] = nil }
         return template.waiting
     }
 
-    /// Counts a launch; returns whether the template has served its time and is to be retired.
+    /// Counts a launch; returns whether the template has reached ``maximumLaunches`` and must be retired.
     mutating func countLaunch(of id: UInt64) -> Bool {
         guard let count = templates[id]?.launches else { return false }
         templates[id]?.launches = count + 1
         return count + 1 >= Self.maximumLaunches
     }
 
-    /// A launch no longer waits.
+    /// Removes a launch from the lists of waiting launches.
     mutating func forget(_ launch: LaunchID) {
         for id in templates.keys { templates[id]?.waiting.removeAll { $0 == launch } }
     }
 
-    /// Those of a bundle, or all; only loaded ones can be retired.
+    /// The loaded templates of one bundle, or of all with `nil`.
     func ready(of bundle: BundleIdentifier?) -> [UInt64] {
         templates.values.filter { $0.isReady && (bundle == nil || $0.key.bundle == bundle) }.map(\.id)
             .sorted()
     }
 
-    /// Forgets everything: the launcher is gone.
+    /// Removes all templates, because the launcher has ended.
     mutating func removeAll() {
         templates.removeAll()
         current.removeAll()

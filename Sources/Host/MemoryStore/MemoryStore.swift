@@ -1,10 +1,10 @@
 public import TaskModel
 
-/// A store as a value: dictionaries, written apart from the SQL and held by the same tests.
+/// A request store in memory, as a value; it must pass the same tests as the SQLite store.
 ///
-/// Virtual hosts have one each. A test copies it, kills a host, and begins another one with the copy. Writes
-/// are durable at once. Notes are not, until a write carries them: ``loseNotes()`` is what a kill of the host
-/// does.
+/// Virtual hosts use it. A test can copy it to simulate a host that is killed: the next host begins with the
+/// copy. Writes are durable immediately. Notes become durable with the next write; until then,
+/// ``loseNotes()`` can discard them.
 public struct MemoryStore: Equatable, Sendable {
     private struct Notes: Equatable {
         var readyAt: WallTime?
@@ -12,7 +12,7 @@ public struct MemoryStore: Equatable, Sendable {
     }
 
     private var requests: [RequestID: RequestRecord] = [:]
-    /// The requests in state `pending`.
+    /// The requests in state `pending`, by identifier.
     private var pending: [TaskIdentifier: RequestID] = [:]
     private var checkpoints: [RequestID: [UInt8]] = [:]
     private var launches: [LaunchID: LaunchRecord] = [:]
@@ -22,20 +22,20 @@ public struct MemoryStore: Equatable, Sendable {
     private var unwritten: [LaunchID: Notes] = [:]
     private var lastToken: Int64 = 0
 
-    /// The facts; a test may plant older or unreadable ones.
+    /// The stored facts; tests may replace them, for example by facts of an older version.
     public var facts = StoredFacts()
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     public init() {}
 
     // MARK: Changes
 
-    /// Does writes in their order, as one commit.
+    /// Performs writes in order, as one transaction.
     public mutating func commit(_ writes: [StoreWrite]) -> [Result<StoreAnswer, StoreRefusal>] {
         writes.map { apply($0) }
     }
 
-    /// Does one write; what was noted before becomes durable with it.
+    /// Performs one write; all notes become durable with it.
     public mutating func apply(_ write: StoreWrite) -> Result<StoreAnswer, StoreRefusal> {
         writeNotes()
         switch write {
@@ -67,9 +67,9 @@ public struct MemoryStore: Equatable, Sendable {
         }
     }
 
-    /// Takes in a request that is pending in another store, with its number.
+    /// Adds a request that is pending in another store, and keeps its number.
     ///
-    /// It takes the place of a pending request of its identifier, which is forgotten.
+    /// A pending request with the same identifier is removed.
     public mutating func restore(_ request: TaskRequest) {
         if let other = pending[request.identifier] { requests[other] = nil }
         requests[request.id] = RequestRecord(request: request, state: .pending)
@@ -77,9 +77,9 @@ public struct MemoryStore: Equatable, Sendable {
         facts.lastRequest = max(facts.lastRequest, request.id.rawValue)
     }
 
-    /// Keeps a note; readers see it at once.
+    /// Stores a note about a launch: when it was ready, or its progress; readers see it immediately.
     ///
-    /// No effect on a launch that has ended.
+    /// The note is ignored if the launch has ended.
     public mutating func note(_ note: StoreNote, of launch: LaunchID) {
         guard open.contains(launch) else { return }
         var notes = unwritten[launch] ?? Notes()
@@ -90,10 +90,11 @@ public struct MemoryStore: Equatable, Sendable {
         unwritten[launch] = notes
     }
 
-    /// Forgets the notes that no write has carried: a kill of the host may do that.
+    /// Discards the notes that are not durable yet, as a kill of the host can do.
     public mutating func loseNotes() { unwritten = [:] }
 
-    /// Ends every launch that a dead host left as `lost`, and puts requests back by the rule.
+    /// Ends all open launches as `lost`; some of their requests become pending again (see
+    /// `RequestStore.recover`).
     public mutating func recover(
         at time: WallTime, isAtMostOnce: (BundleIdentifier, TaskIdentifier) -> Bool,
         backOff: (LaunchRecord) -> WallTime?
@@ -121,7 +122,7 @@ public struct MemoryStore: Equatable, Sendable {
         return recovery
     }
 
-    /// Forgets history; see `RequestStore.prune`.
+    /// Removes old launches and requests; see `RequestStore.prune`.
     @discardableResult
     public mutating func prune(keepingNewest count: Int, olderThan time: WallTime) -> Int {
         let newest = Set(launches.keys.sorted(by: >).prefix(max(0, count)))
@@ -148,16 +149,16 @@ public struct MemoryStore: Equatable, Sendable {
     /// A request in any state.
     public func request(_ id: RequestID) -> RequestRecord? { requests[id] }
 
-    /// What the last launch of a request saved.
+    /// The checkpoint of a request's last launch; `nil` if there is none.
     public func checkpoint(of request: RequestID) -> [UInt8]? { checkpoints[request] }
 
-    /// When a launch of the identifier last succeeded.
+    /// When a launch of this identifier last succeeded; `nil` for never.
     public func lastSuccess(of identifier: TaskIdentifier) -> WallTime? { successes[identifier] }
 
-    /// One launch, with the newest notes.
+    /// A launch, with its newest notes.
     public func launch(_ id: LaunchID) -> LaunchRecord? { launches[id].map(withNotes) }
 
-    /// Launches, newest first.
+    /// The launches of one task or, with `nil`, of all tasks, newest first.
     public func launches(identifier: TaskIdentifier?, limit: Int, before: LaunchID?) -> [LaunchRecord] {
         let chosen = launches.values.filter { launch in
             (identifier == nil || launch.identifier == identifier)
@@ -166,7 +167,7 @@ public struct MemoryStore: Equatable, Sendable {
         return chosen.sorted { $0.id > $1.id }.prefix(max(0, limit)).map(withNotes)
     }
 
-    /// All launches of a request, first attempt first.
+    /// All launches of a request, in the order of their attempts.
     public func launches(of request: RequestID) -> [LaunchRecord] {
         launches.values.filter { $0.request == request }.sorted { $0.id < $1.id }.map(withNotes)
     }
@@ -256,7 +257,8 @@ public struct MemoryStore: Equatable, Sendable {
         guard open.remove(ended.id) != nil, var launch = launches[ended.id] else { return nil }
         launch.state = .ended
         launch.end = ended.end
-        // The database has no columns for what only decides the put-back.
+        // The SQLite store has no columns for these values, which are only needed to decide about putting
+        // back.
         launch.end?.completion = nil
         launch.end?.neverListened = false
         launch.endedAt = ended.at.wall.rounded
@@ -274,7 +276,7 @@ public struct MemoryStore: Equatable, Sendable {
         return settle(launch, ended.end, at: ended.at.wall, putBack)
     }
 
-    /// Puts the request of a launch that ended back, or ends it.
+    /// Makes the request of an ended launch pending again, or ends it.
     private mutating func settle(
         _ launch: LaunchRecord, _ end: LaunchEnd, at time: WallTime, _ putBack: PutBack?
     ) -> TaskRequest? {

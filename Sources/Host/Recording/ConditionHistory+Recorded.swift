@@ -4,18 +4,18 @@ public import Scheduling
 public import TaskModel
 
 extension ConditionHistory {
-    /// Reads the conditions out of files of a log, without its other events; what can't be read is left out.
+    /// Reads the history of conditions from files of a log; files and lines that can't be read are skipped.
     ///
     /// - Parameters:
-    ///   - files: The log's files, oldest first, without one that is being written.
-    ///   - start: What ended before is left out.
+    ///   - files: The files of the log, oldest first, without the one that is being written.
+    ///   - start: The beginning of the history; files that end before it are not read.
     public init(recordedIn files: [String], since start: WallTime) {
         self.init()
-        // The name is the segment's first instant: what lies wholly before the span is not even opened.
+        // A file's name contains the time of its first line, so earlier files need not be opened.
         let first = files.lastIndex { RecordedLog.start(of: $0) <= start } ?? 0
         var lastSeen: WallTime?
         for file in files.dropFirst(first) { take(file, &lastSeen) }
-        // The host that reads this began later. No host ran since the last line.
+        // The present host started after the last line; no host ran in between.
         if let lastSeen { note(nil, at: lastSeen) }
     }
 
@@ -28,7 +28,7 @@ extension ConditionHistory {
         else { return }
         if !header.isContinued, let lastSeen { note(nil, at: lastSeen) }
         for line in lines.dropFirst() {
-            // Most lines are of no use here, and decoding is what costs.
+            // Most lines are not needed here, and decoding takes most of the time.
             guard Self.isOfUse(line),
                 let entry = try? ControlJSON.decode(RecordedEntry.self, from: Self.text(line))
             else { continue }
@@ -39,7 +39,7 @@ extension ConditionHistory {
             case .event: break
             }
         }
-        // The last line may be cut.
+        // The last line may be incomplete, so the line before it counts, too.
         for line in lines.suffix(2) {
             if let entry = try? ControlJSON.decode(RecordedEntry.self, from: Self.text(line)) {
                 lastSeen = entry.at.wall
@@ -49,9 +49,9 @@ extension ConditionHistory {
 
     private static func text(_ line: ArraySlice<UInt8>) -> String { String(decoding: line, as: UTF8.self) }
 
-    /// Whether a line is of conditions or of the machine's sleep, by the key after its clocks.
+    /// Whether a line is about conditions or the machine's sleep, which the key after the clocks shows.
     ///
-    /// A line begins with `{"at":[1,2,3],`: no bracket but those of the clocks comes before that key.
+    /// A line begins with `{"at":[1,2,3],`, so the first closing bracket is the end of the clocks.
     private static func isOfUse(_ line: ArraySlice<UInt8>) -> Bool {
         guard let end = line.firstIndex(of: UInt8(ascii: "]")) else { return false }
         let rest = line[(end + 1)...]

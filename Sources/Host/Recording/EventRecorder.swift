@@ -6,15 +6,17 @@ public import TaskModel
 
 /// Writes the scheduler's events to a log of limited size, without blocking the senders of the events.
 ///
-/// A log is a directory of segments. A new segment begins when the host starts, and when one is full and the
-/// scheduler can give a ``Scheduling/Scheduler/recap()``; the oldest segments are removed. Lines are not
-/// synced: if the machine fails, the newest lines can be lost, which only affects replays. All methods may be
+/// A log is a directory of files, called segments. A new segment begins when the host starts. It also begins
+/// when the present one is full, as soon as the scheduler can give a ``Scheduling/Scheduler/recap()``: the
+/// events that bring a new scheduler to the same state. The oldest segments are removed. Lines are not
+/// synced: if the machine fails, the newest ones can be lost, which affects only replays. All methods may be
 /// called on any thread.
 public final class EventRecorder: Sendable {
-    /// The least duration of a segment, so that a disk that stays full is tried and complained of once a
-    /// minute.
+    /// The shortest time between the beginnings of two segments.
+    ///
+    /// If a disk stays full, the recorder thus tries again, and reports the problem, at most once a minute.
     private static let shortest = Duration.seconds(60)
-    /// Lines that wait to be written at most; beyond them the segment is given up.
+    /// How many lines can wait to be written; if there are more, the present segment ends.
     private static let capacity = 65_536
 
     private enum Order: Sendable {
@@ -23,9 +25,9 @@ public final class EventRecorder: Sendable {
     }
 
     private struct State: Sendable {
-        /// Lines are taken: a segment has begun and is whole so far.
+        /// Whether events are recorded: a segment has begun and has no gap.
         var isRecording = false
-        /// The segment is full or broken: the next one begins with a recap.
+        /// Whether the present segment is full or has failed, so that a new one should begin.
         var wantsSegment = false
         /// When the newest segment began, on CLOCK_BOOTTIME.
         var began = Duration.zero
@@ -38,14 +40,14 @@ public final class EventRecorder: Sendable {
     private let orders: AsyncStream<Order>
     private let sender: AsyncStream<Order>.Continuation
 
-    /// Makes a recorder; nothing is written before ``begin(at:isContinued:)`` and ``run()``.
+    /// Creates a recorder; it writes nothing before ``begin(at:isContinued:)`` and ``run()``.
     ///
     /// - Parameters:
-    ///   - directory: The log's directory, made if it is missing.
-    ///   - limit: Bytes of all segments together, kept about; at least 1 MiB.
-    ///   - onProblem: Called with a sentence when lines can't be written; recording goes on with the next
-    ///     segment.
-    /// - Throws: The directory could not be made.
+    ///   - directory: The directory of the log; created if it does not exist.
+    ///   - limit: The approximate size of all segments together; at least 1 MiB.
+    ///   - onProblem: Called on any thread with a sentence if lines can't be written. Recording continues
+    ///     with the next segment.
+    /// - Throws: The system call's error if the directory can't be created.
     public init(
         directory: String, limit: ByteCount, onProblem: @escaping @Sendable (String) -> Void
     ) throws(SystemCallError) {
@@ -58,18 +60,18 @@ public final class EventRecorder: Sendable {
         sender = stream.continuation
     }
 
-    /// Whether a new segment is to begin now, if there is a recap.
+    /// Whether the caller should begin a new segment now, if the scheduler can give a recap.
     public func wantsSegment(at now: Moment) -> Bool {
         state.withLock { $0.wantsSegment && now.boot - $0.began >= Self.shortest }
     }
 
-    /// Begins a segment, which takes all events from here on.
+    /// Begins a segment; all later events are written to it.
     public func begin(at now: Moment, isContinued: Bool) {
         state.withLock { $0 = State(isRecording: true, began: now.boot) }
         send(.begin(now, isContinued: isContinued))
     }
 
-    /// Records an event, without its payloads.
+    /// Records an event without the data that users gave their tasks.
     public func record(_ event: SchedulerEvent, at now: Moment) {
         record(RecordedEntry(at: now, .event(event.withoutPayloads)))
     }
@@ -96,7 +98,7 @@ public final class EventRecorder: Sendable {
         if isNews { onProblem("recording pauses until the host is idle: \(cause)") }
     }
 
-    /// Writes until ``finish()``, and then what is left.
+    /// Writes the lines to files; returns after ``finish()``, when all lines have been written.
     public func run() async {
         var writer = SegmentWriter(directory: directory, limit: limit)
         for await order in orders {
@@ -113,14 +115,14 @@ public final class EventRecorder: Sendable {
         }
     }
 
-    /// Ends ``run()``.
+    /// Ends the recording, so that ``run()`` returns.
     public func finish() {
         state.withLock { $0 = State() }
         sender.finish()
     }
 }
 
-/// The file that is written, and how much of the others may stay.
+/// Writes the present segment, and removes old segments so that the log stays within its limit.
 private struct SegmentWriter {
     private let directory: String
     private let limit: Int64
@@ -131,7 +133,8 @@ private struct SegmentWriter {
         self.limit = limit
     }
 
-    /// A segment holds a sixteenth of the log, so that one can go without much of the log going.
+    /// The size of a segment: a sixteenth of the log, so that removing one removes only a small part of the
+    /// log.
     private var segmentLimit: Int64 { limit / 16 }
 
     var isFull: Bool { (file?.size ?? 0) >= segmentLimit }
@@ -143,7 +146,7 @@ private struct SegmentWriter {
         try write(RecordedSegment.Header(isContinued: isContinued))
     }
 
-    /// Two starts within a millisecond, or a clock that was set back, take the next free name.
+    /// A path that does not exist yet; segments that begin in the same millisecond get different names.
     private func freePath(from start: WallTime) -> String {
         var time = start
         while SmallFile.exists(RecordedLog.path(in: directory, startingAt: time)) {
@@ -156,7 +159,7 @@ private struct SegmentWriter {
         guard file != nil else { return }
         try write(entry)
         if isFull, (file?.size ?? 0) >= segmentLimit * 4 {
-            // The host has not been idle for that long. A gap in the recording is better than a full disk.
+            // The host was busy for this long. A gap in the recording is better than a full disk.
             close()
             throw RecordingError(
                 subject: directory, finding: "the segment is four times as long as intended",
@@ -172,7 +175,7 @@ private struct SegmentWriter {
         try file?.append(bytes)
     }
 
-    /// Leaves room for one more segment.
+    /// Removes the oldest segments until there is room for one more.
     private func removeOldest() throws {
         let files = try RecordedLog.files(in: directory)
         var sum: Int64 = 0

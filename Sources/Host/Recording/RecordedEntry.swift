@@ -1,21 +1,21 @@
 public import Scheduling
 public import TaskModel
 
-/// One line of a log: an event of the scheduler or of the machine, with its time.
+/// One line of a log: an event of the scheduler or the machine, with its time.
 public struct RecordedEntry: Equatable, Sendable {
-    /// What happened.
+    /// An event in a log.
     public enum Occurrence: Equatable, Sendable {
-        /// The scheduler received this event.
+        /// An event that the scheduler received.
         case event(SchedulerEvent)
-        /// The machine was about to sleep: deferrable launches were asked to stop.
+        /// The machine was about to sleep, so the host asked deferrable launches to stop.
         case willSleep
-        /// The machine woke, or did not sleep after all.
+        /// The machine woke up, or did not sleep after all.
         case hasWoken
     }
 
-    /// The three clocks then.
+    /// The time of the event on the three clocks.
     public var at: Moment
-    /// What happened.
+    /// The event.
     public var occurrence: Occurrence
 
     public init(at: Moment, _ occurrence: Occurrence) {
@@ -23,19 +23,20 @@ public struct RecordedEntry: Equatable, Sendable {
         self.occurrence = occurrence
     }
 
-    /// Whether a launch began.
+    /// Whether the event is the start of a launch.
     public var isLaunch: Bool {
         if case .event(.launchStarted) = occurrence { true } else { false }
     }
 
-    /// The scheduler's event; `nil` for others.
+    /// The scheduler's event; `nil` if this is an event of the machine.
     public var event: SchedulerEvent? {
         if case .event(let event) = occurrence { event } else { nil }
     }
 }
 
-/// `{"at":[boot,monotonic,wall],"event":{...}}` with whole nanoseconds, or `"machine":"willSleep"` in place
-/// of the event.
+/// The JSON form is `{"at":[boot,monotonic,wall],"event":{...}}`, with clocks in whole nanoseconds.
+///
+/// An event of the machine has `"machine":"willSleep"` or `"machine":"hasWoken"` in place of `event`.
 extension RecordedEntry: Codable {
     private enum CodingKeys: String, CodingKey {
         case at, event, machine
@@ -80,8 +81,9 @@ extension RecordedEntry: Codable {
 }
 
 extension SchedulerEvent {
-    /// The event without what users gave their tasks to work on: no policy looks at it, and a log may be
-    /// handed on.
+    /// The event without the data that users gave their tasks: payloads, titles and idempotency keys.
+    ///
+    /// No policy reads this data, and users may pass a log on to others.
     public var withoutPayloads: SchedulerEvent {
         switch self {
         case .submitted(let request): .submitted(request.withoutPayload)

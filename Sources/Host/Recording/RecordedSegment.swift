@@ -2,32 +2,33 @@ import ControlWire
 public import LinuxSystem
 import TaskModel
 
-/// Why a log can't be read.
+/// The reason why a log can't be read.
 public struct RecordingError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The file or directory, with the line where there is one.
+    /// The file or directory, followed by the line number if a line is wrong.
     public let subject: String
-    /// What was found.
+    /// What is wrong.
     public let finding: String
-    /// What to do.
+    /// What the user should do.
     public let remedy: String
 
-    /// Subject, finding and remedy.
+    /// Subject, finding and remedy, in one line.
     public var description: String { "\(subject): \(finding). \(remedy)" }
 }
 
-/// One file of a log: it begins with everything that a scheduler must know, so that it can be replayed by
-/// itself.
+/// One file of a log.
+///
+/// It begins with all facts that a scheduler needs, so that each file can be replayed alone.
 public struct RecordedSegment: Sendable {
-    /// The first line of a file.
+    /// The first line of a segment.
     public struct Header: Equatable, Sendable, Codable {
-        /// The format of the lines; a reader of another one refuses the file.
+        /// The present format of the lines; files with another format are refused.
         public static let currentFormat = 1
 
-        /// The format of the lines.
+        /// The format of the segment's lines.
         public var format: Int
-        /// The product's version that wrote it.
+        /// The version of bgtask that wrote the segment.
         public var product: String
-        /// Whether the same host went on from the segment before; false after the start of a host.
+        /// Whether the same host wrote the segment before this one; false for the first segment of a host.
         public var isContinued: Bool
 
         init(isContinued: Bool) {
@@ -37,16 +38,16 @@ public struct RecordedSegment: Sendable {
         }
     }
 
-    /// Where it was read.
+    /// The path of the file.
     public let path: String
-    /// Its first line.
+    /// The first line of the file.
     public let header: Header
-    /// The other lines.
+    /// The other lines of the file.
     public let entries: [RecordedEntry]
-    /// Whether its last line is incomplete: the host was killed, or writes it just now.
+    /// Whether the last line is incomplete, because the host was killed or is writing it now.
     public let isCut: Bool
 
-    /// How many launches began in it.
+    /// The number of launches that began in this segment.
     public var launchCount: Int { entries.count(where: \.isLaunch) }
 
     /// Creates a segment from lines that are not in a file.
@@ -57,9 +58,9 @@ public struct RecordedSegment: Sendable {
         isCut = false
     }
 
-    /// Reads a file of a log.
+    /// Reads a segment from a file.
     ///
-    /// - Throws: ``RecordingError`` with the line that can't be read.
+    /// - Throws: ``RecordingError`` that names the first line that can't be read.
     public init(reading path: String) throws(RecordingError) {
         self.path = path
         let bytes: [UInt8]
@@ -108,35 +109,35 @@ public struct RecordedSegment: Sendable {
     }
 }
 
-/// The files of a log.
+/// Finds and reads the segments of a log.
 public enum RecordedLog {
     static let prefix = "events-"
     static let suffix = ".jsonl"
 
-    /// The file of a segment that begins then; names sort by time.
+    /// The path of a segment that begins at this time; paths in alphabetical order are in the order of time.
     static func path(in directory: String, startingAt time: WallTime) -> String {
         let number = String(max(0, time.milliseconds))
         return
             "\(directory)/\(prefix)\(String(repeating: "0", count: max(0, 14 - number.count)))\(number)\(suffix)"
     }
 
-    /// When a segment begins, by its name; the distant past for a name without a time.
+    /// When a segment begins, according to its name; 1970 if the name has no time.
     static func start(of path: String) -> WallTime {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         return WallTime(milliseconds: Int64(name.dropFirst(prefix.count).dropLast(suffix.count)) ?? 0)
     }
 
-    /// The files of a directory, oldest first.
+    /// The paths of all segments in a directory, oldest first.
     ///
-    /// - Throws: The `opendir` that failed.
+    /// - Throws: The system call's error if the directory can't be read.
     public static func files(in directory: String) throws(SystemCallError) -> [String] {
         try DirectoryTree.names(in: directory).filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }
             .map { "\(directory)/\($0)" }
     }
 
-    /// Reads a log: one file, or every segment of a directory, oldest first.
+    /// Reads a log: one file, or all segments of a directory, oldest first.
     ///
-    /// - Throws: ``RecordingError``.
+    /// - Throws: ``RecordingError`` if a file can't be read, or if the directory has no segments.
     public static func read(_ path: String) throws(RecordingError) -> [RecordedSegment] {
         guard DirectoryTree.isDirectory(path) else { return [try RecordedSegment(reading: path)] }
         let files: [String]
@@ -149,7 +150,9 @@ public enum RecordedLog {
         guard !files.isEmpty else {
             throw RecordingError(
                 subject: path, finding: "it contains no recording",
-                remedy: "Name the directory 'recording' of a host's state, or one file of it: bgtask record")
+                remedy:
+                    "Name the directory 'recording' in the state directory of a host, or a file in it. List them: bgtask record"
+            )
         }
         var segments: [RecordedSegment] = []
         for file in files { segments.append(try RecordedSegment(reading: file)) }

@@ -3,19 +3,20 @@ import GRDB
 import Synchronization
 import TaskModel
 
-/// Group commit: one writer takes every write that waits, commits once, and only then answers the callers.
+/// Group commit: one thread performs all waiting writes in one transaction, and then answers their callers.
 ///
-/// A commit costs one fsync however many writes it has, so one fsync does more the more callers wait. Each
-/// write runs in a savepoint: one that is refused does not fail the others.
+/// A commit needs one fsync for any number of writes, so the cost per write falls when many callers wait.
+/// Each write runs in a savepoint, so that a refused write does not affect the others.
 final class CommitQueue: Sendable {
-    /// The writes of one caller, who waits until all of them are durable or refused.
+    /// The writes of one caller, who waits until each of them is durable or refused.
     private struct Entry: Sendable {
         let count: Int
-        /// Runs the writes in the transaction.
+        /// Performs the writes in the transaction.
         ///
-        /// Throws what fails the whole transaction; returns what answers the caller after the commit.
+        /// Throws an error that fails the whole transaction. Otherwise, returns a closure that answers the
+        /// caller after the commit.
         let run: @Sendable (_ db: Database, _ isAlone: Bool) throws -> @Sendable () -> Void
-        /// Answers the caller that none of the writes was committed.
+        /// Reports to the caller that none of the writes was committed.
         let fail: @Sendable (any Error) -> Void
     }
 
@@ -28,18 +29,18 @@ final class CommitQueue: Sendable {
 
     let connection: StoreConnection
     private let state = Mutex(State())
-    /// One thread at a time, which may block in fsync.
+    /// The queue on which writes run, one batch at a time; it may block in fsync.
     private let writer = DispatchQueue(label: "bgtask.store.writer", qos: .userInitiated)
 
     init(connection: StoreConnection) {
         self.connection = connection
     }
 
-    /// Runs writes in the next transaction, in their order.
+    /// Performs writes in the next transaction, in order.
     ///
     /// - Parameters:
     ///   - bodies: The writes.
-    ///   - answer: Called once, on any thread, when each is durable or refused.
+    ///   - answer: Called once, on any thread, when each write is durable or refused.
     func perform<Value: Sendable>(
         _ bodies: [@Sendable (Database) throws -> Value],
         answer: @escaping @Sendable ([Result<Value, any Error>]) -> Void
@@ -55,26 +56,26 @@ final class CommitQueue: Sendable {
         startDraining { $0.waiting.append(entry) }
     }
 
-    /// Runs one write in the next transaction; returns when it is durable or refused.
+    /// Performs one write in the next transaction; returns when it is durable or refused.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async -> Result<Value, any Error> {
         await withCheckedContinuation { caller in perform([body]) { caller.resume(returning: $0[0]) } }
     }
 
-    /// Keeps a note for the next commit; makes a commit if the last one for notes was a second ago.
+    /// Stores a note for the next commit; starts a commit if the last one for notes was at least 1 s ago.
     func keep(_ note: StoreNote, of launch: LaunchID, at moment: Moment) {
         let isDue = state.withLock { $0.unwritten.keep(note, of: launch, at: moment) }
         if isDue { startDraining { _ in } }
     }
 
-    /// The notes that are not in the database yet.
+    /// The notes that are not in the database yet, by launch.
     func unwrittenNotes() -> [LaunchID: UnwrittenNotes.Notes] { state.withLock { $0.unwritten.newest } }
 
-    /// How many writes wait for the next transaction.
+    /// The number of writes that wait for the next transaction.
     func waitingCount() -> Int { state.withLock { $0.waiting.reduce(0) { $0 + $1.count } } }
 
-    /// What was done so far.
+    /// Statistics since the store was opened.
     func statistics() -> StoreStatistics { state.withLock { $0.statistics } }
 
     private func startDraining(_ change: (inout State) -> Void) {
@@ -106,7 +107,7 @@ final class CommitQueue: Sendable {
             let answers = try connection.current().writeWithoutTransaction { db in
                 var answers: [@Sendable () -> Void] = []
                 try db.inTransaction(.immediate) {
-                    // Before the writes: a launch that ends in this transaction keeps what was noted of it.
+                    // The notes come first, because a launch that ends in this transaction must keep them.
                     for (launch, notes) in notes { try LaunchRow.set(notes, of: launch, in: db) }
                     for entry in batch { answers.append(try entry.run(db, isAlone)) }
                     return .commit
@@ -126,10 +127,10 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Runs one write.
+    /// Performs one write of a transaction.
     ///
-    /// A refusal fails the write alone. An error of the database fails all, as the transaction may be gone. A
-    /// write that is alone needs no savepoint: its transaction is one.
+    /// If the write is refused, only this write fails. An error of the database fails the whole transaction,
+    /// which SQLite may have rolled back. A write that is alone needs no savepoint.
     private static func attempt<Value>(
         _ body: (Database) throws -> Value, isAlone: Bool, in db: Database
     ) throws -> Result<Value, any Error> {
@@ -149,12 +150,12 @@ final class CommitQueue: Sendable {
     }
 }
 
-/// How the store's commits went since it was opened.
+/// Statistics of a store's commits since it was opened.
 public struct StoreStatistics: Equatable, Sendable {
-    /// Transactions that were committed.
+    /// The number of committed transactions.
     public var commits = 0
-    /// Writes that callers waited for, refused ones included.
+    /// The number of writes in these transactions, including refused writes.
     public var writes = 0
-    /// The most writes that one transaction had.
+    /// The greatest number of writes in one transaction.
     public var largestCommit = 0
 }

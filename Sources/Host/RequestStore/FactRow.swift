@@ -1,24 +1,24 @@
 import GRDB
 import TaskModel
 
-/// Between the table `settings`, which has one row for each fact, and values.
+/// Converts facts, such as states of bundles, to and from rows of the table `settings`, one for each fact.
 enum FactRow {
-    /// What a row's key says; what follows the prefix is a bundle.
+    /// The prefixes of the keys; the bundle's identifier follows the prefix.
     private enum Key: String, CaseIterable {
         case bundleState = "bundle/"
         case launchedApp = "app launch/"
         case advice = "advice/"
-        /// Older hosts numbered the data directories.
+        /// The number of a data directory; only older hosts numbered the directories.
         case directory = "directory of "
 
         func text(of bundle: BundleIdentifier) -> String { rawValue + bundle.rawValue }
     }
 
     private static let bootKey = "host.boot"
-    /// Where older hosts counted data directories: no number is given any more.
+    /// The key of a counter for data directories, which only older hosts used.
     private static let directoryCounterKey = "next bundle directory"
 
-    /// Writes a fact in place of the one that it supersedes.
+    /// Writes a fact; an older value of the same fact is replaced.
     static func write(_ fact: StoredFact, in db: Database) throws {
         switch fact {
         case .bundleState(let bundle, let state):
@@ -33,7 +33,7 @@ enum FactRow {
         }
     }
 
-    /// Writes the text of a row; `nil` removes the row.
+    /// Writes the value of a row; `nil` deletes the row.
     static func set(_ key: String, _ value: String?, in db: Database) throws {
         guard let value else {
             try db.cachedStatement(sql: "DELETE FROM settings WHERE key = ?")
@@ -44,7 +44,7 @@ enum FactRow {
             .execute(arguments: [StoredText.encode(key), StoredText.encode(value)])
     }
 
-    /// Reads every fact; a row that can't be read becomes a sentence.
+    /// Reads all facts; a row that can't be read becomes a sentence in ``StoredFacts/unreadable``.
     static func readAll(in db: Database) throws -> StoredFacts {
         var facts = StoredFacts()
         for row in try Row.fetchAll(db, sql: "SELECT key, value FROM settings ORDER BY key") {

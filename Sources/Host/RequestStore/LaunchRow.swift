@@ -1,7 +1,7 @@
 import GRDB
 import TaskModel
 
-/// Between a row of `launches` and values.
+/// Converts launches to and from rows of the table `launches`.
 enum LaunchRow {
     static func insert(_ launch: LaunchRecord, into db: Database) throws {
         try db.cachedStatement(
@@ -25,7 +25,7 @@ enum LaunchRow {
         return try Row.fetchOne(statement, arguments: [id.rawValue]).map(decode)
     }
 
-    /// Launches that meet a condition; `tail` is a constant, values are arguments.
+    /// Reads launches; `tail` is the SQL after `FROM launches`, a constant with `?` for the arguments.
     static func all(_ tail: String, _ arguments: StatementArguments = [], in db: Database) throws
         -> [LaunchRecord]
     {
@@ -34,7 +34,7 @@ enum LaunchRow {
 
     private static func sql(_ tail: String) -> String { "SELECT * FROM launches \(tail)" }
 
-    /// Writes notes, unless the launch has ended.
+    /// Writes notes to the row of a launch, unless the launch has ended.
     static func set(_ notes: UnwrittenNotes.Notes, of id: LaunchID, in db: Database) throws {
         if let readyAt = notes.readyAt {
             try db.cachedStatement(
@@ -47,7 +47,7 @@ enum LaunchRow {
         if let progress = notes.progress { try set(progress, of: id, in: db) }
     }
 
-    /// Writes progress, unless the launch has ended.
+    /// Writes progress to the row of a launch, unless the launch has ended.
     static func set(_ progress: TaskProgress, of id: LaunchID, in db: Database) throws {
         try db.cachedStatement(
             sql: """
@@ -59,7 +59,7 @@ enum LaunchRow {
         ])
     }
 
-    /// Writes what the user sees of a launch and of its request.
+    /// Writes a title to the rows of a launch and its request.
     static func set(_ title: LaunchTitle, of id: LaunchID, _ request: RequestID, in db: Database) throws {
         let (first, second) = (StoredText.encode(title.title), StoredText.encode(title.subtitle))
         try db.cachedStatement(sql: "UPDATE launches SET title = ?, subtitle = ? WHERE id = ?")
@@ -68,7 +68,7 @@ enum LaunchRow {
             .execute(arguments: [first, second, request.rawValue])
     }
 
-    /// Writes how a launch ended.
+    /// Writes the end of a launch to its row.
     static func end(_ ended: EndedLaunch, in db: Database) throws {
         let end = ended.end
         try db.cachedStatement(
@@ -110,7 +110,7 @@ enum LaunchRow {
         return launch
     }
 
-    /// Only what the record's initializer copies; the launch has columns of its own for the rest.
+    /// The parts of the request that `LaunchRecord.init` copies; the other values are placeholders.
     private static func request(of row: Row) throws -> TaskRequest {
         let submission = TaskSubmission(
             identifier: try TaskIdentifier(row.decode(forColumn: "identifier")), origin: .client)

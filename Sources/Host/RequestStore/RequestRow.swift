@@ -1,9 +1,9 @@
 import GRDB
 import TaskModel
 
-/// Between a row of `requests` and values.
+/// Converts requests to and from rows of the table `requests`.
 enum RequestRow {
-    /// Inserts a pending request and returns it as the store holds it, with times rounded to milliseconds.
+    /// Inserts a pending request; returns it with its number and with times rounded to milliseconds.
     static func insert(_ submission: TaskSubmission, _ terms: RequestTerms, into db: Database) throws
         -> TaskRequest
     {
@@ -23,11 +23,11 @@ enum RequestRow {
             StoredText.encode(submission.subtitle), StoredText.encode(submission.idempotencyKey),
             terms.acceptedAt.milliseconds, terms.deadline.milliseconds, submission.pushPriority.rawValue,
         ])
-        // What the row holds; reading it back would give the same.
+        // This is the same request as reading the row would return.
         return terms.request(RequestID(rawValue: db.lastInsertedRowID), of: submission)
     }
 
-    /// The record by its number; throws where there is none.
+    /// Reads the request with this number; throws ``StoreError`` if it does not exist.
     static func one(id: RequestID, in db: Database) throws -> RequestRecord {
         guard let record = try find(id: id, in: db) else { throw missing(id) }
         return record

@@ -1,112 +1,113 @@
 public import TaskModel
 
-/// Where requests, launches, checkpoints and facts outlive the host.
+/// A store that keeps requests, launches, checkpoints and facts when the host ends.
 ///
-/// What ``commit(_:)`` and the other mutations have answered is durable: a crash of the host or of the
-/// machine can't undo it. Concurrent mutations share a commit. Reads see every mutation that has returned and
-/// every note. All times of requests and launches are rounded to milliseconds. Documentation/Store.md has the
-/// meaning of the rows and the states of a request. All implementations pass one suite
+/// A change is durable when the call that made it has returned or answered: a crash of the host or the
+/// machine can't undo it. Concurrent changes share a commit. Reads see all changes that have returned, and
+/// all notes. All times of requests and launches are rounded to milliseconds. Documentation/Store.md explains
+/// the rows and the states of a request. All implementations must pass the same tests
 /// (`RequestConformanceTests`, `LaunchConformanceTests`, `FactConformanceTests`).
 public protocol RequestStore: Sendable {
     // MARK: Changes
 
-    /// Does writes in one transaction with one sync, in their order.
+    /// Performs writes in order, in one transaction with one fsync.
     ///
-    /// Each write is refused or done on its own. An error of the database or the disk fails all of them.
+    /// Each write succeeds or is refused alone. An error of the database or the disk fails all writes.
     ///
     /// - Parameters:
-    ///   - writes: Later writes see what earlier ones did.
-    ///   - answer: Called once, on any thread, with one answer for each write in the same order; what
-    ///     succeeded is durable.
+    ///   - writes: The writes; each sees the changes of the earlier ones.
+    ///   - answer: Called once, on any thread, with one result for each write, in the same order; successful
+    ///     writes are durable then.
     func commit(
         _ writes: [StoreWrite], answer: @escaping @Sendable ([Result<StoreAnswer, StoreRefusal>]) -> Void)
 
-    /// Keeps a note; readers see it at once. No effect on a launch that has ended.
+    /// Stores a note about a launch: when it was ready, or its progress; readers see it immediately.
     ///
-    /// It becomes durable with the next commit of anything else. Notes alone make a commit at most once a
-    /// second, so a flood of them costs no disk.
+    /// The note becomes durable with the next commit of a write. If there are only notes, a commit is made at
+    /// most once a second, so that many notes cause little disk traffic. The note is ignored if the launch
+    /// has ended.
     ///
     /// - Parameters:
-    ///   - note: What happened.
+    ///   - note: The event to note.
     ///   - launch: The launch.
-    ///   - moment: Now; its monotonic clock decides whether notes are due.
+    ///   - moment: The present time; its monotonic clock decides whether a commit is due.
     func note(_ note: StoreNote, of launch: LaunchID, at moment: Moment)
 
-    /// Ends every launch that a dead host left as `lost` with `hostDied`, and puts requests back by the rule.
+    /// Ends every launch that a dead host left open as `lost`, with the reason `hostDied`.
     ///
-    /// Call it once, before anything is launched. Either all of it happens or nothing; a second call finds
-    /// nothing to do.
+    /// The requests of these launches become pending again if `PutBackRule` permits it. Call this method
+    /// once, before any launch starts. It is one transaction; a second call changes nothing.
     ///
     /// - Parameters:
-    ///   - time: Now; the end of the launches.
-    ///   - isAtMostOnce: Whether the manifest forbids a second attempt.
-    ///   - backOff: The time before which the next attempt must not start; `nil` is at once.
-    /// - Returns: What was lost and what is pending again.
-    /// - Throws: ``StoreError`` when the store can't write.
+    ///   - time: The present time, which becomes the end of the launches.
+    ///   - isAtMostOnce: Whether the task's manifest forbids a second attempt.
+    ///   - backOff: The earliest time of the next attempt; `nil` means immediately.
+    /// - Returns: The lost launches, and the requests that are pending again.
+    /// - Throws: ``StoreError`` if the store can't write.
     func recover(
         at time: WallTime, isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool,
         backOff: @escaping @Sendable (LaunchRecord) -> WallTime?
     ) async throws(StoreError) -> Recovery
 
-    /// Forgets history: ended launches that are neither among the newest nor young, and done requests without
-    /// launches.
+    /// Removes old history: ended launches, and requests that are done and have no launches left.
     ///
-    /// A forgotten request's idempotency key is free again. Numbers and tokens are never used again.
+    /// The idempotency keys of removed requests can be used again. Numbers and tokens are never used again.
     ///
     /// - Parameters:
-    ///   - count: How many of the newest launches stay, whatever their age.
-    ///   - time: What ended after this stays, whatever the count.
-    /// - Returns: How many launches and requests were forgotten.
-    /// - Throws: ``StoreError`` when the store can't write.
+    ///   - count: How many of the newest launches are kept, whatever their age.
+    ///   - time: Launches and requests that ended at or after this time are kept.
+    /// - Returns: The number of removed launches and requests.
+    /// - Throws: ``StoreError`` if the store can't write.
     @discardableResult
     func prune(keepingNewest count: Int, olderThan time: WallTime) async throws(StoreError) -> Int
 
     // MARK: Reads
 
-    /// Every fact that was remembered; those that can't be read are sentences in the result, not errors.
+    /// All stored facts; those that can't be read are sentences in the result, not errors.
     func facts() async throws(StoreError) -> StoredFacts
 
     /// All pending requests, oldest first.
     func pendingRequests() async throws(StoreError) -> [TaskRequest]
 
-    /// A request in any state; `nil` if it never existed or is pruned.
+    /// A request in any state; `nil` if it never existed or was removed.
     func request(_ id: RequestID) async throws(StoreError) -> RequestRecord?
 
-    /// What the last launch of a request saved; `nil` if nothing, or if the request is done.
+    /// The checkpoint of a request; `nil` if no launch saved one, or if the request is done.
     func checkpoint(of request: RequestID) async throws(StoreError) -> [UInt8]?
 
-    /// When a launch of the identifier last succeeded; survives pruning.
+    /// When a launch of this identifier last succeeded; ``prune(keepingNewest:olderThan:)`` does not remove
+    /// it.
     func lastSuccess(of identifier: TaskIdentifier) async throws(StoreError) -> WallTime?
 
-    /// One launch; `nil` if it never existed or is pruned.
+    /// A launch; `nil` if it never existed or was removed.
     func launch(_ id: LaunchID) async throws(StoreError) -> LaunchRecord?
 
-    /// Launches, newest first.
+    /// Reads launches, newest first.
     ///
     /// - Parameters:
-    ///   - identifier: Only this task's; `nil` is all.
-    ///   - limit: The greatest number.
-    ///   - before: Only older ones; `nil` starts with the newest.
-    /// - Returns: The records, with the newest notes.
-    /// - Throws: ``StoreError`` when the store can't be read.
+    ///   - identifier: The task; `nil` means all tasks.
+    ///   - limit: The greatest number of launches.
+    ///   - before: Only launches with smaller numbers are read; `nil` means from the newest.
+    /// - Returns: The launches, with their newest notes.
+    /// - Throws: ``StoreError`` if the store can't be read.
     func launches(
         identifier: TaskIdentifier?, limit: Int, before: LaunchID?
     ) async throws(StoreError) -> [LaunchRecord]
 
-    /// All launches of a request, first attempt first.
+    /// All launches of a request, in the order of their attempts.
     func launches(of request: RequestID) async throws(StoreError) -> [LaunchRecord]
 }
 
 extension RequestStore {
-    /// Does writes in one transaction; see ``commit(_:answer:)``.
+    /// Performs writes in order, in one transaction; see ``commit(_:answer:)``.
     ///
-    /// - Parameter writes: Later writes see what earlier ones did.
-    /// - Returns: One answer for each write, in the same order.
+    /// - Parameter writes: The writes; each sees the changes of the earlier ones.
+    /// - Returns: One result for each write, in the same order.
     public func commit(_ writes: [StoreWrite]) async -> [Result<StoreAnswer, StoreRefusal>] {
         await withCheckedContinuation { caller in commit(writes) { caller.resume(returning: $0) } }
     }
 
-    /// Recovers without a back-off: what is put back may start at once.
+    /// Recovers without a back-off: requests that become pending again may start immediately.
     public func recover(
         at time: WallTime, isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool
     ) async throws(StoreError) -> Recovery {

@@ -26,7 +26,7 @@ extension SQLiteRequestStore {
         queue.keep(note, of: launch, at: moment)
     }
 
-    /// Does one write in a transaction; what it throws refuses this write.
+    /// Performs one write in a transaction; if this method throws, only this write is refused.
     private static func perform(_ write: StoreWrite, in db: Database) throws -> StoreAnswer {
         switch write {
         case .accept(let submission, let terms): return .accepted(try accept(submission, terms, in: db))

@@ -28,11 +28,11 @@ extension SQLiteRequestStore {
         try await records { try LaunchRow.all("WHERE request = ? ORDER BY id", [request.rawValue], in: $0) }
     }
 
-    /// Reads launches and lays the notes over them that are not written yet.
+    /// Reads launches, and adds the notes that are not in the database yet.
     private func records(
         _ body: @escaping @Sendable (Database) throws -> [LaunchRecord]
     ) async throws(StoreError) -> [LaunchRecord] {
-        // Taken before the read: what is written in between is in the rows.
+        // The notes are copied before the read. Otherwise, notes that are written in between would be missed.
         let unwritten = queue.unwrittenNotes()
         return try await read(body).map { launch in
             var launch = launch
@@ -63,7 +63,7 @@ extension SQLiteRequestStore {
         }
     }
 
-    /// The highest number that a row of a table ever had, pruned ones included.
+    /// The highest number that a row of a table ever had, including deleted rows.
     private static func highest(_ table: String, in db: Database) throws -> Int64 {
         try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [table]) ?? 0
     }

@@ -3,7 +3,7 @@ import GRDB
 public import TaskModel
 
 extension SQLiteRequestStore {
-    /// Consumes a pending request by a new launch, with a token above every earlier one.
+    /// Starts a launch for a pending request; its token is greater than all earlier tokens.
     static func begin(_ id: RequestID, _ terms: LaunchTerms, in db: Database) throws -> BegunLaunch {
         let found = try RequestRow.one(id: id, in: db)
         guard found.state == .pending else {
@@ -24,7 +24,7 @@ extension SQLiteRequestStore {
             lastSuccess: try lastSuccess(of: record.identifier, in: db))
     }
 
-    /// One above every launch that ever was, pruned ones included.
+    /// The number after that of the newest launch, including deleted launches.
     private static func nextLaunchID(in db: Database) throws -> LaunchID {
         let statement = try db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'launches'")
         return LaunchID(rawValue: (try Int64.fetchOne(statement) ?? 0) + 1)
@@ -39,7 +39,7 @@ extension SQLiteRequestStore {
         return token
     }
 
-    /// Records why a launch was asked to stop; the first reason stays.
+    /// Records why a launch was asked to stop; only `cancelledByUser` replaces an earlier reason.
     static func markExpiring(
         _ id: LaunchID, _ reason: Reason, _ explanation: String?, in db: Database
     ) throws {
@@ -53,7 +53,7 @@ extension SQLiteRequestStore {
         ])
     }
 
-    /// Keeps bytes for the next attempt; false if the launch has ended.
+    /// Stores a checkpoint for the next attempt; returns false if the launch has ended.
     static func saveCheckpoint(_ id: LaunchID, _ bytes: [UInt8], in db: Database) throws -> Bool {
         try db.cachedStatement(
             sql: """
@@ -64,7 +64,7 @@ extension SQLiteRequestStore {
         return db.changesCount > 0
     }
 
-    /// Ends a launch and settles its request; returns that if it is pending again.
+    /// Ends a launch and its request; returns the request if it became pending again.
     static func end(
         _ ended: EndedLaunch, _ progress: TaskProgress?, _ title: LaunchTitle?, _ putBack: PutBack?,
         in db: Database
@@ -88,7 +88,7 @@ extension SQLiteRequestStore {
             .execute(arguments: [identifier.rawValue, time.milliseconds])
     }
 
-    /// Puts the request of a launch that ended back, or ends it.
+    /// Makes the request of an ended launch pending again, or ends it.
     private static func settle(
         _ launch: LaunchRecord, _ ended: EndedLaunch, _ putBack: PutBack?, in db: Database
     ) throws -> TaskRequest? {
@@ -133,7 +133,7 @@ extension SQLiteRequestStore {
 }
 
 extension EndedLaunch {
-    /// The end of a launch whose host died: what it used is not known.
+    /// The end of a launch whose host died, so that its resource use is only partly known.
     fileprivate init(lost launch: LaunchRecord, at time: WallTime) {
         let end = LaunchEnd(
             outcome: .lost, reason: .hostDied,

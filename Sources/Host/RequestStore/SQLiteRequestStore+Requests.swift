@@ -5,7 +5,7 @@ public import TaskModel
 extension SQLiteRequestStore {
     // MARK: Writes
 
-    /// Stores a request, unless the same was accepted before.
+    /// Stores a request, unless one with the same idempotency key exists.
     static func accept(_ submission: TaskSubmission, _ terms: RequestTerms, in db: Database) throws
         -> Acceptance
     {
@@ -34,14 +34,14 @@ extension SQLiteRequestStore {
         return Acceptance(request: request, state: .pending, isRepeat: false, replaced: replaced)
     }
 
-    /// Ends a pending request as cancelled; false if it is not pending.
+    /// Ends a pending request as cancelled; returns false if the request is not pending.
     static func cancel(_ id: RequestID, _ reason: Reason, at time: WallTime, in db: Database) throws -> Bool {
         guard try RequestRow.find(id: id, in: db)?.state == .pending else { return false }
         try end(id, .cancelled, reason, at: time, in: db)
         return true
     }
 
-    /// Ends a request for good; nothing reads its checkpoint any more.
+    /// Ends a request, and deletes its checkpoint.
     static func end(
         _ id: RequestID, _ outcome: Outcome, _ reason: Reason?, at time: WallTime, in db: Database
     ) throws {
@@ -102,7 +102,7 @@ extension SQLiteRequestStore {
         try await read { try Self.checkpoint(of: request, in: $0) }
     }
 
-    /// What the last launch of a request saved.
+    /// The checkpoint of a request; `nil` if there is none.
     static func checkpoint(of request: RequestID, in db: Database) throws -> [UInt8]? {
         let statement = try db.cachedStatement(sql: "SELECT checkpoint FROM requests WHERE id = ?")
         return try Data.fetchOne(statement, arguments: [request.rawValue]).map(Array.init)

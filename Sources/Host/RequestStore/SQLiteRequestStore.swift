@@ -3,26 +3,26 @@ import LinuxSystem
 import Synchronization
 public import TaskModel
 
-/// The durable store: one SQLite file in the state directory, and a lock that keeps other hosts away.
+/// The durable request store: a SQLite database in the state directory, with a lock against other hosts.
 ///
-/// Thread-safe. Writes share commits (``statistics()``), reads run beside them.
+/// It is thread-safe. Concurrent writes share commits; reads run at the same time as writes.
 public final class SQLiteRequestStore: RequestStore {
-    /// What opening found; the host shows the warnings.
+    /// The findings while the store was opened; the host reports the warnings.
     public let opening: StoreOpening
     let queue: CommitQueue
     private let lock: Mutex<FileLock?>
 
-    /// Opens the store of a state directory, or makes one.
+    /// Opens the store in a state directory, or creates it.
     ///
-    /// Blocks for as long as checking the file takes after an unclean stop (its size over the disk's speed).
+    /// After an unclean stop, this method reads the whole database to check it, and blocks for that time.
     ///
     /// - Parameters:
-    ///   - directory: The state directory; made with mode 0700 if missing.
-    ///   - socket: The host's control socket, for the message to a second host.
-    ///   - time: Now; tokens of a new store start above it.
-    /// - Returns: The store, which holds the directory's lock until it is closed or let go.
-    /// - Throws: ``StoreError``: `inUse`, `damaged`, `newerSchema`, `cannotOpen`, `notDurable`, `diskFull`,
-    ///   `inputOutput`. Nothing of a damaged store is changed.
+    ///   - directory: The state directory; created with mode 0700 if it does not exist.
+    ///   - socket: The path of the host's control socket, for the message that another host gets.
+    ///   - time: The present time; the tokens of a new store start above it.
+    /// - Returns: The store, which holds the directory's lock until it is closed or deallocated.
+    /// - Throws: ``StoreError``: `inUse`, `damaged`, `newerSchema`, `cannotOpen`, `notDurable`, `diskFull` or
+    ///   `inputOutput`. A damaged store is not changed.
     public static func open(
         directory: String, socket: String, at time: WallTime
     ) throws(StoreError) -> SQLiteRequestStore {
@@ -36,8 +36,7 @@ public final class SQLiteRequestStore: RequestStore {
         }
     }
 
-    /// A store that is gone with the process: the same code and SQL without a file, for tests of what is
-    /// above.
+    /// Creates a store in memory, with the same code and SQL but without a file; for tests.
     public static func inMemory() throws(StoreError) -> SQLiteRequestStore {
         do {
             let connection = try StoreConnection()
@@ -56,12 +55,12 @@ public final class SQLiteRequestStore: RequestStore {
         self.lock = Mutex(lock)
     }
 
-    /// Marks a clean stop, closes the files and gives the lock back.
+    /// Records a clean stop, closes the database and releases the lock.
     ///
     /// Later calls fail with `closed`.
     ///
-    /// - Parameter time: Now.
-    /// - Throws: ``StoreError`` when the mark can't be written; the store is open then.
+    /// - Parameter time: The present time.
+    /// - Throws: ``StoreError``; if the stop can't be recorded, the store stays open.
     public func close(at time: WallTime) async throws(StoreError) {
         try await write { db in
             try db.execute(
@@ -76,7 +75,7 @@ public final class SQLiteRequestStore: RequestStore {
         lock.withLock { $0 = nil }
     }
 
-    /// How commits went since the store was opened.
+    /// Statistics of the commits since the store was opened.
     public func statistics() -> StoreStatistics { queue.statistics() }
 
     // MARK: Ways into the database

@@ -2,16 +2,16 @@ import FoundationEssentials
 public import TaskModel
 
 extension SQLiteRequestStore {
-    /// Renames a store's files out of the way, for an operator who asked for it explicitly.
+    /// Renames the files of a store, so that the next host creates an empty store.
     ///
-    /// The database and its log keep matching names, so that the `sqlite3` shell can still open them
-    /// together. The log goes first: no new store may ever meet an old log.
+    /// The database and its log keep matching names, so that `sqlite3` can open them together. The log is
+    /// renamed first, so that a new store never uses an old log.
     ///
     /// - Parameters:
     ///   - directory: The state directory.
-    ///   - time: Now, which becomes part of the names.
-    /// - Returns: The new paths; empty if there was nothing.
-    /// - Throws: ``StoreError`` `inUse` while a host has the directory; `cannotOpen` if a file can't be
+    ///   - time: The present time, which becomes part of the names.
+    /// - Returns: The new paths; empty if there was no store.
+    /// - Throws: ``StoreError``: `inUse` while a host uses the directory, or `cannotOpen` if a file can't be
     ///   renamed.
     public static func setAside(directory: String, at time: WallTime) throws(StoreError) -> [String] {
         let files = StoreFiles(directory: directory)

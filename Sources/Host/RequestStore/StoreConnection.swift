@@ -2,9 +2,9 @@ import GRDB
 import Synchronization
 import TaskModel
 
-/// The database's file and its connections, which are opened again after an error of the disk.
+/// The connections to the database, which are replaced after an error of the disk.
 final class StoreConnection: Sendable {
-    /// The database's file; a word for people where it is in memory.
+    /// The path of the database; "memory" for one without a file.
     let file: String
     private let database: Mutex<(any DatabaseWriter)?>
 
@@ -13,34 +13,34 @@ final class StoreConnection: Sendable {
         database = Mutex(try Self.open(file))
     }
 
-    /// A database in memory, for tests of what is above.
+    /// Creates a database in memory, for tests.
     init() throws {
         file = "memory"
         database = Mutex(try DatabaseQueue())
     }
 
-    /// The connections to use now.
+    /// The present connections.
     func current() throws(StoreError) -> any DatabaseWriter {
         guard let current = database.withLock({ $0 }) else { throw StoreError.closed(file: file) }
         return current
     }
 
-    /// Lets the connections go and opens others: after a failed fsync the old ones' caches can't be trusted.
+    /// Replaces the connections, because their caches can't be trusted after a failed fsync.
     ///
-    /// Readers that are under way finish on the old ones. If opening fails, the old ones stay, and the next
-    /// failure comes here again.
+    /// Reads that have begun finish on the old connections. If opening fails, the old connections stay, and
+    /// the next error causes another attempt.
     func reopen() {
         guard file != "memory", let fresh = try? Self.open(file) else { return }
         database.withLock { $0 = $0 == nil ? nil : fresh }
     }
 
-    /// Writes the log back into the file and closes.
+    /// Writes the log into the database file, and closes the connections.
     func close() throws {
         let last = database.withLock { current in
             defer { current = nil }
             return current
         }
-        // A reader may be in the way. The log is whole without this, and the next open reads it.
+        // This fails if a reader is active. The log stays complete, and the next connection reads it.
         _ = try? last?.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try last?.close()
     }
@@ -53,17 +53,18 @@ final class StoreConnection: Sendable {
         configuration.maximumReaderCount = 3
         let pool = try DatabasePool(path: file, configuration: configuration)
         try pool.writeWithoutTransaction { db in
-            // Here and not in `prepareDatabase`: the pool sets NORMAL after that, and a power cut could undo
-            // commits.
+            // This can't be done in `prepareDatabase`: the pool later sets NORMAL, and then a power failure
+            // could undo commits.
             try db.execute(sql: "PRAGMA synchronous = FULL")
-            // The log is cut to this after it was written back, so that one burst does not keep its space.
+            // After a checkpoint, SQLite truncates the log to 4 MiB, so that a burst of writes does not keep
+            // its space.
             _ = try Int.fetchOne(db, sql: "PRAGMA journal_size_limit = 4194304")
         }
         try checkDurability(of: pool, file: file)
         return pool
     }
 
-    /// Reads back what the promise "durable before acknowledged" rests on.
+    /// Checks the settings of SQLite that make a commit durable.
     static func checkDurability(of database: any DatabaseWriter, file: String) throws {
         let (synchronous, journal) = try database.writeWithoutTransaction { db in
             (

@@ -2,11 +2,11 @@ import GRDB
 import TaskModel
 
 extension StoreError {
-    /// Translates an error of SQLite.
+    /// Converts an error of a database call to an error of the store.
     ///
     /// - Parameters:
-    ///   - error: Whatever a database call threw.
-    ///   - file: The database file.
+    ///   - error: The error that the call threw.
+    ///   - file: The path of the database.
     /// - Returns: The error of the store.
     static func translating(_ error: any Error, file: String) -> StoreError {
         if let known = error as? StoreError { return known }
@@ -19,8 +19,8 @@ extension StoreError {
             return diskFull(file: file, words: words)
         case .SQLITE_IOERR
         where [.SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_WRITE].contains(database.extendedResultCode):
-            // What a full disk looks like where SQLite makes its shared memory longer, and what a file size
-            // limit does.
+            // SQLite reports these codes if the disk is full while its shared memory grows, and if a limit on
+            // file sizes is reached.
             return diskFull(file: file, words: words)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_ERROR:
             return .damaged(file: file, finding: words)

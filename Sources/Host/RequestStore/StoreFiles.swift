@@ -6,18 +6,18 @@ import TaskModel
 struct StoreFiles {
     let directory: String
 
-    /// The database.
+    /// The path of the database.
     var database: String { directory + "/store.sqlite" }
-    /// A new database until it is whole.
+    /// The path of a new database while it is being created.
     var unfinished: String { database + ".unfinished" }
-    /// What SQLite appends to before it writes the database.
+    /// The path of SQLite's write-ahead log, which is written before the database.
     var log: String { database + "-wal" }
-    /// SQLite's index of the log, shared between connections; worthless without them.
+    /// The path of SQLite's shared index of the log; it is of no use without open connections.
     var index: String { database + "-shm" }
-    /// Who has the directory.
+    /// The path of the lock, which contains the text about the host that holds it.
     var lock: String { directory + "/store.lock" }
 
-    /// Takes the lock of the directory, which is made if it is missing.
+    /// Takes the lock of the directory; creates the directory if it does not exist.
     func takeLock(details: String) throws(StoreError) -> FileLock {
         do {
             try FileManager.default.createDirectory(
@@ -46,14 +46,14 @@ struct StoreFiles {
 
     func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Whether a file has no bytes; false if its size can't be read.
+    /// Whether a file is empty; false if its size can't be read.
     static func isEmpty(_ path: String) -> Bool {
         (try? sizeOfFile(path)) == 0
     }
 
-    /// Makes an empty file that others can't read, in place of one that was not finished.
+    /// Creates an empty file that only its owner can read, and removes an unfinished one.
     ///
-    /// SQLite gives its companions the same rights.
+    /// SQLite gives its other files the same permissions.
     func beginMaking() throws(StoreError) {
         removeUnfinished()
         let rights: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
@@ -63,7 +63,7 @@ struct StoreFiles {
             remedy: "The host's user must be able to write the state directory, and there must be room")
     }
 
-    /// Gives the finished file its name, for good.
+    /// Renames the finished file to its final name.
     func finishMaking() throws(StoreError) {
         do {
             try FileManager.default.moveItem(atPath: unfinished, toPath: database)
@@ -79,12 +79,12 @@ struct StoreFiles {
 
     private func removeUnfinished() {
         for left in [unfinished + "-wal", unfinished + "-shm", unfinished] where exists(left) {
-            // If one can't be removed, making the new file reports why.
+            // If a file can't be removed, creating the new file reports the reason.
             try? FileManager.default.removeItem(atPath: left)
         }
     }
 
-    /// Makes the files' names durable.
+    /// Makes the names of the files durable.
     func syncNames() throws(StoreError) {
         do throws(SystemCallError) {
             try syncDirectory(directory)

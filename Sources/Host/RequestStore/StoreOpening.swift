@@ -1,15 +1,15 @@
 import GRDB
 import TaskModel
 
-/// What opening a store found.
+/// The findings while a store was opened.
 public struct StoreOpening: Equatable, Sendable {
-    /// The database's file.
+    /// The path of the database.
     public let file: String
-    /// Whether there was none before.
+    /// Whether the store was created.
     public let isNew: Bool
-    /// Whether the last host stopped cleanly; otherwise the file was checked.
+    /// Whether the last host stopped cleanly; otherwise, the database was checked.
     public let wasClean: Bool
-    /// What an operator should look at; empty is good.
+    /// Problems that an operator should look at.
     public var warnings: [String] = []
 
     init(file: String, isNew: Bool, wasClean: Bool) {
@@ -18,7 +18,7 @@ public struct StoreOpening: Equatable, Sendable {
         self.wasClean = wasClean
     }
 
-    /// Opens, checks and migrates; the lock is held.
+    /// Opens, checks and migrates the store; the caller must hold the lock.
     static func open(_ files: StoreFiles, at time: WallTime) throws -> (StoreConnection, StoreOpening) {
         let migrator = StoreSchema.migrator(firstToken: max(0, time.milliseconds))
         let hadLog = files.exists(files.log)
@@ -30,8 +30,8 @@ public struct StoreOpening: Equatable, Sendable {
         try migrator.migrate(database)
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "DELETE FROM meta WHERE key = 'clean_stop_ms'")
-            // From here on the file itself says that a host runs: if its log is lost later, the next one sees
-            // it.
+            // From here on, the database file shows that a host is running. If its log is lost later, the
+            // next host notices that.
             _ = try db.checkpoint(.truncate)
         }
         try files.syncNames()
@@ -44,9 +44,9 @@ public struct StoreOpening: Equatable, Sendable {
         return (connection, opening)
     }
 
-    /// Makes an empty store under another name and renames it when it is whole.
+    /// Creates an empty store under a temporary name, and renames it when it is complete.
     ///
-    /// So a file of the right name that is empty or half-made is damage, never a beginning.
+    /// So an empty or incomplete file with the final name is always damage, and never a new store.
     private static func make(_ files: StoreFiles, _ migrator: DatabaseMigrator) throws {
         if files.exists(files.log) {
             throw StoreError.damaged(
@@ -55,18 +55,18 @@ public struct StoreOpening: Equatable, Sendable {
         try files.beginMaking()
         let connection = try StoreConnection(file: files.unfinished)
         try migrator.migrate(connection.current())
-        // The log does not follow the rename: all of it has to be in the file.
+        // The log is not renamed, so all changes must be in the database file.
         _ = try connection.current().writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try connection.close()
         try files.finishMaking()
     }
 
-    /// Looks at a database without the means to change it; true after a clean stop.
+    /// Checks a database without changing it; returns whether the last host stopped cleanly.
     ///
-    /// Opening one for writing makes it a WAL database at once and writes back its log at the end, so it is
-    /// not done before we know that it is a store and whole.
+    /// Opening a database for writing changes it: SQLite converts it to WAL mode and writes its log back. So
+    /// the file must first be checked to be an intact store.
     private static func inspect(_ file: String, _ migrator: DatabaseMigrator) throws -> Bool {
-        // SQLite takes an empty file for a new database, and then removes its log.
+        // SQLite would use an empty file as a new database, and delete its log.
         if StoreFiles.isEmpty(file) { throw StoreError.damaged(file: file, finding: "it is empty") }
         var configuration = Configuration()
         configuration.readonly = true
@@ -83,7 +83,7 @@ public struct StoreOpening: Equatable, Sendable {
         return wasClean
     }
 
-    /// Refuses another program's database and one of a newer host.
+    /// Refuses the database of another program, and one that a newer version has written.
     private static func checkOrigin(of db: Database, _ migrator: DatabaseMigrator, file: String) throws {
         let origin = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         if origin != StoreSchema.applicationID {

@@ -1,19 +1,20 @@
 import GRDB
 
-/// The tables; each column's meaning is in Documentation/Store.md.
+/// The tables of the database; Documentation/Store.md explains each column.
 ///
-/// A migration that was released is never changed: a new one is added at the end.
+/// A migration that was released must not be changed. Changes need a new migration at the end.
 enum StoreSchema {
-    /// The database's `PRAGMA application_id`, "bgtk".
+    /// The database's `PRAGMA application_id`: the characters "bgtk".
     ///
-    /// Keeps the host from working on another program's database.
+    /// It prevents the host from using the database of another program.
     static let applicationID: Int64 = 0x6267_746B
 
-    /// Brings any older store to the newest form, each step in a transaction.
+    /// Creates the migrations from each older version to the present one; each runs in a transaction.
     ///
-    /// - Parameter firstToken: What tokens start after in a store that is new. Above those of a store that
-    ///   was set aside, so that a resource that remembers the highest token it saw accepts the new ones.
-    /// - Returns: The migrator, with every migration.
+    /// - Parameter firstToken: The tokens of a new store begin above this number. It must be greater than the
+    ///   tokens of a store that was set aside, because a resource that a task writes may accept only tokens
+    ///   greater than the last one that it got.
+    /// - Returns: The migrator, with all migrations.
     static func migrator(firstToken: Int64) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 requests, launches, settings") { db in
@@ -46,7 +47,7 @@ enum StoreSchema {
         return migrator
     }
 
-    /// Columns of type ANY hold texts of others; see ``StoredText``.
+    /// Columns of type ANY contain text from outside the host; see ``StoredText``.
     private static let version1 = """
         CREATE TABLE requests (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

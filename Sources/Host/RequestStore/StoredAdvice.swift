@@ -1,18 +1,19 @@
 import TaskModel
 
-/// A ``VersionAdvice`` as the database has it; the form is the store's own, like that of
-/// ``StoredBundleState``.
+/// The JSON form of ``VersionAdvice`` in the database.
+///
+/// The form belongs to the store, like that of ``StoredBundleState``.
 struct StoredAdvice: Codable {
     struct Piece: Codable {
         var code: String
         var message: String
-        /// `L42`.
+        /// The launch's name, such as `L42`.
         var launch: LaunchID
         var at: StoredInstant
     }
 
     var libraryHash: String
-    /// Oldest first.
+    /// The pieces of advice, oldest first.
     var pieces: [Piece]
 
     private enum CodingKeys: String, CodingKey {
@@ -27,7 +28,7 @@ struct StoredAdvice: Codable {
         }
     }
 
-    /// The advice of the model.
+    /// The stored advice, as the type that the host uses.
     var advice: VersionAdvice {
         VersionAdvice(
             libraryHash: libraryHash,

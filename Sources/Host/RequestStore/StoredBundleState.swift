@@ -1,8 +1,8 @@
 import TaskModel
 
-/// A point of wall time in a fact, exact to the attosecond.
+/// A wall-clock time in a fact, exact to the attosecond.
 struct StoredInstant: Codable {
-    /// As Swift encodes a duration: attoseconds, in two integers.
+    /// The time since 1970, encoded as Swift encodes a duration: as attoseconds, in two integers.
     var sinceEpoch: Duration
 
     init(_ time: WallTime) { sinceEpoch = time.sinceEpoch }
@@ -10,10 +10,10 @@ struct StoredInstant: Codable {
     var time: WallTime { WallTime(sinceEpoch: sinceEpoch) }
 }
 
-/// A ``BundleState`` as the database has it.
+/// The JSON form of ``BundleState`` in the database.
 ///
-/// The form is the store's own, and the same since the first version: stores that exist must keep their
-/// meaning when a type of the model or of the control API changes. What an older row lacks has its default.
+/// The form belongs to the store and must not change when a type of the model or the control API changes,
+/// because existing databases contain it. Values that are missing from older rows get their defaults.
 struct StoredBundleState: Codable {
     struct Budget: Codable {
         var day: Int64?
@@ -65,7 +65,7 @@ struct StoredBundleState: Codable {
         wakeUpsSaved = state.wakeUpsSaved
     }
 
-    /// The state of the model.
+    /// The stored state, as the type that the host uses.
     var state: BundleState {
         var state = BundleState()
         state.refresh = refresh ?? state.refresh

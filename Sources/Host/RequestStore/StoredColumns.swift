@@ -2,9 +2,9 @@ import FoundationEssentials
 import GRDB
 import TaskModel
 
-/// Columns that hold a word of one of the model's enumerations.
+/// Reads columns that contain a word of an enumeration.
 ///
-/// A word that this host does not know is an error, never a trap.
+/// A word that this version does not know is an error.
 enum StoredWord {
     static func decode<Word: RawRepresentable>(_ row: Row, _ column: String) throws -> Word
     where Word.RawValue == String {
@@ -27,10 +27,10 @@ enum StoredWord {
     }
 }
 
-/// Columns that hold text from outside the host, kept as it was given.
+/// Reads and writes columns that contain text from outside the host, without changing it.
 ///
-/// SQLite's texts end at their first NUL, on the way in and out: two keys that differ after one would be the
-/// same key. A text that has one is kept as a blob of its UTF-8 instead, which compares as well.
+/// SQLite ends a text at its first NUL character, so two keys that differ only after a NUL would be equal.
+/// Therefore, a text with a NUL is stored as a blob of UTF-8, which can be compared, too.
 enum StoredText {
     static func encode(_ text: String?) -> DatabaseValue {
         guard let text else { return .null }
@@ -55,7 +55,7 @@ enum StoredText {
     }
 }
 
-/// Columns that hold milliseconds since the epoch.
+/// Reads columns that contain milliseconds since 1970.
 enum StoredTime {
     static func decode(_ row: Row, _ column: String) throws -> WallTime {
         WallTime(milliseconds: try row.decode(forColumn: column))
@@ -67,7 +67,7 @@ enum StoredTime {
     }
 }
 
-/// A value in the database that no version of the host has written.
+/// A value in the database that no version of the host writes.
 struct StoredColumnError: Error, CustomStringConvertible {
     let finding: String
     var description: String { finding }

@@ -1,21 +1,21 @@
 import FoundationEssentials
 import TaskModel
 
-/// How facts become JSON in the database: keys in alphabetical order, so that equal facts are equal rows.
+/// Converts facts to and from JSON; keys are in alphabetical order, so that equal facts have equal text.
 enum StoredJSON {
-    /// A fact as text.
+    /// Encodes a fact.
     static func text(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    /// A fact from text.
+    /// Decodes a fact.
     static func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
         try JSONDecoder().decode(type, from: Data(text.utf8))
     }
 
-    /// What was wrong with a row and where, without its text.
+    /// Describes the error in a row and its position, without quoting the row's text.
     static func sentence(of error: any Error) -> String {
         guard let error = error as? DecodingError else { return "\(error)" }
         switch error {

@@ -1,15 +1,15 @@
 import TaskModel
 
-/// Notes that wait for a commit to ride along with.
+/// The notes about launches (when they were ready, and their progress) that are not in the database yet.
 struct UnwrittenNotes {
-    /// What is known of one launch and not in the database.
+    /// The notes of one launch.
     struct Notes: Equatable, Sendable {
-        /// When its handler was called; the first time stays.
+        /// When the handler was called; only the first such note counts.
         var readyAt: WallTime?
-        /// Its newest progress.
+        /// The newest progress.
         var progress: TaskProgress?
 
-        /// Lays the notes over a record that was read; a launch that has ended takes none.
+        /// Adds the notes to a record, unless the launch has ended.
         func apply(to launch: inout LaunchRecord) {
             guard launch.state != .ended else { return }
             if let readyAt, launch.readyAt == nil {
@@ -20,16 +20,16 @@ struct UnwrittenNotes {
         }
     }
 
-    /// The notes of each launch that are not in the database.
+    /// The notes that are not in the database yet, by launch.
     private(set) var newest: [LaunchID: Notes] = [:]
-    /// On the monotonic clock: before this, notes alone make no commit.
+    /// Before this time on CLOCK_MONOTONIC, notes alone do not cause a commit.
     private var nextDue: Duration?
     private var isDue = false
 
-    /// The shortest time between two commits that carry nothing but notes.
+    /// The shortest time between two commits that contain only notes.
     static let interval = Duration.seconds(1)
 
-    /// Keeps a note; true if the writer should be woken for it.
+    /// Stores a note; returns whether a commit should start.
     mutating func keep(_ note: StoreNote, of launch: LaunchID, at moment: Moment) -> Bool {
         var notes = newest[launch] ?? Notes()
         switch note {
@@ -43,9 +43,9 @@ struct UnwrittenNotes {
         return true
     }
 
-    /// What the next commit should carry.
+    /// The notes that the next commit should write.
     ///
-    /// - Parameter ridingAlong: Whether there will be a commit anyway.
+    /// - Parameter ridingAlong: Whether there is a commit with other writes.
     /// - Returns: The notes; empty if they are not due.
     mutating func take(ridingAlong: Bool) -> [LaunchID: Notes] {
         guard ridingAlong || isDue else { return [:] }
@@ -53,7 +53,7 @@ struct UnwrittenNotes {
         return newest
     }
 
-    /// Forgets what is in the database now, unless something newer has come.
+    /// Removes the notes that were written, unless newer ones have arrived.
     mutating func didWrite(_ written: [LaunchID: Notes]) {
         for (launch, written) in written {
             if newest[launch]?.progress == written.progress { newest[launch]?.progress = nil }

@@ -1,48 +1,50 @@
 import TaskModel
 
-/// A launch that is under way: from the decision to the end of its last process.
+/// A launch under way: from the scheduler's decision to the end of the launch's last process.
 struct ActiveLaunch: Sendable {
     let request: TaskRequest
     let needs: Needs
     let lease: Lease
     let isSimulated: Bool
-    /// `nil` until the store gave the launch its number; until then nothing can be told to it.
+    /// The number of the launch; `nil` until the store has assigned it, and no action can name the launch.
     var id: LaunchID?
-    /// Whether it was asked to stop.
+    /// Whether the launch was asked to stop.
     var isExpiring = false
-    /// Whether its CPU limit is lifted.
+    /// Whether the launch's CPU limit is removed at present.
     var isRelaxed = false
-    /// Policies, by their place, against which a simulated launch began; they do not end it until they agreed
-    /// once.
+    /// Policies, by their index, that objected when this simulated launch began.
+    ///
+    /// A policy in this set can't stop the launch. It leaves the set when it no longer objects.
     var exempt: Set<Int> = []
-    /// What it gets of the machine.
+    /// The priority of the launch's processes.
     var priority = LaunchPriority.requested
-    /// Activities: what it was asked to stop for.
+    /// For an activity: the veto for which it was asked to stop; `nil` if it was not.
     var deferral: Deferral?
-    /// Activities: whether the device was idle when it began, so that a user can return.
+    /// For an activity: whether the device was idle when the launch began, so that a returning user can stop
+    /// it.
     var beganIdle = false
-    /// How to take back that it was counted, if it was.
+    /// The values to restore if the launch does not start; `nil` if it was not counted.
     var previousLaunch: PreviousLaunch?
-    /// Whether it moves.
+    /// Observes whether the launch makes progress.
     var progress = ProgressWatch()
 
     private var readyAt: Moment?
-    /// On CLOCK_MONOTONIC.
+    /// When the launch was asked to stop, on CLOCK_MONOTONIC.
     private var expiringSince: Duration?
-    /// On CLOCK_BOOTTIME.
+    /// When the lease ends, on CLOCK_BOOTTIME.
     private var leaseEnd: Duration?
     private var wasActive = false
-    /// The question for its CPU time, asked whenever its lease is due.
+    /// The state of the measurement of CPU time, which is needed whenever the lease ends and may be renewed.
     private enum Measurement { case none, due, asked, known }
     private var measurement = Measurement.none
     private var cpuAtLastDue = Duration.zero
     private var tracedSince: Moment?
 
-    /// What was known of the newest launches before this one, and where this one was counted.
+    /// The values that were replaced when this launch was counted.
     struct PreviousLaunch: Sendable {
-        /// The newest launch of the identifier.
+        /// The start of the identifier's newest launch before this one.
         var ofIdentifier: WallTime?
-        /// The bundle's newest refresh or push launch.
+        /// The start of the bundle's newest launch of the same kind, refresh or push, before this one.
         var ofKind: WallTime?
         /// When this launch was counted.
         var countedAt: WallTime
@@ -50,9 +52,9 @@ struct ActiveLaunch: Sendable {
         var day: Int64
     }
 
-    /// A veto that an activity may heed by itself first.
+    /// A veto against a running activity, which the activity may obey before it expires.
     struct Deferral: Sendable {
-        /// When it was asked, on CLOCK_BOOTTIME.
+        /// When the activity was asked to stop, on CLOCK_BOOTTIME.
         let since: Duration
         let reason: Reason
         let verdict: Verdict
@@ -86,7 +88,7 @@ struct ActiveLaunch: Sendable {
         cpuAtLastDue = cpuTime
     }
 
-    /// Whether its CPU time is to be asked for now; true once per lease that is due.
+    /// Whether the CPU time must be measured now; true once each time that the lease ends.
     mutating func takeMeasurement() -> Bool {
         guard measurement == .due else { return false }
         measurement = .asked
@@ -109,13 +111,16 @@ struct ActiveLaunch: Sendable {
         }
     }
 
-    /// What to ask the user about it now; only those that a user watches are asked about.
+    /// The question for the user about this continued task; `nil` if there is none, and for other kinds.
     mutating func question(at now: Moment, _ settings: SchedulerSettings) -> Rationale? {
         guard request.kind == .continuedProcessing, tracedSince == nil, readyAt != nil else { return nil }
         return progress.question(at: now.monotonic, settings)
     }
 
-    /// Why time ends it, if it does; renews the lease where that is due.
+    /// The reason why the launch must stop now, because of its lease or its progress; `nil` if it may
+    /// continue.
+    ///
+    /// Renews the lease if it has ended and may be renewed.
     mutating func endOfTime(at now: Moment, _ conditions: Conditions, _ settings: SchedulerSettings)
         -> (Reason, Verdict)?
     {
@@ -176,7 +181,7 @@ struct ActiveLaunch: Sendable {
         )
     }
 
-    /// What its end says of its bundle, in hundredths.
+    /// The change of the bundle's conduct score because of this launch, in hundredths.
     func conductPoints(_ ending: LaunchEnding, _ settings: SchedulerSettings, at now: Moment) -> Int {
         var points = ending.leakedAssertions > 0 ? -settings.conductLeak : 0
         switch ending.outcome {
@@ -194,7 +199,7 @@ struct ActiveLaunch: Sendable {
         return points
     }
 
-    /// When to look again, on CLOCK_BOOTTIME.
+    /// When the launch must be examined next, on CLOCK_BOOTTIME; `nil` if only an event can change it.
     func nextInstant(at now: Moment, _ settings: SchedulerSettings) -> Duration? {
         guard tracedSince == nil, !isExpiring, id != nil, readyAt != nil, measurement != .asked else {
             return nil
@@ -202,13 +207,16 @@ struct ActiveLaunch: Sendable {
         guard request.kind == .continuedProcessing, let lastChange = progress.lastChange else {
             return [leaseEnd, deferral.map { $0.since + settings.deferralTime }].compactMap(\.self).min()
         }
-        // In sleep the boot clock runs ahead of the monotonic one; the look is then early and asks again.
+        // During a sleep, only CLOCK_BOOTTIME advances. Then this time is too early, and the next call gives
+        // a later one.
         let next = progress.stallQuestion(settings) ?? lastChange + settings.stallLimit
         let stall = now.boot + max(.zero, next - now.monotonic)
         return leaseEnd.map { min($0, stall) } ?? stall
     }
 
-    /// Only the standard lease renews: a manifest's `runtime` is a limit, or an allowance made knowingly.
+    /// Whether the lease can be renewed.
+    ///
+    /// Only the standard lease can: a `runtime` in a manifest is a deliberate limit.
     private var isRenewable: Bool {
         switch request.kind {
         case .processing, .activity: lease.duration == Lease.standard(for: request.kind).duration

@@ -1,44 +1,44 @@
 import TaskModel
 
-/// What was asked of the calendar, and what it answered, for each identifier with a calendar schedule.
+/// The dates that the scheduler has asked for, and the answers, for each identifier with a calendar schedule.
 ///
-/// The scheduler knows no time zones: it asks for a date, and the answer comes as an event, so that a replay
-/// of the events gives the same dates whatever the zone database says by then.
+/// The scheduler knows no time zones. It asks the host for a date with an action and gets the answer as an
+/// event. So a replay of the events gives the same dates, even if the time zone database has changed.
 struct CalendarQuestions: Sendable {
     enum Step: Equatable {
-        /// The pending request stands, an answer is on its way, or no date is left.
+        /// Nothing: the pending request is right, an answer is awaited, or there are no more dates.
         case nothing
-        /// Ask for the first date after this.
+        /// Ask for the first date after this time.
         case ask(after: WallTime)
-        /// This is the date.
+        /// Use this date.
         case date(WallTime)
     }
 
-    /// The answer to a question.
+    /// The answer to a question: a date, or none if there are no more.
     private enum Answer {
         case date(WallTime)
         case none
     }
 
-    /// Asked and not answered, with the time after which the date must lie.
+    /// The questions without an answer; the date must be after this time.
     private var questions: [TaskIdentifier: WallTime] = [:]
     private var answers: [TaskIdentifier: Answer] = [:]
-    /// Those whose pending request may have a wrong date.
+    /// The identifiers whose pending request may have a wrong date.
     private var doubted: Set<TaskIdentifier> = []
-    /// Dates whose requests were cancelled.
+    /// The dates of cancelled requests, which must not be used again.
     private var skippedDates: [TaskIdentifier: WallTime] = [:]
 
-    /// Whether no answer is awaited.
+    /// Whether all questions are answered.
     var isSettled: Bool { questions.isEmpty }
 
-    /// Asks again: the schedule changed, or the clock was set.
+    /// Discards the dates of an identifier, because its schedule changed or the clock was set.
     mutating func doubt(_ identifier: TaskIdentifier) {
         questions[identifier] = nil
         answers[identifier] = nil
         doubted.insert(identifier)
     }
 
-    /// A launch began: dates count from there.
+    /// Discards everything about an identifier, because a launch began: the next date must be after it.
     mutating func forget(_ identifier: TaskIdentifier) {
         questions[identifier] = nil
         answers[identifier] = nil
@@ -48,7 +48,7 @@ struct CalendarQuestions: Sendable {
 
     mutating func skip(_ identifier: TaskIdentifier, _ date: WallTime) { skippedDates[identifier] = date }
 
-    /// Takes an answer; false if the question is no longer open.
+    /// Stores an answer; returns false if the question has changed since.
     mutating func answer(_ identifier: TaskIdentifier, after: WallTime, next: WallTime?) -> Bool {
         guard questions[identifier] == after else { return false }
         questions[identifier] = nil
@@ -56,13 +56,14 @@ struct CalendarQuestions: Sendable {
         return true
     }
 
-    /// What to do now.
+    /// Determines the next step for an identifier.
     ///
     /// - Parameters:
     ///   - identifier: The task.
-    ///   - base: The last launch, or now.
-    ///   - scheduled: The date ahead of the request that is pending; `nil` if none is.
-    /// - Returns: The step; a date is given once.
+    ///   - base: The start of the last launch; if there is none, the present time.
+    ///   - scheduled: The date of the pending request, which is in the future; `nil` if there is no such
+    ///     request.
+    /// - Returns: The step; each date is returned only once.
     mutating func next(_ identifier: TaskIdentifier, after base: WallTime, scheduled: WallTime?) -> Step {
         if scheduled != nil, !doubted.contains(identifier) { return .nothing }
         switch answers[identifier] {

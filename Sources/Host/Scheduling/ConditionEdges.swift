@@ -1,12 +1,13 @@
 import TaskModel
 
-/// Sees external power and networks come, among known values only: an unknown value in between is not a
-/// change.
+/// Detects when external power or a network becomes available.
+///
+/// Only known values are compared; an unknown value in between is ignored.
 struct ConditionEdges: Sendable {
     private var power: Bool?
     private var network: Bool?
 
-    /// Takes the newest conditions; true for what has come since the last known value.
+    /// Updates the values; returns whether power or a network became available since the last known value.
     mutating func observe(_ conditions: Conditions) -> (power: Bool, network: Bool) {
         let came = (
             power: Self.update(&power, conditions.power.value.map(\.externalPower)),
@@ -15,13 +16,13 @@ struct ConditionEdges: Sendable {
         return came
     }
 
-    /// Whether the last known values are those of now.
+    /// Whether the last known values are equal to those in the conditions.
     func agree(with conditions: Conditions) -> Bool {
         power == conditions.power.value.map(\.externalPower)
             && network == conditions.network.value.map { $0 != .none }
     }
 
-    /// The first known value is not a change.
+    /// Stores a known value; returns whether it changed from a known false to true.
     private static func update(_ known: inout Bool?, _ value: Bool?) -> Bool {
         guard let value else { return false }
         defer { known = value }

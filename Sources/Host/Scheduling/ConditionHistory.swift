@@ -1,62 +1,60 @@
 public import TaskModel
 
-/// What the machine was like over the last weeks, change by change: what forecasts are made of.
+/// The changes of the machine's conditions in the last weeks, for forecasts.
 public struct ConditionHistory: Equatable, Sendable {
-    /// From one instant until the next one's.
+    /// The conditions from one time until the next entry.
     public struct Entry: Equatable, Sendable {
-        /// When it began.
+        /// When the conditions began to hold.
         public var at: WallTime
-        /// The conditions; `nil` while the machine slept or no host ran: nothing could start.
+        /// The conditions; `nil` while no launch could start, because the machine slept or no host ran.
         public var conditions: Conditions?
 
-        /// Makes an entry.
+        /// Creates an entry.
         public init(at: WallTime, conditions: Conditions?) {
             self.at = at
             self.conditions = conditions
         }
     }
 
-    /// How far back it reaches: 28 days, four of each weekday.
+    /// The age that forecasts use: 28 days, so that each weekday occurs four times.
     public static let span = Duration.seconds(28 * 86_400)
-    /// How many changes are kept: 20,000, about one in two minutes.
+    /// The greatest number of entries: 20,000, about one for every two minutes of 28 days.
     static let capacity = 20_000
 
-    /// Oldest first.
+    /// The entries, oldest first.
     public private(set) var entries: [Entry] = []
 
-    /// Makes an empty history.
+    /// Creates an empty history.
     public init() {}
 
-    /// Takes note of a change; one that is older than the newest (the clock was set back) takes the place of
-    /// what it contradicts.
+    /// Adds a change; entries with the same or a later time are removed, because the clock was set back.
     public mutating func note(_ conditions: Conditions?, at time: WallTime) {
         while let last = entries.last, last.at >= time { entries.removeLast() }
         if let last = entries.last, last.conditions == conditions { return }
         entries.append(Entry(at: time, conditions: conditions))
         guard entries.count > Self.capacity || (entries.first.map { time - $0.at > Self.span * 2 } ?? false)
         else { return }
-        // In large steps, since removing the first moves all others. What was in force when the span began
-        // stays.
+        // Removing the first entries moves all others, so many are removed at once. The conditions at the
+        // start of the span are kept.
         let firstKept = entries.lastIndex { time - $0.at >= Self.span } ?? 0
         entries.removeFirst(max(firstKept, entries.count - Self.capacity * 3 / 4))
     }
 
-    /// This history, and then that of a later time.
+    /// This history, followed by that of a later period.
     public func followed(by later: ConditionHistory) -> ConditionHistory {
         var whole = self
         for entry in later.entries { whole.note(entry.conditions, at: entry.at) }
         return whole
     }
 
-    /// The changes of a window: first what was in force when it began; empty if nothing is known of its
-    /// beginning.
+    /// The changes in a period, beginning with the conditions at its start; empty if those are not known.
     func changes(from start: WallTime, to end: WallTime) -> ArraySlice<Entry> {
         let first = index(after: start)
         guard first > 0 else { return [] }
         return entries[(first - 1)..<max(first, index(after: end))]
     }
 
-    /// The first entry that begins later.
+    /// The index of the first entry that begins after a time.
     private func index(after time: WallTime) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {

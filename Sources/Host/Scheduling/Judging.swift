@@ -1,25 +1,25 @@
 import TaskModel
 
-/// What all policies together say of one request.
+/// The combined answer of all policies about one request.
 struct Judgement {
-    /// The veto that says where the request waits.
+    /// The veto that determines what the request waits for; `nil` if there is no veto.
     var wait: Answer?
-    /// The reach of the policy that gave it.
+    /// The reach of the policy with that veto.
     fileprivate(set) var waitReach = Reach.request
-    /// The policy that gave it.
+    /// The name of the policy with that veto.
     var waitPolicy: String?
-    /// The scores, where they count.
+    /// The sum of the scores; `nil` if the request starts without regard to scores.
     var score: ScoreSum?
-    /// Whether the score reaches the threshold; true where no score counts.
+    /// Whether the score reaches the threshold; true if scores do not count.
     var scoreSuffices = true
 
-    /// Whether it may start.
+    /// Whether the request may start.
     var mayStart: Bool { wait == nil && scoreSuffices }
 }
 
 /// The weighted scores of one request.
 struct ScoreSum {
-    /// A part that changes without a change of conditions.
+    /// A part of the score that can change while the conditions stay the same.
     enum Moving: Sendable { case usage, coalescing }
 
     private(set) var sum = 0.0
@@ -27,16 +27,16 @@ struct ScoreSum {
     fileprivate(set) var usage: (score: Double, weight: Double)?
     fileprivate(set) var coalescing: (score: Double, weight: Double)?
 
-    /// The weighted mean; 1 where no policy has an opinion.
+    /// The weighted mean of the scores; 1 if no policy gave a score.
     var mean: Double { weight > 0 ? sum / weight : 1 }
 
-    /// The mean with another likelihood of use.
+    /// The weighted mean if the likelihood of use were this value.
     func mean(usage likelihood: Double) -> Double {
         guard let usage, weight > 0 else { return mean }
         return (sum + (likelihood - usage.score) * usage.weight) / weight
     }
 
-    /// The mean if the machine were busy, or idle.
+    /// The weighted mean if the score of the policy Coalescing were this value.
     func mean(coalescing score: Double) -> Double {
         guard let coalescing, weight > 0 else { return mean }
         return (sum + (score - coalescing.score) * coalescing.weight) / weight
@@ -48,8 +48,10 @@ struct ScoreSum {
     }
 }
 
-/// What the mean must reach: the standard threshold until the request could begin, then less and less, 0 at
-/// the deadline.
+/// The threshold that a request's mean score must reach.
+///
+/// It has its standard value until the request's earliest begin date, or without one until its submission.
+/// Then it falls linearly, to 0 at the deadline.
 struct Threshold {
     let standard: Double
     let start: WallTime
@@ -66,13 +68,13 @@ struct Threshold {
         return standard * min(1, (deadline - time).inSeconds / (deadline - start).inSeconds)
     }
 
-    /// Whether a mean is enough; the margin is for rounding alone.
+    /// Whether a mean reaches the threshold at a time, with a margin for rounding errors.
     func isMet(by mean: Double, at time: WallTime) -> Bool { mean + 1e-9 >= value(at: time) }
 
-    /// When the threshold has fallen to a mean: to the next millisecond, never later than the deadline.
+    /// When the threshold falls to a mean, to the millisecond, and at the latest at the deadline.
     ///
-    /// The distant past where the standard threshold is met: also before the start, which lies ahead once the
-    /// wall clock was set back.
+    /// Returns ``WallTime/distantPast`` if the mean reaches the standard threshold. This is also right before
+    /// the request could begin, which is possible after the wall clock was set back.
     func date(for mean: Double) -> WallTime {
         guard mean + 1e-9 < standard else { return .distantPast }
         guard start < deadline else { return start }
@@ -83,7 +85,7 @@ struct Threshold {
 }
 
 extension Scheduler {
-    /// Asks every policy, without texts: what ``handle(_:at:)`` acts on.
+    /// Asks every policy about a request, without texts for people; ``handle(_:at:)`` acts on the result.
     func judge(_ subject: Subject, isSimulated: Bool, at now: Moment) -> Judgement {
         var judgement = Judgement()
         var score = ScoreSum()
@@ -95,7 +97,7 @@ extension Scheduler {
         return judgement
     }
 
-    /// The same with texts: what ``explain(_:at:)`` prints.
+    /// Asks every policy about a request, with texts for people.
     func explain(_ subject: Subject, isSimulated: Bool, at now: Moment) -> Explanation {
         var judgement = Judgement()
         var score = ScoreSum()
@@ -128,7 +130,7 @@ extension Scheduler {
                 judgement.waitPolicy = policy.name
                 return
             }
-            // Among dates the latest decides when a look is worthwhile.
+            // Of several dates, the latest counts, because the request can't start before it.
             let isBetter =
                 answer.rank < wait.rank
                 || (answer.rank == 1 && wait.rank == 1
@@ -159,8 +161,9 @@ extension Scheduler {
             .isMet(by: score.mean, at: now.wall)
     }
 
-    /// When the score alone would let it start: where the falling threshold meets it, or a learnt hour of use
-    /// lifts it.
+    /// When the score alone permits a start.
+    ///
+    /// This is when the threshold has fallen to the score, or when an hour of likely use raises the score.
     func dateOfScore(_ score: ScoreSum, _ threshold: Threshold, _ subject: Subject, at now: Moment)
         -> WallTime
     {
@@ -171,7 +174,8 @@ extension Scheduler {
         } ?? date
     }
 
-    /// The score as one more line, so that whatever waits has a line that says why.
+    /// The score and the threshold as a verdict, so that a request that waits only for its score has a line,
+    /// too.
     private func verdict(of explanation: Explanation, _ subject: Subject) -> Verdict {
         let (score, threshold) = (explanation.score ?? 1, explanation.threshold ?? 0)
         let isEnough = explanation.scoreSuffices == nil
@@ -185,13 +189,14 @@ extension Scheduler {
                     observed: score.text, earliestChange: explanation.scoreSuffices,
                     remedy: isEnough
                         ? nil
-                        : "Wait for better conditions, or start it now without the policies: bgtask launch \(subject.request.identifier)"
+                        : situation.remedy(
+                            "Wait for better conditions", orLaunch: subject.request.identifier)
                 )
             ])
     }
 }
 
 extension WallTime {
-    /// Before every date that is ever compared.
+    /// Earlier than every date in the scheduler.
     static let distantPast = WallTime(sinceEpoch: .seconds(Int64.min / 4))
 }

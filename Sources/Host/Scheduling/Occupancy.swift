@@ -1,21 +1,22 @@
 import TaskModel
 
-/// Which queue a request waits in.
+/// The queue in which a request waits for a slot; each lane has slots of its own.
 enum Lane: CaseIterable, Hashable, Sendable {
-    /// Launches that someone asked for by name; they take no slot of others.
+    /// Launches by `bgtask launch`: they start without a free slot, but occupy one of their request's own
+    /// lane.
     case simulated
-    /// A user asked for it.
+    /// Continued tasks, which a user started.
     case continued
-    /// Pushes of priority 10.
+    /// Pushes of priority 10, and other requests that are not deferrable.
     case urgent
-    /// The launch code of an app.
+    /// Launches of an app's launch code.
     case app
-    /// May be put off.
+    /// Deferrable requests.
     case discretionary
 }
 
 extension TaskRequest {
-    /// Where it waits, and whose slot its launch holds.
+    /// The lane in which the request waits, and whose slot its launch occupies.
     var lane: Lane {
         if isDiscretionary { return .discretionary }
         switch kind {
@@ -26,19 +27,19 @@ extension TaskRequest {
     }
 }
 
-/// Who holds which slot; kept up to date so that a decision counts nothing.
+/// The occupied slots; they are counted when a launch begins and ends, so that a decision need not count.
 struct Occupancy: Sendable {
-    /// The requests whose launches are under way, by identifier.
+    /// The requests with a launch under way, by identifier.
     private(set) var requests: [TaskIdentifier: RequestID] = [:]
     private(set) var discretionary = 0
     private(set) var continued = 0
     private(set) var urgent = 0
     private(set) var apps = 0
     private(set) var discretionaryByBundle: [BundleIdentifier: Int] = [:]
-    /// When a slot was last taken or given back.
+    /// When a slot was last occupied or released.
     private(set) var since: WallTime?
 
-    /// Whether anything is under way.
+    /// Whether any launch is under way.
     var isBusy: Bool { !requests.isEmpty }
 
     mutating func begin(_ request: TaskRequest, at now: WallTime) {
@@ -68,7 +69,7 @@ struct Occupancy: Sendable {
 }
 
 extension Dictionary where Value == Int {
-    /// Counts one less; a count of 0 goes.
+    /// Subtracts one from a count, and removes a count of 0.
     mutating func decrement(_ key: Key) {
         guard let count = self[key] else { return }
         self[key] = count > 1 ? count - 1 : nil

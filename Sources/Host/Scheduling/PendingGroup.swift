@@ -1,9 +1,9 @@
 import HeapModule
 import TaskModel
 
-/// What of a request decides how the machine's conditions bear on it.
+/// The properties of a request that determine how the machine's conditions affect it.
 ///
-/// Policies whose reach is the machine answer alike about all requests with the same traits.
+/// A policy whose reach is ``Reach/machine`` gives the same answer for all requests with the same traits.
 struct MachineTraits: Hashable, Sendable {
     let lane: Lane
     let kind: TaskKind
@@ -12,34 +12,34 @@ struct MachineTraits: Hashable, Sendable {
 
 /// The pending requests with the same traits.
 ///
-/// While the machine keeps one of them from starting it keeps all, so that the group is held as a whole: that
-/// costs nothing per request, whichever way the condition turns. Keys are left behind where a request moved
-/// on, and are skipped or swept later.
+/// If the machine's conditions prevent one of them from starting, they prevent all, so the whole group is
+/// held. This takes no time per request. A request waits in a queue as a key. When the request moves to
+/// another queue, its old key stays behind; it is not current any more, and is skipped or removed later.
 struct PendingGroup: Sendable {
-    /// What the machine says of the whole group.
+    /// The effect of the machine's conditions on the group.
     enum Hold: Equatable, Sendable {
-        /// Conditions or settings changed since the last answer.
+        /// Not known, because conditions or settings have changed since the last answer.
         case unknown
-        /// Each request is for itself.
+        /// The group is not held; each request is judged alone.
         case none
-        /// Nothing of the group can start until conditions change.
+        /// No request of the group can start until conditions change.
         case held
     }
 
     let traits: MachineTraits
-    /// One with these traits, to ask policies about all of them.
+    /// One request with these traits, about which policies are asked for the whole group.
     let sample: TaskRequest
     var hold = Hold.unknown
-    /// Those that may have their turn.
+    /// The candidates: requests that may get a slot.
     private(set) var open = RequestQueue()
-    /// Those that wait for something remembered of their bundles.
+    /// Requests that wait for a change of their bundle's state.
     private var waitingForBundle = RequestQueue()
-    /// Those whose score is too low.
+    /// Requests that wait because their score is too low.
     private var waitingForScore = RequestQueue()
     private var waiting: [Fact: RequestQueue] = [:]
-    /// Those that nothing but a date keeps, as far as was known when they were last judged.
+    /// Requests that waited only for a date when they were last judged.
     private var dates = Heap<RequestKey>()
-    /// Those whose own date lies ahead; they were not judged, so something else may keep them longer.
+    /// Requests whose own date is in the future; they were not judged yet, so they may have to wait longer.
     private var unjudged = Heap<RequestKey>()
 
     init(_ traits: MachineTraits, sample: TaskRequest) {
@@ -54,13 +54,13 @@ struct PendingGroup: Sendable {
 
     mutating func open(_ key: RequestKey, bundle: Int) { open.insert(key, of: bundle) }
 
-    /// Sets a request aside until its own date, without asking the policies.
+    /// Moves a request aside until its own date, without asking the policies.
     mutating func putOff(_ key: RequestKey) { unjudged.insert(key) }
 
-    /// Sets a request aside until a date.
+    /// Moves a request aside until a date.
     mutating func wait(until key: RequestKey) { dates.insert(key) }
 
-    /// Sets a request aside until a fact changes.
+    /// Moves a request aside until a fact changes.
     mutating func wait(for fact: Fact, _ key: RequestKey, bundle: Int) {
         switch fact {
         case .scores: waitingForScore.insert(key, of: bundle)
@@ -69,13 +69,13 @@ struct PendingGroup: Sendable {
         }
     }
 
-    /// Sets everything of a bundle aside that was about to have its turn.
+    /// Moves all candidates of a bundle aside until the bundle's state changes.
     mutating func holdBundle(_ bundle: Int) {
         guard let keys = open.take(bundle) else { return }
         waitingForBundle.give(keys, to: bundle)
     }
 
-    /// Everything that waited for the fact may have its turn.
+    /// Makes all requests that wait for a fact candidates.
     mutating func release(_ fact: Fact) {
         switch fact {
         case .scores:
@@ -86,26 +86,26 @@ struct PendingGroup: Sendable {
         }
     }
 
-    /// Everything of a bundle that waited for what is remembered of it may have its turn.
+    /// Makes all requests of a bundle that wait for its state or for a better score candidates.
     mutating func releaseBundle(_ bundle: Int) {
         if let keys = waitingForBundle.take(bundle) { open.give(keys, to: bundle) }
         if let keys = waitingForScore.take(bundle) { open.give(keys, to: bundle) }
     }
 
-    /// The next key whose date has come; it is taken out.
+    /// Removes and returns a key whose date has come; `nil` if there is none.
     mutating func popDue(_ now: WallTime) -> RequestKey? {
         if let first = dates.min, first.time <= now { return dates.removeMin() }
         if let first = unjudged.min, first.time <= now { return unjudged.removeMin() }
         return nil
     }
 
-    /// Takes out every key with a date.
+    /// Removes and returns all keys with a date.
     mutating func takeDates() -> [RequestKey] {
         defer { (dates, unjudged) = ([], []) }
         return dates.unordered + unjudged.unordered
     }
 
-    /// The first date of those that were judged.
+    /// The earliest date of the requests that were judged; `standing` is whether a key is current.
     mutating func firstDate(standing: (RequestKey) -> Bool) -> WallTime? {
         while let key = dates.min {
             if standing(key) { return key.time }
@@ -114,7 +114,8 @@ struct PendingGroup: Sendable {
         return nil
     }
 
-    /// The first of those that were not judged.
+    /// The key with the earliest date of the requests that were not judged; `standing` is whether a key is
+    /// current.
     mutating func firstUnjudged(standing: (RequestKey) -> Bool) -> RequestKey? {
         while let key = unjudged.min {
             if standing(key) { return key }
@@ -125,14 +126,14 @@ struct PendingGroup: Sendable {
 
     mutating func removeFirstUnjudged() { unjudged.removeMin() }
 
-    /// The next candidate, of a bundle that is not to be avoided.
+    /// The first candidate, without those of some bundles; `standing` is whether a key is current.
     mutating func first(avoiding bundles: [Int], standing: (RequestKey) -> Bool) -> RequestQueue.Top? {
         open.first(standing: standing, avoiding: bundles)
     }
 
     mutating func remove(_ top: RequestQueue.Top) { open.remove(top) }
 
-    /// Forgets the keys of requests that moved on.
+    /// Removes all keys that are not current.
     mutating func compact(standing: (RequestKey) -> Bool) {
         open.compact(standing: standing)
         waitingForBundle.compact(standing: standing)

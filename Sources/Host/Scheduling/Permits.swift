@@ -1,12 +1,12 @@
 public import TaskModel
 
-/// Which manifest permits what, arranged for a look-up per decision, however many manifests there are.
+/// The identifiers that manifests permit, arranged for fast lookup among many manifests.
 public struct Permits: Equatable, Sendable {
-    /// One manifest, in one piece that is not copied with every look-up.
+    /// The tasks of one manifest, as an object, so that a lookup does not copy them.
     private final class Bundle: Equatable, Sendable {
         let manifest: Manifest
         let exact: [TaskIdentifier: TaskDeclaration]
-        /// By the prefix before `.*`.
+        /// The tasks with a wildcard, by the text before `.*`.
         let wildcards: [String: TaskDeclaration]
 
         init(_ manifest: Manifest) {
@@ -37,10 +37,10 @@ public struct Permits: Equatable, Sendable {
     }
 
     private var bundles: [BundleIdentifier: Bundle] = [:]
-    /// The bundle that names each identifier, and the one that has each wildcard, by its prefix.
+    /// The bundle that declares each identifier; ``wildcardOwners`` has that of each wildcard, by its prefix.
     ///
-    /// The registry refuses two that claim the same; if they were taken, the first by name counts in every
-    /// process.
+    /// The registry refuses manifests that declare the same identifier. If there are such manifests anyway,
+    /// the bundle that is first by name counts, so that all processes agree.
     private var owners: [TaskIdentifier: BundleIdentifier] = [:]
     private var wildcardOwners: [String: BundleIdentifier] = [:]
 
@@ -56,12 +56,13 @@ public struct Permits: Equatable, Sendable {
         }
     }
 
-    /// What the wildcards that match an identifier have before their `.*`, the longest first: one for each
-    /// label of the identifier but the last.
+    /// The prefixes of all wildcards that could match an identifier, longest first.
+    ///
+    /// A prefix is the text before a dot of the identifier.
     static func wildcards(over identifier: TaskIdentifier) -> [String] {
         let text = identifier.rawValue
         return text.utf8.indices.reversed().compactMap { index in
-            // A wildcard stands for at least one byte after the point.
+            // A wildcard needs at least one byte after the dot.
             guard text.utf8[index] == UInt8(ascii: "."), index > text.startIndex,
                 text.utf8.index(after: index) < text.endIndex
             else { return nil }
@@ -78,21 +79,23 @@ public struct Permits: Equatable, Sendable {
     /// A bundle's manifest.
     func manifest(of bundle: BundleIdentifier) -> Manifest? { bundles[bundle]?.manifest }
 
-    /// The bundles whose manifests are not the same here and there.
+    /// The bundles whose manifests differ between the two values.
     func bundlesThatDiffer(from other: Permits) -> Set<BundleIdentifier> {
         Set(bundles.keys).union(other.bundles.keys).filter { bundles[$0] != other.bundles[$0] }
     }
 
-    /// What this bundle's manifest says of the identifier; an exact declaration wins over a wildcard, a
-    /// longer wildcard over a shorter.
+    /// The task in a bundle's manifest that permits an identifier; `nil` if there is none.
+    ///
+    /// An exact identifier takes precedence over a wildcard, and a longer wildcard over a shorter one.
     public func declaration(
         for identifier: TaskIdentifier, of bundle: BundleIdentifier
     ) -> TaskDeclaration? {
         bundles[bundle]?.declaration(for: identifier)
     }
 
-    /// The bundle that permits an identifier: one that names it wins over one with a wildcard, a longer
-    /// wildcard over a shorter.
+    /// The bundle and the task that permit an identifier; `nil` if there are none.
+    ///
+    /// An exact identifier takes precedence over a wildcard, and a longer wildcard over a shorter one.
     public func owner(
         of identifier: TaskIdentifier
     ) -> (manifest: Manifest, declaration: TaskDeclaration)? {
@@ -106,14 +109,14 @@ public struct Permits: Equatable, Sendable {
         return (bundle.manifest, task)
     }
 
-    /// Whether a manifest permits everything that a pattern matches.
+    /// Whether a manifest permits every identifier that the pattern matches.
     public func permits(_ pattern: IdentifierPattern) -> Bool {
         guard pattern.isWildcard else { return owner(of: pattern.base) != nil }
         return wildcardOwners[pattern.base.rawValue] != nil
             || Self.wildcards(over: pattern.base).contains { wildcardOwners[$0] != nil }
     }
 
-    /// Why a request of this kind may not run, if it may not.
+    /// The reason why a request of this kind may not run; `nil` if it may.
     func refusal(of identifier: TaskIdentifier, kind: TaskKind, bundle: BundleIdentifier) -> Refusal? {
         guard let entry = bundles[bundle], let declaration = entry.declaration(for: identifier) else {
             return Refusal(
@@ -125,13 +128,15 @@ public struct Permits: Equatable, Sendable {
             return Refusal(
                 required: "a manifest that permits \(identifier) as \(kind.rawValue)",
                 observed: "the manifest of \(bundle) permits it as \(declaration.kind.rawValue)",
-                remedy: "Submit it again, or correct the manifest")
+                remedy:
+                    "Submit a request of the kind \(declaration.kind.rawValue), or correct the kind in the manifest"
+            )
         }
         if let mode = kind.requiredMode, !entry.manifest.modes.contains(mode) {
             return Refusal(
                 required: "the mode \(mode.rawValue) in the manifest of \(bundle)",
                 observed: "the mode is missing",
-                remedy: "Add \(mode.rawValue) to its modes")
+                remedy: "Add \(mode.rawValue) to 'modes' in the manifest")
         }
         return nil
     }
@@ -142,9 +147,9 @@ public struct Permits: Equatable, Sendable {
         var remedy: String
     }
 
-    /// Every schedule.
+    /// All schedules, by identifier.
     ///
-    /// A wildcard names no task that could be scheduled, and continued tasks are a user's act.
+    /// Tasks with a wildcard and continued tasks have no schedule.
     var schedules: [TaskIdentifier: (bundle: BundleIdentifier, schedule: Schedule)] {
         var all: [TaskIdentifier: (bundle: BundleIdentifier, schedule: Schedule)] = [:]
         for (bundle, entry) in bundles {

@@ -1,7 +1,7 @@
 import TaskModel
 
 extension WallTime {
-    /// `2027-01-15T08:00:00Z`.
+    /// The time in UTC, such as `2027-01-15T08:00:00Z`.
     var text: String {
         let seconds = milliseconds.floorDivided(by: 1000)
         let (days, rest) = (seconds.floorDivided(by: 86_400), seconds.floorRemainder(by: 86_400))
@@ -13,7 +13,8 @@ extension WallTime {
     /// Seconds since the epoch, rounded down.
     var wholeSeconds: Int64 { milliseconds.floorDivided(by: 1000) }
 
-    /// The date of a day since 1970-01-01, counted in eras of 400 years (146,097 days) that begin on 1 March.
+    /// The date of a day since 1970-01-01, computed in eras of 400 years (146,097 days) that begin on 1
+    /// March.
     private static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let sinceEra0 = day + 719_468
         let era = sinceEra0.floorDivided(by: 146_097)
@@ -29,12 +30,11 @@ extension WallTime {
 }
 
 extension Duration {
-    /// In the largest unit of which there are at least two, rounded up: `5 ms`, `90 s`, `12 min`, `5 h`, `3
+    /// The duration in the largest unit that it has at least two of, rounded up: `5 ms`, `90 s`, `12 min`, `3
     /// d`.
     var text: String { text(roundedUp: true) }
 
-    /// The same for a time that has passed, rounded down: it must not read as a limit that it has not
-    /// reached.
+    /// Like ``text``, but rounded down, so that an elapsed time never looks as if it had reached a limit.
     var elapsedText: String { text(roundedUp: false) }
 
     private func text(roundedUp: Bool) -> String {
@@ -49,7 +49,7 @@ extension Duration {
 }
 
 extension Double {
-    /// With two digits after the point: `0.58`.
+    /// The number with two decimals: `0.58`.
     var text: String {
         let hundredths = Int(self * 100 + (self < 0 ? -0.5 : 0.5))
         return
@@ -66,7 +66,7 @@ extension Int64 {
 }
 
 extension TaskKind {
-    /// The kind with what Apple's API calls its requests: `processing (BGProcessingTaskRequest)`.
+    /// The kind, with Apple's class for its requests: `processing (BGProcessingTaskRequest)`.
     var textWithClass: String {
         switch self {
         case .appRefresh: "\(rawValue) (BGAppRefreshTaskRequest)"

@@ -1,42 +1,43 @@
 import TaskModel
 
-/// One rule about starting a request, and about what runs already.
+/// A rule for starting requests and stopping launches.
 ///
-/// A new policy is one file in `Policies/` and one line in ``Scheduler/policies``. It is pure: the same
-/// request, situation and moment give the same answer, which is what `handle` obeys and `explain` prints.
+/// A new policy needs a file in `Policies/` and a line in ``Scheduler/policies``. A policy is a pure
+/// function: the same request, situation and time give the same answer. ``Scheduler/handle(_:at:)`` acts on
+/// this answer, and `explain` prints it.
 protocol Policy: Sendable {
-    /// As `explain` prints it.
+    /// The name that `explain` prints.
     var name: String { get }
-    /// Whether launches by `bgtask launch` obey it: permissions yes, policies no.
+    /// Whether the policy also applies to launches by `bgtask launch`; this is the case for permissions only.
     var isPermission: Bool { get }
-    /// What its vetoes depend on.
+    /// The values on which a veto of the policy depends.
     var reach: Reach { get }
-    /// Which part of a score that changes without a change of conditions is its own.
+    /// The part of the score that this policy gives and that can change while the conditions stay the same.
     var moving: ScoreSum.Moving? { get }
-    /// The reason of the launches that its `stop` ends; `nil` for one that never says so.
+    /// The reason for stopping a launch if the policy demands that; `nil` if it never does.
     var endReason: Reason? { get }
-    /// The reason of the activities that its vetoes end, after they were asked to stop by themselves; `nil`
-    /// for one whose vetoes are about starting alone.
+    /// The reason for stopping an activity that does not obey a veto; `nil` if vetoes only prevent a start.
     var deferralReason: Reason? { get }
-    /// How much its score counts.
+    /// The weight of the policy's score.
     func weight(_ weights: PolicyWeights) -> Double
-    /// Its answer about the request now.
+    /// The policy's answer about a request at a time.
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer
 }
 
-/// What a policy's vetoes depend on besides the settings: the less, the more requests one answer holds at
-/// once.
+/// The values, besides settings, on which a policy's vetoes depend.
 ///
-/// A policy that says less than it looks at would hold requests that may start; ``Reach/request`` is always
-/// right.
+/// The fewer they are, the more requests a single answer can hold. A policy must not declare fewer values
+/// than it uses, or requests that may start would be held. ``Reach/request`` is always correct.
 enum Reach: Sendable {
-    /// The conditions, and the request's lane, kind and needs; a veto that waits for a fact without a date
-    /// holds all requests with the same ``MachineTraits``.
+    /// The machine's conditions, and the request's lane, kind and needs.
+    ///
+    /// A veto that waits for a fact without a date applies to all requests with the same ``MachineTraits``.
     case machine
-    /// What the machine's are, and what is remembered of the bundle; such a veto holds all of a bundle with
-    /// the same traits.
+    /// The same as for ``Reach/machine``, and the state of the bundle.
+    ///
+    /// Such a veto applies to all requests of the bundle with the same traits.
     case bundle
-    /// Anything about the request, the time and what runs.
+    /// Any property of the request, the time and the launches under way.
     case request
 }
 
@@ -48,7 +49,7 @@ extension Policy {
     var deferralReason: Reason? { isPermission ? nil : endReason }
     func weight(_ weights: PolicyWeights) -> Double { 0 }
 
-    /// The answer with the policy's name to it.
+    /// Converts an answer to a verdict with the policy's name.
     func verdict(_ answer: Answer, in situation: Situation) -> Verdict {
         Verdict(
             policy: name, decision: answer.decision,
@@ -58,22 +59,22 @@ extension Policy {
     }
 }
 
-/// The request that policies are asked about, with everything about it that several of them need.
+/// The request about which policies are asked, with values that several of them need.
 struct Subject {
     let request: TaskRequest
     let needs: Needs
     let bundle: BundleState
-    /// Whether it is deferrable.
+    /// Whether the request is deferrable.
     let isDiscretionary: Bool
-    /// Whether it runs already, so that only a `stop` matters.
+    /// Whether the request has a launch already, so that only demands to stop it matter.
     let isRunning: Bool
-    /// Whether texts are wanted: they cost more than the decision.
+    /// Whether answers need texts for people, which take more time than the decision.
     let isTelling: Bool
 
-    /// Nothing against it, and no opinion.
+    /// No objection, and no score.
     func proceed() -> Answer { Answer(decision: .proceed) }
 
-    /// Nothing against it.
+    /// No objection.
     func proceed(
         score: Double? = nil, since: WallTime? = nil, _ rationale: @autoclosure () -> Rationale
     ) -> Answer {
@@ -82,7 +83,7 @@ struct Subject {
             rationale: isTelling ? rationale() : nil)
     }
 
-    /// Not before the fact changes, or that date comes.
+    /// A veto until the fact changes or the date comes.
     func wait(
         for fact: Fact, until date: WallTime? = nil, since: WallTime? = nil,
         _ rationale: @autoclosure () -> Rationale
@@ -92,7 +93,7 @@ struct Subject {
             rationale: isTelling ? rationale() : nil)
     }
 
-    /// The same, and what runs stops too.
+    /// A veto until the fact changes, and a demand to stop a launch under way.
     func stop(
         until fact: Fact, since: WallTime? = nil, _ rationale: @autoclosure () -> Rationale
     ) -> Answer {
@@ -102,17 +103,27 @@ struct Subject {
     }
 }
 
+extension Situation {
+    /// Advice to wait, or to start a request without the policies.
+    ///
+    /// While a launch of the identifier runs, the advice is only to wait: `bgtask launch` would be refused.
+    func remedy(_ wait: String, orLaunch identifier: TaskIdentifier) -> String {
+        if occupancy.requests[identifier] != nil { return wait }
+        return "\(wait), or start it now without the policies: bgtask launch \(identifier)"
+    }
+}
+
 /// A policy's answer; see ``Subject`` for the ways to make one.
 struct Answer {
     var decision: Decision
-    /// 0 through 1; `nil` without an opinion.
+    /// The score, from 0 to 1; `nil` if the policy gives none.
     var score: Double?
-    /// What a vetoed request waits for.
+    /// The fact for which a vetoed request waits.
     var fact: Fact?
-    /// When the veto falls by itself.
+    /// When the veto ends by itself; `nil` if it does not.
     var until: WallTime?
     var since: WallTime?
-    /// In a box: answers are many, and only those that are printed have one.
+    /// The text, stored in an object, because few answers have one.
     private var told: Told?
 
     private final class Told: Sendable {
@@ -136,8 +147,10 @@ struct Answer {
 
     var isVeto: Bool { decision != .proceed }
 
-    /// What a vetoed request waits for: facts of the machine first, so that no clock wakes the host for a
-    /// request that could not start anyway; then dates; then its lane, and a slot of it.
+    /// The precedence among vetoes; the smallest rank determines what the request waits for.
+    ///
+    /// Facts come first, so that no alarm wakes the host for a request that could not start anyway. Then come
+    /// dates, then the lane, and then a slot.
     var rank: Int {
         switch fact {
         case .slot: 3
@@ -147,34 +160,34 @@ struct Answer {
     }
 }
 
-/// What a vetoed request waits for; it is looked at again only when that changes.
+/// A fact for which a vetoed request waits; the request is judged again only when it changes.
 enum Fact: Hashable, Sendable {
-    /// Which manifests are in force.
+    /// The manifests.
     case handlers
-    /// The end of the launch of this identifier.
+    /// The end of this identifier's launch.
     case launch(TaskIdentifier)
-    /// What is remembered of a bundle: its switch, its dismissal, its budget.
+    /// The state of a bundle: its refresh permission, its dismissal and its budget.
     case bundle(BundleIdentifier)
     /// Whether external power is connected.
     case externalPower
     /// The network.
     case network
-    /// Whether a GPU is offered.
+    /// Whether the machine has a GPU.
     case gpu
     /// Whether a user is active.
     case user
-    /// A custom condition.
+    /// The value of a custom condition.
     case condition(String)
-    /// Any condition that a score looks at.
+    /// Any condition that affects scores.
     case scores
-    /// The wall clock alone.
+    /// Only the wall clock.
     case time
-    /// Something that holds everything of its lane.
+    /// The end of a state in which no request of the lane can start.
     case lane
-    /// A free slot of its lane.
+    /// A free slot of the request's lane.
     case slot
 
-    /// The facts that differ between two snapshots.
+    /// The facts that differ between two states of the conditions.
     static func changed(from old: Conditions, to new: Conditions) -> [Fact] {
         var facts: [Fact] = []
         if old.isExternalPowerConnected != new.isExternalPowerConnected { facts.append(.externalPower) }
@@ -191,13 +204,14 @@ enum Fact: Hashable, Sendable {
 }
 
 extension Conditions {
-    /// What scores look at: the charge in steps, no GPU and no custom condition.
+    /// The conditions that affect scores: without the GPU and custom conditions, and with the charge in
+    /// steps.
     fileprivate var scored: Conditions {
         var copy = self
         copy.gpu = .unknown
         copy.custom = [:]
         if case .known(let power) = power {
-            // Without a percentage the charge scores as if it were unknown, not as if it were empty.
+            // An unknown charge must not count as an empty battery.
             copy.power = .known(
                 PowerCondition(
                     externalPower: power.externalPower, isCharging: false,

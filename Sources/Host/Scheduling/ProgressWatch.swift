@@ -1,14 +1,14 @@
 import TaskModel
 
-/// Watches whether a launch moves: when its progress last changed, and how fast it moves against its own
-/// past.
+/// Observes the progress of a launch: when it last changed, and whether it is slower than before.
 ///
-/// All times are on CLOCK_MONOTONIC: a machine that sleeps makes no progress and is not to blame.
+/// All times are on CLOCK_MONOTONIC, so that a sleep of the machine does not count as a stall.
 struct ProgressWatch: Sendable {
-    /// Periods that make "now", and those before them that make "usually": by standard half a minute against
-    /// a minute.
+    /// The number of periods for the recent rate, and the least number before them for the usual rate.
+    ///
+    /// With the standard period of 10 s, these are 30 s and 60 s.
     private static let recentPeriods = 3, usualPeriods = 6
-    /// More are not remembered: by standard 10 min.
+    /// The number of periods that are kept: 10 min with the standard period.
     private static let mostPeriods = 60
 
     private(set) var newest: TaskProgress?
@@ -20,7 +20,7 @@ struct ProgressWatch: Sendable {
     private var unitsInPeriod: Int64 = 0
     private var units: [Int64] = []
 
-    /// How far it has come, 0 through 1; 0 where that is unknown.
+    /// The completed part, from 0 to 1; 0 if it is unknown.
     var fraction: Double { newest?.fraction ?? 0 }
 
     mutating func begin(at time: Duration) {
@@ -28,7 +28,7 @@ struct ProgressWatch: Sendable {
         periodStart = time
     }
 
-    /// Takes in a report; false if it changes nothing.
+    /// Adds a report; returns false if the report changes nothing.
     mutating func report(_ report: TaskProgress, at time: Duration, _ settings: SchedulerSettings) -> Bool {
         guard report.completed != newest?.completed || report.total != newest?.total else { return false }
         rollPeriods(of: settings.ratePeriod, to: time)
@@ -42,19 +42,19 @@ struct ProgressWatch: Sendable {
         return true
     }
 
-    /// The user wants it to go on: the wait starts over.
+    /// Restarts the wait for progress, because the user wants the launch to continue.
     mutating func keepGoing(at time: Duration) {
         lastChange = lastChange.map { max($0, time) }
         isStallAsked = false
     }
 
-    /// Moves everything by a time in which a debugger held the launch.
+    /// Moves all times by the duration for which a debugger held the launch.
     mutating func shift(by duration: Duration) {
         lastChange = lastChange.map { $0 + duration }
         periodStart += duration
     }
 
-    /// What to ask the user now, once per stall and once per slow stretch.
+    /// The question for the user now; asked once for each stall and once for each slow period.
     mutating func question(at time: Duration, _ settings: SchedulerSettings) -> Rationale? {
         if let date = stallQuestion(settings), time >= date {
             isStallAsked = true
@@ -75,7 +75,7 @@ struct ProgressWatch: Sendable {
             remedy: "Answer with bgtask answer LAUNCH yes|no")
     }
 
-    /// When the user is asked about a stall; `nil` if that was done.
+    /// When the user is asked about a stall; `nil` if the user was asked already.
     func stallQuestion(_ settings: SchedulerSettings) -> Duration? {
         isStallAsked ? nil : lastChange.map { $0 + settings.stallQuestion }
     }
@@ -89,7 +89,8 @@ struct ProgressWatch: Sendable {
         }
     }
 
-    /// Units in a recent period, and the median of the periods before; `nil` while there are too few.
+    /// The units per period, recently and usually (the median); `recent` is `nil` while there are too few
+    /// periods.
     private func rates() -> (recent: Double?, usual: Double) {
         guard units.count >= Self.recentPeriods + Self.usualPeriods else { return (nil, 0) }
         let recent = units.suffix(Self.recentPeriods).reduce(0, +)

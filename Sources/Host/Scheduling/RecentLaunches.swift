@@ -3,23 +3,26 @@ import TaskModel
 extension RecentLaunches {
     private static let minutesPerHour: Int64 = 60
 
-    /// When the newest launch of an identifier began; `nil` if none is remembered.
+    /// When the newest launch of an identifier began; `nil` if none is recorded.
     ///
-    /// One that lies ahead was recorded before the wall clock was set back, and does not count.
+    /// A time in the future does not count: it was recorded before the wall clock was set back.
     func newest(of identifier: TaskIdentifier, at now: WallTime) -> WallTime? {
         newest.first { $0.identifier == identifier }.flatMap { $0.beganAt <= now ? $0.beganAt : nil }
     }
 
-    /// How many launches of a kind began within the last hour: in the minute of `now` and the 60 before it.
+    /// How many launches of a kind began within the last hour.
     ///
-    /// Whole minutes are kept, so a launch counts for up to 61 min; never less than an hour.
+    /// Launches are counted by the minute: the present minute and the 60 minutes before it count. So a launch
+    /// counts for 60 to 61 minutes.
     func count(of kind: TaskKind, at now: WallTime) -> Int {
         let current = now.minute
         return minutes.reduce(0) { $0 + ($1.kind == kind && $1.isWithinHour(of: current) ? $1.launches : 0) }
     }
 
-    /// When fewer than `limit` launches of a kind lie within the last hour, if no other begins until then;
-    /// `nil` if that is so now, or never will be.
+    /// When fewer than `limit` launches of a kind lie within the last hour, if no other launch begins until
+    /// then.
+    ///
+    /// Returns `nil` if that is so now, or if it never will be.
     func date(ofFewerThan limit: Int, of kind: TaskKind, at now: WallTime) -> WallTime? {
         var left = count(of: kind, at: now)
         guard left >= limit, limit > 0 else { return nil }
@@ -33,7 +36,7 @@ extension RecentLaunches {
         return nil
     }
 
-    /// Notes a launch, and forgets what holds nothing back any more.
+    /// Records a launch, and removes entries that no longer affect any decision.
     mutating func note(
         _ identifier: TaskIdentifier, _ kind: TaskKind, at now: WallTime, _ settings: SchedulerSettings
     ) {
@@ -51,7 +54,7 @@ extension RecentLaunches {
         }
     }
 
-    /// Takes back a launch that was noted at `began` and never was.
+    /// Removes a launch that was recorded at `began` but did not start.
     mutating func forget(
         _ identifier: TaskIdentifier, _ kind: TaskKind, beganAt began: WallTime, previous: WallTime?
     ) {
@@ -66,7 +69,7 @@ extension RecentLaunches {
 }
 
 extension RecentLaunches.Minute {
-    /// Whether any of it lies within the hour before the end of that minute; none that lies ahead does.
+    /// Whether the minute is the present one or one of the 60 before it.
     fileprivate func isWithinHour(of current: Int64) -> Bool { minute <= current && current - minute <= 60 }
 }
 

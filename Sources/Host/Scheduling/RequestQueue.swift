@@ -1,10 +1,10 @@
 import HeapModule
 import TaskModel
 
-/// Where a request stands in an order: by time, then by age.
+/// The position of a request in a queue: first by time, then by the request's number.
 ///
-/// Its stamp shows whether it still stands there; a key whose request moved on since is skipped when it comes
-/// up.
+/// The key is current if its stamp is that of the request. When the request moves to another queue, it gets a
+/// new stamp, and its old keys are skipped.
 struct RequestKey: Comparable {
     let time: WallTime
     let id: RequestID
@@ -15,11 +15,11 @@ struct RequestKey: Comparable {
     }
 }
 
-/// Requests in order, from which those of some bundles can be passed over, or taken, without looking at each.
+/// A queue of requests that can skip or remove all requests of some bundles quickly.
 ///
-/// Bundles go by the numbers that the index gives them.
+/// Bundles are identified by their numbers in ``PendingIndex``.
 struct RequestQueue {
-    /// The first of a bundle.
+    /// The first key of a bundle.
     struct Top: Comparable {
         let key: RequestKey
         let bundle: Int
@@ -27,9 +27,9 @@ struct RequestQueue {
     }
 
     private var bundles: [Int: Heap<RequestKey>] = [:]
-    /// The first key of every bundle, and some that are first no longer.
+    /// The first key of each bundle, and keys that were once the first.
     private var tops = Heap<Top>()
-    /// Keys, those of requests that moved on among them.
+    /// The number of keys, including those that are not current.
     private(set) var count = 0
 
     mutating func insert(_ key: RequestKey, of bundle: Int) {
@@ -44,7 +44,7 @@ struct RequestQueue {
         return isFirst
     }
 
-    /// Takes in all of another queue; costs the smaller one's length.
+    /// Adds all keys of another queue; takes time in proportion to the shorter queue.
     mutating func absorb(_ other: RequestQueue) {
         var (large, small) = count >= other.count ? (self, other) : (other, self)
         self = RequestQueue()
@@ -53,14 +53,14 @@ struct RequestQueue {
         self = large
     }
 
-    /// Takes out everything of a bundle.
+    /// Removes and returns all keys of a bundle.
     mutating func take(_ bundle: Int) -> Heap<RequestKey>? {
         guard let keys = bundles.removeValue(forKey: bundle) else { return nil }
         count -= keys.count
         return keys
     }
 
-    /// Takes in keys of a bundle; costs the smaller number of them.
+    /// Adds keys of a bundle; takes time in proportion to the smaller number of keys.
     mutating func give(_ keys: Heap<RequestKey>, to bundle: Int) {
         guard let first = keys.min else { return }
         count += keys.count
@@ -81,7 +81,7 @@ struct RequestQueue {
         bundles[bundle] = own
     }
 
-    /// The first that stands here still, of a bundle that is not to be avoided.
+    /// The first current key, without those of some bundles; `standing` is whether a key is current.
     mutating func first(standing: (RequestKey) -> Bool, avoiding avoided: [Int]) -> Top? {
         var passedOver: [Top] = []
         defer { for top in passedOver { tops.insert(top) } }
@@ -103,9 +103,9 @@ struct RequestQueue {
         return nil
     }
 
-    /// Takes out the first of a bundle, as ``first(standing:avoiding:)`` gave it.
+    /// Removes a key that ``first(standing:avoiding:)`` returned.
     mutating func remove(_ top: Top) {
-        // Its top may stand behind one that is to be avoided; it is skipped when it comes up.
+        // The key in `tops` may be behind one of a skipped bundle; then it stays there, and is ignored later.
         if tops.min == top { tops.removeMin() }
         bundles[top.bundle]?.removeMin()
         count -= 1
@@ -116,7 +116,7 @@ struct RequestQueue {
         }
     }
 
-    /// Forgets the keys of requests that moved on.
+    /// Removes all keys that are not current.
     mutating func compact(standing: (RequestKey) -> Bool) {
         let old = bundles
         self = RequestQueue()

@@ -1,12 +1,12 @@
 import TaskModel
 
-/// The schedules of the manifests, and when each identifier last began.
+/// The schedules in the manifests, and the time of each identifier's last launch.
 ///
-/// A schedule keeps one request pending per identifier. The next date lies after the last launch, whatever
-/// made that: one period later, or the calendar's next, which the host works out and sends. A date that is
-/// past is now: missed periods come once. Nothing but the last launch decides, so a restart of the host
-/// neither doubles nor loses one. An event makes the request due at once; it is forgotten when a launch
-/// begins that came after it.
+/// For each schedule, one request is pending at a time. Its date is one period after the last launch of the
+/// identifier, or the calendar's next date after it. It does not matter why that launch was made. If the date
+/// is in the past, the request is due now, so any number of missed periods give one launch. Only the last
+/// launch determines the date, so a restart of the host neither repeats nor omits a launch. An event of the
+/// schedule makes the request due immediately, until a launch begins after the event.
 struct ScheduleBook: Sendable {
     typealias Plan = (bundle: BundleIdentifier, schedule: Schedule)
 
@@ -14,13 +14,13 @@ struct ScheduleBook: Sendable {
     private var lastBegin: [TaskIdentifier: WallTime] = [:]
     private var asked: Set<TaskIdentifier> = []
     private var retries: [TaskIdentifier: WallTime] = [:]
-    /// Identifiers that may have to be asked for since the last look.
+    /// The identifiers whose requests must be checked at the next pass.
     private var touched: Set<TaskIdentifier> = []
-    /// Those whose event came, and no launch after it.
+    /// The identifiers whose event has occurred, without a launch after it.
     private var triggered: Set<TaskIdentifier> = []
     private var calendar = CalendarQuestions()
     private var edges = ConditionEdges()
-    /// Those whose dates wake the machine, in order.
+    /// The identifiers whose dates wake the machine, sorted.
     private var wakers: [TaskIdentifier] = []
 
     mutating func replacePlans(_ plans: [TaskIdentifier: Plan]) {
@@ -38,19 +38,19 @@ struct ScheduleBook: Sendable {
         if plans[identifier] != nil { touched.insert(identifier) }
     }
 
-    /// The wall clock was set: every date may lie elsewhere now.
+    /// Checks all schedules again, because the wall clock was set.
     mutating func touchAll() {
         for identifier in plans.keys { calendar.doubt(identifier) }
         touched.formUnion(plans.keys)
     }
 
-    /// When each identifier last began, by identifier.
+    /// The start of each identifier's last launch, sorted by identifier.
     var lastBegins: [(key: TaskIdentifier, value: WallTime)] { lastBegin.sorted { $0.key < $1.key } }
 
-    /// Those whose event came, and no launch after it.
+    /// The identifiers whose event has occurred, without a launch after it, sorted.
     var triggeredIdentifiers: [TaskIdentifier] { triggered.sorted() }
 
-    /// Whether nothing is awaited, and what is remembered of power and networks is what they are now.
+    /// Whether no answer is awaited, and the last known states of power and network equal the conditions.
     func isSettled(under conditions: Conditions) -> Bool {
         asked.isEmpty && retries.isEmpty && touched.isEmpty && calendar.isSettled
             && edges.agree(with: conditions)
@@ -58,27 +58,27 @@ struct ScheduleBook: Sendable {
 
     func hasPlan(_ identifier: TaskIdentifier) -> Bool { plans[identifier] != nil }
 
-    /// A launch of it began.
+    /// Records that a launch of an identifier began.
     mutating func began(_ identifier: TaskIdentifier, at time: WallTime) {
         lastBegin[identifier] = time
         triggered.remove(identifier)
         calendar.forget(identifier)
     }
 
-    /// Its request was cancelled: the request's date counts as used.
+    /// Records that an identifier's request was cancelled, so that its date is not used again.
     mutating func skipped(_ identifier: TaskIdentifier, date: WallTime?, at now: WallTime) {
         began(identifier, at: now)
         if let date, date > now { calendar.skip(identifier, date) }
     }
 
-    /// As ``began(_:at:)``, from the store; the newest counts.
+    /// Records a launch that the store contains, unless a newer one is known.
     mutating func learned(_ identifier: TaskIdentifier, lastBegin time: WallTime) {
         if let known = lastBegin[identifier], known > time { return }
         lastBegin[identifier] = time
         touch(identifier)
     }
 
-    /// What was asked for is there, or something else of the identifier.
+    /// Records that a request of the identifier was stored, so that none is awaited any more.
     mutating func answered(_ identifier: TaskIdentifier) {
         asked.remove(identifier)
         retries[identifier] = nil
@@ -90,14 +90,14 @@ struct ScheduleBook: Sendable {
         calendar.doubt(identifier)
     }
 
-    /// One of its events came.
+    /// Records that an event of an identifier's schedule occurred.
     mutating func trigger(_ identifier: TaskIdentifier) {
         guard plans[identifier] != nil else { return }
         triggered.insert(identifier)
         touched.insert(identifier)
     }
 
-    /// The machine's conditions changed: power or a network may have come.
+    /// Triggers the schedules whose event is that power or a network became available.
     mutating func observe(_ conditions: Conditions) {
         let came = edges.observe(conditions)
         guard came.power || came.network else { return }
@@ -107,15 +107,15 @@ struct ScheduleBook: Sendable {
         }
     }
 
-    /// The calendar's answer to a ``SchedulerAction/findDate(_:expression:timeZone:after:)``.
+    /// Records the answer to a ``SchedulerAction/findDate(_:expression:timeZone:after:)``.
     mutating func dated(_ identifier: TaskIdentifier, after: WallTime, next: WallTime?) {
         if calendar.answer(identifier, after: after, next: next) { touch(identifier) }
     }
 
-    /// When a refused request is asked for again.
+    /// When a refused request must be submitted again; `nil` if there is none.
     var nextRetry: WallTime? { retries.values.min() }
 
-    /// The first date that wakes the machine.
+    /// The earliest date at which a schedule wakes the machine; `nil` if there is none.
     func nextMachineWake(at now: WallTime, pending: (TaskIdentifier) -> TaskRequest?) -> WallTime? {
         wakers.compactMap { identifier in
             guard let request = pending(identifier), request.submission.origin == .schedule,
@@ -125,7 +125,7 @@ struct ScheduleBook: Sendable {
         }.min()
     }
 
-    /// The identifiers to look at now, in order.
+    /// The identifiers whose requests must be checked now, sorted.
     mutating func takeTouched(at now: WallTime) -> [TaskIdentifier] {
         for (identifier, time) in retries where time <= now {
             retries[identifier] = nil
@@ -135,23 +135,23 @@ struct ScheduleBook: Sendable {
         return touched.sorted()
     }
 
-    /// Asks for the identifier's next request, or for its date.
+    /// The action that an identifier needs: to submit its next request, or to find its date; `nil` for none.
     ///
-    /// `pending` and `isUnderWay` say what there is of it already.
+    /// `pending` is the identifier's pending request. `isUnderWay` is whether the identifier has a launch.
     mutating func ask(
         _ identifier: TaskIdentifier, pending: TaskRequest?, isUnderWay: Bool, at now: WallTime
     ) -> SchedulerAction? {
         guard let plan = plans[identifier], !isUnderWay else { return nil }
         guard !asked.contains(identifier), retries[identifier] == nil else { return nil }
         let scheduled = pending?.submission.origin == .schedule ? pending?.submission.earliestBeginDate : nil
-        // A request of another origin is left alone, and so is one that is due or was put back.
+        // A request of another origin stays, and so does one that is due or was put back.
         if pending != nil, scheduled.map({ $0 <= now }) ?? true { return nil }
         if triggered.contains(identifier) { return submission(of: identifier, plan, at: now) }
         switch plan.schedule.timing {
         case nil: return nil
         case .every(let period):
-            // Only one that lies further off than a period can is wrong: the period was shortened or the
-            // clock set back.
+            // A date further away than a period is wrong: the period was shortened, or the clock was set
+            // back.
             if let scheduled, scheduled <= now + period { return nil }
             let next = lastBegin[identifier].map { min($0, now) + period } ?? now
             return submission(of: identifier, plan, at: max(now, next))

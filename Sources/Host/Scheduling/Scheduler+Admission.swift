@@ -1,22 +1,22 @@
 public import TaskModel
 
 extension Scheduler {
-    /// What a submission would become, and under which limit the store may take it in.
+    /// The properties that a submission would have as a request, and the limit for storing it.
     public struct Admission: Equatable, Sendable {
-        /// The bundle whose manifest permits it.
+        /// The bundle whose manifest permits the identifier.
         public var bundle: BundleIdentifier
-        /// The kind that the manifest gives it.
+        /// The kind of the task in the manifest.
         public var kind: TaskKind
-        /// The pending requests of that kind that the bundle may have; `nil` has no limit.
+        /// How many requests of this kind the bundle may have pending; `nil` means no limit.
         public var pendingLimit: Int?
-        /// The request's deadline.
+        /// The deadline of the request.
         public var deadline: WallTime
     }
 
-    /// Whether a submission may be stored now, before it is.
+    /// Checks whether a submission may be stored now.
     ///
-    /// - Throws: ``SubmissionError`` with what decided: permission, limits, resources, or, for `strategy:
-    ///   fail`, the first veto.
+    /// - Throws: ``SubmissionError`` if a permission, a limit or a missing resource prevents that. For the
+    ///   strategy `fail`, it is thrown also if a policy has a veto.
     public func admit(_ submission: TaskSubmission, at now: Moment) throws(SubmissionError) -> Admission {
         let identifier = submission.identifier
         func refuse(_ code: SubmissionError.Code, _ finding: String, _ remedy: String) -> SubmissionError {
@@ -45,8 +45,8 @@ extension Scheduler {
                     + (meant == .appLaunch
                         ? "" : ", or change the manifest: 'kind: \(meant.rawValue)'"))
         }
-        // A launch by `bgtask launch` asks for permissions, not for policies; it never waits, so it takes no
-        // place.
+        // `bgtask launch` checks permissions but no policies. Its request never waits, so no pending limit
+        // applies.
         let isSimulated = submission.origin == .simulated
         if !isSimulated, RefreshAllowed.binds(kind),
             let refusal = RefreshAllowed.refusal(bundle, bundleState(bundle), settings)
@@ -110,7 +110,7 @@ extension Scheduler {
     private func checkImmediateStart(
         _ submission: TaskSubmission, _ admission: Admission, at now: Moment
     ) throws(SubmissionError) {
-        // The number is never stored; no verdict depends on it.
+        // This request is never stored, and no verdict depends on its number.
         let request = TaskRequest(
             id: RequestID(rawValue: .max), submission: submission, bundle: admission.bundle,
             kind: admission.kind,

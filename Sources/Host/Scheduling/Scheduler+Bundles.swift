@@ -1,9 +1,9 @@
 public import TaskModel
 
 extension Scheduler {
-    /// Checks that a bundle's switch may be turned for background refresh.
+    /// Checks whether the background refresh of a bundle may be switched to this permission.
     ///
-    /// - Throws: ``SubmissionError`` where only the administrator may.
+    /// - Throws: ``SubmissionError`` if only the administrator may do that, or if it would have no effect.
     public func checkRefreshSwitch(
         of bundle: BundleIdentifier, to permission: RefreshPermission, byAdministrator: Bool
     ) throws(SubmissionError) {
@@ -19,7 +19,7 @@ extension Scheduler {
                     + "the host's configuration")
         }
         let (inForce, isOfHost) = settings.refreshInForce(of: bundle, bundleState(bundle))
-        // To deny it besides is everybody's right; it counts when the host's switch is lifted.
+        // Anyone may deny it in addition; this takes effect when the host no longer restricts it.
         if isOfHost, permission == .available {
             throw refuse(
                 "the host's configuration sets 'refresh: \(inForce.rawValue)' for all bundles, so that allowing it for "
@@ -48,7 +48,8 @@ extension Scheduler {
             cancelQueued(of: bundle, &actions)
         case .refreshSwitched(let bundle, let permission):
             changeBundle(bundle) {
-                // The first turn counts even if it changes nothing: it stands above what is configured.
+                // The first change is recorded even if the value stays the same, because a user's choice
+                // overrides the configuration.
                 if $0.refresh != permission || $0.refreshChangedAt == nil { $0.refreshChangedAt = now.wall }
                 $0.refresh = permission
             }
@@ -68,10 +69,10 @@ extension Scheduler {
         }
     }
 
-    /// Changes what is remembered of a bundle; if that makes a difference, it is saved, and what waits for it
-    /// has its turn.
+    /// Changes the state of a bundle; if it differs, it is saved, and the requests that wait for it are
+    /// judged again.
     ///
-    /// A change that can only hold requests back releases nothing, so that none of them is looked at.
+    /// If `canRelease` is false, the change can't help any request, so none is judged again.
     mutating func changeBundle(
         _ bundle: BundleIdentifier, canRelease: Bool = true, _ change: (inout BundleState) -> Void
     ) {
@@ -92,7 +93,7 @@ extension Scheduler {
         }
     }
 
-    /// What a user asked for and then turned away from is not started any more.
+    /// Cancels the continued tasks that wait, because the user who started them has dismissed the bundle.
     private mutating func cancelQueued(of bundle: BundleIdentifier, _ actions: inout [SchedulerAction]) {
         for request in pending.requests(of: bundle) where request.kind == .continuedProcessing {
             pending.remove(request.id)
@@ -100,7 +101,7 @@ extension Scheduler {
         }
     }
 
-    /// Counts a launch that begins, and says how to take that back.
+    /// Counts a launch that begins; returns the values to restore if it does not start after all.
     mutating func countLaunch(of request: TaskRequest, at now: Moment) -> ActiveLaunch.PreviousLaunch? {
         guard RateLimit.binds(request.kind) else { return nil }
         let (situation, state) = (situation, bundleState(request.bundle))
@@ -117,7 +118,7 @@ extension Scheduler {
             countedAt: now.wall, day: situation.localDay(now.wall))
     }
 
-    /// A launch that was counted never was.
+    /// Reverses the counting of a launch that did not start.
     mutating func uncountLaunch(_ launch: ActiveLaunch) {
         guard let previous = launch.previousLaunch else { return }
         let request = launch.request
@@ -132,7 +133,7 @@ extension Scheduler {
         }
     }
 
-    /// Books what a launch cost, and how it behaved.
+    /// Charges the CPU time of a launch to its bundle, and updates the bundle's conduct.
     mutating func account(_ launch: ActiveLaunch, _ ending: LaunchEnding, at now: Moment) {
         guard !launch.isSimulated else { return }
         let (situation, settings) = (situation, settings)

@@ -1,15 +1,15 @@
 import TaskModel
 
-/// Activities are asked to stop before they expire: `shouldDefer`, then after a while the expiration.
+/// Asks activities to stop by themselves (`shouldDefer`) before they expire.
 extension Scheduler {
-    /// Whether a policy's word about this launch is passed on as a wish first; critical heat leaves no time
-    /// for wishes.
+    /// Whether a policy's objection is first only passed on to the launch: for activities, unless heat is
+    /// critical.
     func mayDefer(_ launch: ActiveLaunch, _ policy: any Policy) -> Bool {
         launch.request.kind == .activity && policy.deferralReason != nil
             && situation.conditions.thermal.value != .critical
     }
 
-    /// Asks an activity to stop where a policy would keep it from starting now, or takes that back.
+    /// Asks an activity to stop if a policy has a veto now, or withdraws that if there is no veto any more.
     mutating func reconsider(
         _ launch: inout ActiveLaunch, _ id: LaunchID, at now: Moment, _ actions: inout [SchedulerAction]
     ) {
@@ -20,7 +20,7 @@ extension Scheduler {
             return
         }
         if launch.deferral == nil { actions.append(.setShouldDefer(id, true)) }
-        // The time runs from the first veto on; the newest is the one that is reported.
+        // The time counts from the first veto, but the newest veto is reported.
         launch.deferral = ActiveLaunch.Deferral(
             since: launch.deferral?.since ?? now.boot, reason: reason, verdict: verdict)
     }
@@ -30,7 +30,7 @@ extension Scheduler {
         for (index, policy) in Self.policies.enumerated() {
             guard let reason = policy.deferralReason, !launch.exempt.contains(index) else { continue }
             let answer = policy.answer(for: subject, in: situation, at: now)
-            // It holds a slot itself: that none is free speaks against others.
+            // The launch occupies a slot itself, so a lack of free slots is no reason to stop it.
             if answer.isVeto, answer.fact != .slot { return (reason, policy.verdict(answer, in: situation)) }
         }
         guard launch.beganIdle, situation.conditions.user == .known(.active) else { return nil }

@@ -1,9 +1,9 @@
 public import TaskModel
 
 extension Scheduler {
-    /// When a request that waits would likely start, by the policies that decide and the days of the history.
+    /// Predicts when a waiting request will start, from the conditions at this time on earlier days.
     ///
-    /// Other launches are left out of it, and everything but the conditions and the clock stays as it is now.
+    /// The forecast ignores other launches. It assumes that only the conditions and the clock change.
     public func forecast(_ request: TaskRequest, from history: ConditionHistory, at now: Moment) -> Forecast {
         let day = Duration.seconds(86_400)
         var idle = self
@@ -23,8 +23,8 @@ extension Scheduler {
         return Forecast(days: days, starts: starts)
     }
 
-    /// The first instant at which nothing keeps the request from starting, if the conditions change like
-    /// this.
+    /// The first time at which the request may start, if the conditions change as given; `nil` if it does
+    /// not.
     private mutating func firstStart(
         of request: TaskRequest, under changes: [ConditionHistory.Entry], from now: Moment,
         until end: WallTime
@@ -35,8 +35,8 @@ extension Scheduler {
             var time = max(now.wall, change.at)
             guard time < changeEnd else { continue }
             _ = situation.replaceConditions(conditions, at: now.advanced(by: time - now.wall))
-            // Dates fall one after the other; more steps than policies have dates would be a policy that
-            // gives past ones.
+            // Each step goes to the next date of a policy. The limit is for a policy that would return past
+            // dates.
             for _ in 0..<64 where time < changeEnd {
                 let moment = now.advanced(by: time - now.wall)
                 guard let next = nextLook(at: request, moment) else { return time }
@@ -47,7 +47,7 @@ extension Scheduler {
         return nil
     }
 
-    /// When to look again at what may not start now; `nil` if it may, the far future if no date is known.
+    /// When the request must be judged again; `nil` if it may start now, the far future if no date is known.
     private func nextLook(at request: TaskRequest, _ now: Moment) -> WallTime? {
         let subject = situation.subject(request, isTelling: false)
         let judgement = judge(subject, isSimulated: false, at: now)
@@ -59,6 +59,6 @@ extension Scheduler {
 }
 
 extension WallTime {
-    /// After every date that is ever compared.
+    /// Later than every date in the scheduler.
     static let distantFuture = WallTime(sinceEpoch: .seconds(Int64.max / 4))
 }

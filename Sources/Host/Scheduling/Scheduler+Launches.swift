@@ -29,20 +29,21 @@ extension Scheduler {
         guard let request = requestOfLaunch[id], var launch = launches[request] else { return }
         change(&launch)
         launches[request] = launch
+        agenda.touch(request)
     }
 
     private mutating func started(_ id: LaunchID, _ request: RequestID) {
         guard launches[request] != nil, launches[request]?.id == nil else { return }
         launches[request]?.id = id
         requestOfLaunch[id] = request
-        mustCheckLaunches = true
+        agenda.check(request)
     }
 
     private mutating func notStarted(_ id: RequestID, retry: WallTime, at now: Moment) {
         guard let launch = launches[id], launch.id == nil else { return }
         var request = launch.request
-        // A back-off from before the wall clock was set back keeps nothing, and with it the request would
-        // start again at once.
+        // A back-off too far in the future was set before the wall clock was set back, and policies ignore
+        // it. It must be dropped, or the request would start again immediately.
         let limit = now.wall + situation.needs(of: request).longestBackOff
         let backOff = request.notBefore.flatMap { $0 <= limit ? $0 : nil }
         request.notBefore = backOff.map { max($0, retry) } ?? retry
@@ -62,7 +63,7 @@ extension Scheduler {
         if let putBack { returnToPending(putBack, at: now) }
     }
 
-    /// A newer request of the identifier stays in place of one that comes back.
+    /// Makes a request pending again, unless a newer request of its identifier is pending.
     private mutating func returnToPending(_ request: TaskRequest, at now: Moment) {
         if let other = pending.request(of: request.identifier), other.id != request.id { return }
         pending.insert(request, situation.needs(of: request), at: now.wall)
@@ -70,29 +71,31 @@ extension Scheduler {
 
     private mutating func finish(_ request: TaskRequest, at now: Moment) {
         launches[request.id] = nil
+        agenda.remove(request.id)
         situation.occupancy.end(request, at: now.wall)
         pending.release(.launch(request.identifier))
         schedules.touch(request.identifier)
     }
 
-    /// Asks a launch to stop, once.
+    /// Asks a launch to stop, unless it was asked already.
     mutating func expire(
         _ id: LaunchID, _ reason: Reason, _ verdict: Verdict?, at now: Moment,
         _ actions: inout [SchedulerAction]
     ) {
         guard let request = requestOfLaunch[id], launches[request]?.isExpiring == false else { return }
         launches[request]?.beginExpiring(at: now)
+        agenda.setInstant(nil, of: request)
         let record = verdict.map { Explanation(question: .stop, at: now.wall, verdicts: [$0]) }
         actions.append(.expire(id, reason, because: record))
     }
 
-    /// Puts every launch's CPU limit and priority right, asks about those that stall, and ends those that
-    /// something speaks against.
+    /// Updates the CPU limit and priority of every launch, asks the user about stalls, and stops launches.
+    ///
+    /// A launch is stopped at a shutdown, if a policy demands it, or because of its lease or progress.
     mutating func settleLaunches(at now: Moment, _ actions: inout [SchedulerAction]) {
-        let mustCheck = mustCheckLaunches
-        mustCheckLaunches = false
-        if mustCheck { noticeSatisfied(at: now) }
-        for (id, request) in requestOfLaunch.sorted(by: { $0.key < $1.key }) {
+        let pass = agenda.takePass(at: now.boot)
+        if pass.checked == nil { noticeSatisfied(at: now) }
+        for (id, request) in launchesOf(pass) {
             guard var launch = launches[request] else { continue }
             let isRelaxed = launch.needs.externalPower && situation.conditions.isExternalPowerConnected
             if launch.isRelaxed != isRelaxed {
@@ -105,6 +108,7 @@ extension Scheduler {
                 actions.append(.setPriority(id, priority))
             }
             var end: (Reason, Verdict)?
+            let mustCheck = pass.checks(request)
             if mustCheck, !launch.isExpiring { reconsider(&launch, id, at: now, &actions) }
             if !launch.isExpiring {
                 end =
@@ -116,9 +120,19 @@ extension Scheduler {
             }
             if launch.takeMeasurement() { actions.append(.measureCPU(id)) }
             launches[request] = launch
+            agenda.setInstant(launch.nextInstant(at: now, settings), of: request)
             if let (reason, verdict) = end { expire(id, reason, verdict, at: now, &actions) }
         }
         relievePressure(at: now, &actions)
+    }
+
+    /// The launches that a pass looks at, oldest first.
+    private func launchesOf(_ pass: LaunchAgenda.Pass) -> [(LaunchID, RequestID)] {
+        let found =
+            pass.requests.map { requests in
+                requests.compactMap { request in launches[request]?.id.map { ($0, request) } }
+            } ?? requestOfLaunch.map { ($0.key, $0.value) }
+        return found.sorted { $0.0 < $1.0 }
     }
 
     private func endOfShutdown(at now: Moment) -> (Reason, Verdict)? {
@@ -129,7 +143,7 @@ extension Scheduler {
         )
     }
 
-    /// The first policy that says stop, as `explain` would print it.
+    /// The first policy that demands a stop, with the verdict as `explain` prints it; `nil` if there is none.
     private func endOfPolicies(_ launch: ActiveLaunch, at now: Moment) -> (Reason, Verdict)? {
         let subject = situation.subject(launch.request, isRunning: true, isTelling: false)
         for (index, policy) in Self.policies.enumerated() {
@@ -146,7 +160,7 @@ extension Scheduler {
         return nil
     }
 
-    /// The policies that would end a launch now, by their place; a simulated launch begins against them.
+    /// The policies, by index, that would stop this launch now; a simulated launch begins in spite of them.
     func policiesThatStop(_ launch: ActiveLaunch, at now: Moment) -> Set<Int> {
         let subject = situation.subject(launch.request, isRunning: true, isTelling: false)
         let stopping = Self.policies.indices.filter { index in
@@ -161,7 +175,7 @@ extension Scheduler {
         return Set(stopping)
     }
 
-    /// What a simulated launch began without, and has now, it may lose.
+    /// Lets policies stop a simulated launch from now on if they no longer object to it.
     private mutating func noticeSatisfied(at now: Moment) {
         for (request, launch) in launches where !launch.exempt.isEmpty {
             let stopping = policiesThatStop(launch, at: now)
@@ -171,7 +185,7 @@ extension Scheduler {
 }
 
 extension Verdict {
-    /// A rule that is no policy ends a launch.
+    /// The verdict of a rule that is not a policy and that stops a launch.
     static func stop(_ rule: String, _ rationale: Rationale, since: WallTime? = nil) -> Verdict {
         Verdict(
             policy: rule, decision: .absolutelyMustNotProceed, score: 0, weight: 0, rationale: [rationale],

@@ -1,18 +1,18 @@
 public import TaskModel
 
 extension Scheduler {
-    /// Every bundle that a manifest has or that something is remembered of, by name.
+    /// The bundles that have a manifest or a stored state, sorted.
     public var knownBundles: [BundleIdentifier] {
         Set(situation.bundles.keys).union(situation.permits.bundleIdentifiers)
             .sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// Whether a manifest has the bundle, or something is remembered of it.
+    /// Whether a bundle has a manifest or a stored state.
     public func knows(_ bundle: BundleIdentifier) -> Bool {
         situation.permits.has(bundle) || situation.bundles[bundle] != nil
     }
 
-    /// One bundle with what it spent today.
+    /// The state of a bundle, with its budget of today.
     public func facts(of bundle: BundleIdentifier, at now: Moment) -> BundleFacts {
         var state = bundleState(bundle)
         state.refresh = settings.refreshInForce(of: bundle, state).permission
@@ -25,24 +25,25 @@ extension Scheduler {
 }
 
 extension Scheduler {
-    /// What a bundle's manifest says of an identifier; `nil` if it does not permit it.
+    /// The task in a bundle's manifest that permits an identifier; `nil` if there is none.
     public func declaration(of identifier: TaskIdentifier, in bundle: BundleIdentifier) -> TaskDeclaration? {
         situation.permits.declaration(for: identifier, of: bundle)
     }
 
-    /// The kind that a bundle's manifest gives an identifier; `nil` if it does not permit it.
+    /// The kind of the task in a bundle's manifest that permits an identifier; `nil` if there is none.
     public func kind(of identifier: TaskIdentifier, in bundle: BundleIdentifier) -> TaskKind? {
         declaration(of: identifier, in: bundle)?.kind
     }
 
-    /// The switch for a bundle's background refresh that is in force: the host's own, else the bundle's.
+    /// The effective permission for a bundle's background refresh: the host's own setting, or else the
+    /// bundle's.
     public func refreshPermission(of bundle: BundleIdentifier) -> RefreshPermission {
         settings.refreshInForce(of: bundle, bundleState(bundle)).permission
     }
 
-    /// What is remembered of each bundle.
+    /// The states of all bundles that have one.
     public var bundleStates: [BundleIdentifier: BundleState] { situation.bundles }
 
-    /// Every pending request, in no order.
+    /// All pending requests, in no particular order.
     public var pendingRequests: some Sequence<TaskRequest> { pending.all }
 }

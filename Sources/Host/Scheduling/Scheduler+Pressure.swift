@@ -1,13 +1,14 @@
 import TaskModel
 
 extension Scheduler {
-    /// Whether memory is known to be short.
+    /// Whether memory is known to be under pressure.
     ///
-    /// CPU and disks are shared by priority; a launch need not end for them.
+    /// Pressure on CPU and disks ends no launches, because the kernel shares both by priority.
     var isUnderMemoryPressure: Bool { situation.conditions.pressure.value?.memory == true }
 
-    /// What memory pressure ends next: deferrable work before a user's, least progress first, then the
-    /// youngest.
+    /// The launch that memory pressure ends next; `nil` if there is none.
+    ///
+    /// Deferrable launches come first, then those with the least progress, and then the newest.
     var pressureVictim: LaunchID? {
         let running = requestOfLaunch.compactMap { id, request in
             launches[request].flatMap { $0.isExpiring ? nil : (id: id, launch: $0) }
@@ -22,7 +23,7 @@ extension Scheduler {
         }?.id
     }
 
-    /// While memory is short, ends one launch after another, with time between to see whether it helped.
+    /// Ends one launch after another under memory pressure, with a pause in between to observe the effect.
     mutating func relievePressure(at now: Moment, _ actions: inout [SchedulerAction]) {
         guard isUnderMemoryPressure else { return nextPressureEnd = nil }
         if let next = nextPressureEnd, now.boot < next { return }

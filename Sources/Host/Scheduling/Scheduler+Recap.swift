@@ -1,14 +1,14 @@
 import TaskModel
 
 extension Scheduler {
-    /// The events that bring a new scheduler to where this one stands, `started` among them, for a log that
-    /// begins here.
+    /// The events that bring a new scheduler to the state of this one, so that a log can begin here.
     ///
-    /// A scheduler that gets them launches what this one launches from here on, at the same moments. What
-    /// only texts show, such as since when a condition holds, is not kept.
+    /// `started` is among them. A scheduler that receives these events makes the same launches from here on,
+    /// at the same times. Values that appear only in texts, such as since when a condition holds, are not
+    /// included.
     ///
-    /// - Returns: The events; `nil` while a launch is under way, an answer is awaited or a pass is not
-    ///   through: no later event contains that.
+    /// - Returns: The events. `nil` while a launch is under way, an answer is awaited or a pass is not
+    ///   complete, because events can't express these states.
     public func recap() -> [SchedulerEvent]? {
         guard isStarted, !isShuttingDown, !isPassCut, launches.isEmpty,
             let schedules = schedules.recap(under: situation.conditions)
@@ -17,7 +17,8 @@ extension Scheduler {
             .settingsChanged(settings), .localTimeChanged(offset: situation.localOffset),
             .handlersChanged(situation.permits.manifests), .conditionsChanged(situation.conditions),
         ]
-        // Coming to the foreground is a use; what is restored afterwards has it already.
+        // An app that comes to the foreground counts as used. The states of bundles come later and overwrite
+        // that.
         events += situation.foreground.sorted().map { .foregroundChanged($0, true) }
         for (bundle, state) in situation.bundles.sorted(by: { $0.key < $1.key }) {
             events.append(.bundleRestored(bundle, state))
@@ -33,12 +34,14 @@ extension Scheduler {
 }
 
 extension Permits {
-    /// The manifests, by bundle.
+    /// The manifests, sorted by bundle.
     var manifests: [Manifest] { bundleIdentifiers.sorted().compactMap(manifest(of:)) }
 }
 
 extension ScheduleBook {
-    /// The events before and after the start that bring an empty book here; `nil` while an answer is awaited.
+    /// The events that bring an empty book to this state: those before `started`, and those after it.
+    ///
+    /// Returns `nil` while an answer is awaited.
     func recap(under conditions: Conditions) -> (before: [SchedulerEvent], after: [SchedulerEvent])? {
         guard isSettled(under: conditions) else { return nil }
         return (

@@ -1,9 +1,10 @@
 public import TaskModel
 
 extension Scheduler {
-    /// Every policy's answer about starting a pending request now: exactly what ``handle(_:at:)`` obeys.
+    /// The answers of all policies about starting a pending request now; ``handle(_:at:)`` acts on the same
+    /// answers.
     ///
-    /// - Returns: The record; `nil` if nothing by that number is pending.
+    /// - Returns: The explanation; `nil` if the request is not pending.
     public func explain(_ id: RequestID, at now: Moment) -> Explanation? {
         pending[id].map {
             explain(
@@ -11,14 +12,14 @@ extension Scheduler {
         }
     }
 
-    /// Every policy's answer about starting this request now, whether it is stored or not.
+    /// The answers of all policies about starting a request now, whether it is stored or not.
     public func explain(_ request: TaskRequest, at now: Moment) -> Explanation {
         explain(situation.subject(request, isTelling: true), isSimulated: false, at: now)
     }
 
-    /// What keeps a request from starting, in one verdict: the one that decides where it waits.
+    /// The verdict that determines what a request waits for.
     ///
-    /// - Returns: The verdict; `nil` if nothing keeps it.
+    /// - Returns: The verdict; `nil` if the request may start.
     public func blockingFactor(of request: TaskRequest, at now: Moment) -> Verdict? {
         let isSimulated = pending.isSimulated(request.id)
         let subject = situation.subject(request, isTelling: true)
@@ -26,16 +27,18 @@ extension Scheduler {
         guard let wait = judge(subject, isSimulated: isSimulated, at: now).wait else {
             return explanation.vetoes.first
         }
-        // The policy whose answer that is.
+        // Find the verdict of the policy that gave this answer.
         return explanation.vetoes.first {
             $0.rationale.first == wait.rationale && $0.decision == wait.decision
         }
     }
 
-    /// The policy that keeps a pending request waiting, by name: ``blockingFactor(of:at:)`` without its
-    /// texts, for those who ask after every event.
+    /// The name of the policy that keeps a pending request waiting.
     ///
-    /// - Returns: `Score` where only the score does not suffice; `nil` if nothing keeps it.
+    /// This is the policy of ``blockingFactor(of:at:)``, but without texts, so that it is fast enough to call
+    /// after every event.
+    ///
+    /// - Returns: The policy's name, or `Score` if only the score is too low; `nil` if the request may start.
     public func waitingFor(_ id: RequestID, at now: Moment) -> String? {
         guard let request = pending[id] else { return nil }
         let subject = situation.subject(request, isTelling: false)
@@ -44,12 +47,13 @@ extension Scheduler {
         return judgement.scoreSuffices ? nil : "Score"
     }
 
-    /// The pending request of an identifier.
+    /// The pending request of an identifier; `nil` if there is none.
     public func pendingRequest(of identifier: TaskIdentifier) -> TaskRequest? {
         pending.request(of: identifier)
     }
 
-    /// Starts what may start, lane by lane, what is due first before the rest.
+    /// Starts the requests that may start, lane by lane; in each lane, requests that are due first come
+    /// first.
     mutating func startCandidates(at now: Moment, _ actions: inout [SchedulerAction]) {
         heldLanes = []
         isPassCut = false
@@ -72,7 +76,7 @@ extension Scheduler {
         }
     }
 
-    /// Holds and opens whole groups, as the machine's conditions have it.
+    /// Determines which groups the machine's conditions hold.
     private mutating func holdGroups(at now: Moment) {
         let situation = situation
         pending.refreshHolds { group in
@@ -86,8 +90,10 @@ extension Scheduler {
         }
     }
 
-    /// The lane's next candidate: of bundles without a launch first, then of all; at last what only its date
-    /// seems to keep, as long as its date would be the next alarm.
+    /// Removes and returns the next request of a lane to judge; `nil` if there is none.
+    ///
+    /// Candidates of bundles without a launch come first, then other candidates. Last are requests that wait
+    /// for their own date, if that date could be the next alarm.
     private mutating func nextCandidate(_ lane: Lane) -> RequestID? {
         let limit = settings.discretionarySlotsPerBundle
         let busy =
@@ -98,7 +104,7 @@ extension Scheduler {
         return pending.popUnjudged(lane)
     }
 
-    /// Starts a candidate or sends it where it waits; false if that is true of its whole lane.
+    /// Starts a candidate or lets it wait; returns false if all other candidates of its lane must wait, too.
     private mutating func place(_ id: RequestID, at now: Moment, _ actions: inout [SchedulerAction]) -> Bool {
         guard let (request, needs, isSimulated) = pending.look(id) else { return true }
         let subject = situation.subject(request, needs, isTelling: false)
@@ -122,12 +128,14 @@ extension Scheduler {
         return true
     }
 
-    /// Until conditions or the bundle change, the threshold has fallen, or the machine is busy and that is
-    /// enough.
+    /// Lets a request wait until its score can be high enough.
+    ///
+    /// It waits until conditions or the bundle change, or until the threshold has fallen. If a busy machine
+    /// would raise its score enough, it also waits for another launch.
     private mutating func waitForScore(_ subject: Subject, _ score: ScoreSum, at now: Moment) {
         let threshold = Threshold(subject.request, settings)
         var date = dateOfScore(score, threshold, subject, at: now)
-        // Old conduct is forgotten by the day, which raises the score without any event.
+        // Each day, old conduct stops counting, which can raise the score without an event.
         if !subject.bundle.conduct.days.isEmpty {
             date = min(date, situation.start(ofDay: situation.localDay(now.wall) + 1))
         }
@@ -156,7 +164,7 @@ extension Scheduler {
         launch.priority = priority(of: request)
         launch.previousLaunch = isSimulated ? nil : countLaunch(of: request, at: now)
         if wasBusy, let score {
-            let alone = score.mean(coalescing: Coalescing.scoreAlone)
+            let alone = score.mean(coalescing: settings.scores.nothingRunning)
             if !Threshold(request, settings).isMet(by: alone, at: now.wall) {
                 changeBundle(request.bundle) { $0.wakeUpsSaved += 1 }
             }
@@ -169,7 +177,7 @@ extension Scheduler {
         pending.releaseCompanions(until: now.wall)
     }
 
-    /// What a launch of the request gets of the machine now.
+    /// The priority that a launch of the request should have now.
     func priority(of request: TaskRequest) -> LaunchPriority {
         if situation.foreground.contains(request.bundle) { return .foreground }
         return request.isDiscretionary ? .discretionary : .requested

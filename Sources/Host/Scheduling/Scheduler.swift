@@ -1,14 +1,15 @@
 public import TaskModel
 
-/// Decides what starts, what stops and when to look again: state, event and time in, actions out.
+/// Decides what starts, what stops and when to check again: it takes events and returns actions.
 ///
-/// A value without clock, lock or I/O. The same code runs in the host, behind `explain`, in tests and in
-/// replays. Events must be given in order, with moments whose boot and monotonic clocks never run back; the
-/// wall clock may be set. The same state, events and moments give the same actions, byte for byte.
+/// The scheduler is a value without clock, lock or I/O. The same code runs in the host, for `explain`, in
+/// tests and in replays. Events must be given in order. Their moments must not run backwards on the boot and
+/// monotonic clocks; the wall clock may jump. The same state, events and moments give exactly the same
+/// actions.
 public struct Scheduler: Sendable {
     /// The policies, in the order in which `explain` prints them.
     ///
-    /// One line here makes a file in `Policies/` count.
+    /// A file in `Policies/` has no effect without a line here.
     static let policies: [any Policy] = [
         Permission(),
         EarliestBeginDate(),
@@ -40,43 +41,44 @@ public struct Scheduler: Sendable {
     var isStarted = false
     var isShuttingDown = false
     var announcedWake = Wake()
-    /// Lanes that something holds as a whole; no date of theirs wakes the host.
+    /// Lanes in which no request can start before the next event; their dates set no alarm.
     var heldLanes: Set<Lane> = []
-    /// Whether candidates are left that the last pass did not look at; it goes on with the next event, and
-    /// asks for one.
-    var isPassCut = false
-    /// How many candidates one pass looks at: 512, which takes about 4 ms at 8 us each
-    /// (Documentation/Benchmarks.md).
+    /// Whether the last pass reached its limit before it had judged all candidates.
     ///
-    /// Ours: a submission or an expiration never waits longer for a pass over requests that each wait for
-    /// themselves.
+    /// Each event makes one pass over the candidates. The next event continues a pass that reached its limit,
+    /// and an alarm ensures that there is one immediately.
+    var isPassCut = false
+    /// How many candidates one pass judges: 512, which takes about 4 ms (8 µs each,
+    /// Documentation/Benchmarks.md).
+    ///
+    /// The number is ours. The limit keeps submissions and expirations from waiting for a long pass.
     static let looksPerPass = 512
-    /// Whether something that policies end launches for changed since the last look.
-    var mustCheckLaunches = false
+    /// Which launches the next pass looks at.
+    var agenda = LaunchAgenda()
     /// When memory pressure may end the next launch, on CLOCK_BOOTTIME.
     var nextPressureEnd: Duration?
-    /// Bundles whose state changed since it was saved.
+    /// The bundles whose state has changed since it was last saved.
     var unsaved: Set<BundleIdentifier> = []
-    /// Wall time less boot time: changes where the wall clock is set.
+    /// Wall time minus boot time; it changes when the wall clock is set.
     var wallOffset: Duration?
 
-    /// Makes a scheduler that knows nothing: every condition is unknown.
+    /// Creates a scheduler with unknown conditions and without manifests.
     public init(settings: SchedulerSettings = SchedulerSettings()) {
         situation = Situation(settings: settings)
     }
 
-    /// The numbers it works with.
+    /// The settings of the scheduler.
     public var settings: SchedulerSettings { situation.settings }
 
-    /// What the manifests of its last ``SchedulerEvent/handlersChanged(_:)`` permit.
+    /// The permits of the manifests in the last ``SchedulerEvent/handlersChanged(_:)``.
     public var permits: Permits { situation.permits }
 
-    /// What it remembers of a bundle, as of its last event.
+    /// The state of a bundle after the last event.
     public func bundleState(_ bundle: BundleIdentifier) -> BundleState {
         situation.bundles[bundle] ?? BundleState()
     }
 
-    /// Takes in one event and says what is to be done now.
+    /// Handles one event; returns the actions for the host.
     public mutating func handle(_ event: SchedulerEvent, at now: Moment) -> [SchedulerAction] {
         var actions: [SchedulerAction] = []
         takeIn(event, at: now, &actions)
@@ -88,7 +90,7 @@ public struct Scheduler: Sendable {
         return actions
     }
 
-    /// Everything but the starting.
+    /// Handles one event, but starts no requests.
     mutating func takeIn(_ event: SchedulerEvent, at now: Moment, _ actions: inout [SchedulerAction]) {
         situation.notice(now.wall)
         noticeClockChange(now)
@@ -103,6 +105,7 @@ public struct Scheduler: Sendable {
         switch event {
         case .started:
             isStarted = true
+            agenda.touchAll()
             cancelOrphans(&actions)
         case .settingsChanged(let settings): replaceSettings(settings, at: now)
         case .handlersChanged(let manifests): replaceHandlers(manifests, at: now, &actions)
@@ -113,6 +116,8 @@ public struct Scheduler: Sendable {
         case .lastLaunched(let identifier, let time): schedules.learned(identifier, lastBegin: time)
         case .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged:
             applyToBundle(event, at: now, &actions)
+            // A bundle in the foreground gives its launches another priority.
+            agenda.touchAll()
         case .submitted(let request): submit(request, at: now)
         case .withdrawn(let id): withdraw(id, at: now)
         case .scheduleNotStored(let identifier):
@@ -126,11 +131,13 @@ public struct Scheduler: Sendable {
             .tracingChanged, .expireRequested, .launchExpiring, .launchEnded:
             applyToLaunch(event, at: now, &actions)
         case .timePassed: break
-        case .shutdown: isShuttingDown = true
+        case .shutdown:
+            isShuttingDown = true
+            agenda.touchAll()
         }
     }
 
-    /// After the wall clock was set, dates lie elsewhere on it; leases do not.
+    /// Adjusts dates after the wall clock was set by more than 1 s; leases do not change.
     private mutating func noticeClockChange(_ now: Moment) {
         let offset = now.wall.sinceEpoch - now.boot
         defer { wallOffset = offset }
@@ -144,7 +151,7 @@ public struct Scheduler: Sendable {
     private mutating func replaceSettings(_ settings: SchedulerSettings, at now: Moment) {
         guard settings != situation.settings else { return }
         situation.settings = settings
-        mustCheckLaunches = true
+        agenda.checkAll()
         pending.forgetHolds()
         let situation = situation
         pending.releaseAll(at: now.wall) { situation.needs(of: $0) }
@@ -157,15 +164,16 @@ public struct Scheduler: Sendable {
         let changed = permits.bundlesThatDiffer(from: situation.permits)
         situation.permits = permits
         schedules.replacePlans(situation.permits.schedules)
-        mustCheckLaunches = true
+        agenda.checkAll()
         if isStarted { cancelOrphans(&actions) }
-        // Constraints may have changed with the manifests, so every request of theirs is looked at once.
+        // The needs of requests may have changed with their manifests, so each request is judged again.
         let situation = situation
         pending.release(of: changed, at: now.wall) { situation.needs(of: $0) }
     }
 
-    /// A schedule that is gone takes its request with it, and a library that is no app any more its launch;
-    /// one whose whole manifest is gone is held.
+    /// Cancels requests of schedules that no longer exist, and launches of apps that are not apps any more.
+    ///
+    /// If the whole manifest has been removed, its requests stay pending.
     private mutating func cancelOrphans(_ actions: inout [SchedulerAction]) {
         var orphans = pending.scheduledRequests.filter { request in
             !schedules.hasPlan(request.identifier)
@@ -181,7 +189,7 @@ public struct Scheduler: Sendable {
     }
 
     private mutating func replaceConditions(_ conditions: Conditions, at now: Moment) {
-        mustCheckLaunches = true
+        agenda.checkAll()
         schedules.observe(conditions)
         let changed = situation.replaceConditions(conditions, at: now)
         pending.forgetHolds()
@@ -191,18 +199,20 @@ public struct Scheduler: Sendable {
     private mutating func submit(_ request: TaskRequest, at now: Moment) {
         guard launches[request.id] == nil else { return }
         pending.insert(request, situation.needs(of: request), at: now.wall)
-        // A user launches it: no policy has a say even if all would let it start, so that it does not count.
+        // A request of `bgtask launch` is marked even if all policies would permit it, so that no budget
+        // counts its launch.
         if isStarted, request.submission.origin == .simulated, request.attempt == 1 {
             pending.markSimulated(request.id)
         }
         schedules.answered(request.identifier)
-        // One of a schedule that is gone by now, or that lies too far off, is put right at once.
+        // If the schedule no longer exists, or the date is too far away, this corrects the request
+        // immediately.
         schedules.touch(request.identifier)
     }
 
     private mutating func withdraw(_ id: RequestID, at now: Moment) {
         guard let request = pending.remove(id) else { return }
-        // Cancelling the schedule's request skips that period; otherwise it would be back at once.
+        // A cancellation skips this period. Otherwise, the schedule would submit the same request again.
         if request.submission.origin == .schedule {
             schedules.skipped(
                 request.identifier, date: request.submission.earliestBeginDate, at: now.wall)
@@ -220,9 +230,9 @@ public struct Scheduler: Sendable {
         }
     }
 
-    /// No date wakes the host for what could not start then: its lane is full or held until another event.
+    /// Sets the alarms; dates are left out if their lane is full or held until another event.
     private mutating func announceWake(at now: Moment, _ actions: inout [SchedulerAction]) {
-        var boot = launches.values.compactMap { $0.nextInstant(at: now, settings) }
+        var boot = [agenda.nextInstant()].compactMap(\.self)
         if isPassCut { boot.append(now.boot) }
         if let next = nextPressureEnd, isUnderMemoryPressure, pressureVictim != nil { boot.append(next) }
         var dates: [WallTime] = []
@@ -236,7 +246,7 @@ public struct Scheduler: Sendable {
             isShuttingDown
             ? nil : schedules.nextMachineWake(at: now.wall) { pending.request(of: $0) }
         let wake = Wake(boot: boot.min(), wall: dates.min(), machine: machine)
-        // An alarm for now is used up by each event, so it is asked for again, be it the same one.
+        // Every event uses up an alarm for the present time, so such an alarm must be set again.
         if wake == announcedWake, !isPassCut { return }
         announcedWake = wake
         actions.append(.wake(wake))

@@ -1,55 +1,59 @@
 public import TaskModel
 
-/// Something that the scheduler wants done; each action is given once.
+/// An action that the scheduler wants the host to perform; each action is returned once.
 public enum SchedulerAction: Equatable, Sendable, Codable {
-    /// Launch this pending request, at this priority. Answer with ``SchedulerEvent/launchStarted(_:_:)`` or
-    /// ``SchedulerEvent/launchNotStarted(_:retry:)``; until then the request holds its slot.
+    /// Launch this pending request with this priority.
+    ///
+    /// Answer with ``SchedulerEvent/launchStarted(_:_:)`` or ``SchedulerEvent/launchNotStarted(_:retry:)``;
+    /// until then, the request occupies its slot.
     case launch(RequestID, isSimulated: Bool, priority: LaunchPriority, because: Explanation)
-    /// Tell the launch to stop; said once per launch. The record says what decided; `nil` where it was asked
-    /// for.
+    /// Ask the launch to stop; returned once per launch.
+    ///
+    /// The explanation contains the verdict that decided; it is `nil` if a user or the host requested the
+    /// stop.
     case expire(LaunchID, Reason, because: Explanation? = nil)
-    /// Lift the launch's CPU limit (true) or put it into force again (false, with a fresh window).
+    /// Remove the launch's CPU limit (true), or set it again with a new window (false).
     case setCPULimitRelaxed(LaunchID, Bool)
-    /// Ask what CPU time the launch has used: its lease is due, and use renews it. Answer with
-    /// ``SchedulerEvent/cpuMeasured(_:_:)``; until then its lease stands.
+    /// Measure the CPU time of a launch whose lease has ended, to decide whether it is renewed.
+    ///
+    /// Answer with ``SchedulerEvent/cpuMeasured(_:_:)``; until then, the launch continues.
     case measureCPU(LaunchID)
-    /// Give the launch this priority from now on.
+    /// Change the priority of the launch.
     case setPriority(LaunchID, LaunchPriority)
-    /// Tell the launch, an activity, that the host would rather have it stop (true) or go on after all
-    /// (false).
+    /// Ask an activity to stop by itself (true), or withdraw that (false).
     case setShouldDefer(LaunchID, Bool)
-    /// Ask the user whether this launch, which has stalled or is slow, should keep going; no answer means
-    /// yes.
+    /// Ask the user whether this stalled or slow launch should continue; no answer means yes.
     case ask(LaunchID, because: Rationale)
-    /// Store a request of origin `schedule` with these dates. It replaces a pending one of the same origin;
-    /// where a request of another origin is pending by now, leave that and do nothing. Answer with
-    /// ``SchedulerEvent/submitted(_:)`` or ``SchedulerEvent/scheduleNotStored(_:)``.
+    /// Store a request of origin `schedule` with these dates.
+    ///
+    /// It replaces a pending request of the same origin. If a request of another origin is pending by now, do
+    /// nothing. Answer with ``SchedulerEvent/submitted(_:)`` or ``SchedulerEvent/scheduleNotStored(_:)``.
     case submitScheduled(TaskIdentifier, BundleIdentifier, earliest: WallTime, deadline: WallTime)
-    /// Find the first date after `after` of a calendar schedule, in its zone or, for `nil`, the machine's.
+    /// Find the first date of a calendar schedule after a time, in its time zone or, with `nil`, the
+    /// machine's.
+    ///
     /// Answer with ``SchedulerEvent/scheduleDated(_:after:next:)``.
     case findDate(TaskIdentifier, expression: String, timeZone: String?, after: WallTime)
-    /// Cancel a pending request in the store. The scheduler has forgotten it already.
+    /// Cancel a pending request in the store; the scheduler has removed it already.
     case cancelRequest(RequestID, Reason)
-    /// Store this in place of what was stored of the bundle before; the newest wins, at most one per event
-    /// and bundle.
+    /// Store the state of a bundle, replacing the stored one; returned at most once per event and bundle.
     case saveBundleState(BundleIdentifier, BundleState)
-    /// Send ``SchedulerEvent/timePassed`` at these instants, in place of the ones asked for before.
+    /// Send ``SchedulerEvent/timePassed`` at these times, which replace all earlier ones.
     case wake(Wake)
 }
 
-/// When the scheduler wants to look again; both `nil` while only events can change its mind.
+/// When the scheduler wants to check again; `nil` where only another event can change a decision.
 public struct Wake: Equatable, Hashable, Sendable, Codable {
-    /// On CLOCK_BOOTTIME: a lease or a stall.
+    /// The next check on CLOCK_BOOTTIME, for leases and stalls.
     public var boot: Duration?
-    /// On CLOCK_REALTIME: an earliest begin date.
+    /// The next check on CLOCK_REALTIME, for dates such as earliest begin dates.
     ///
-    /// Fires early or late when that clock is set, which is right.
+    /// If that clock is set, the alarm follows it.
     public var wall: WallTime?
-    /// On CLOCK_REALTIME, and the machine is to be awake then: the first date of a schedule with `wake:
-    /// true`.
+    /// The first date of a schedule with `wake: true`, on CLOCK_REALTIME; it wakes the machine from sleep.
     public var machine: WallTime?
 
-    /// Makes a pair of instants.
+    /// Creates a value from times; those that are omitted are `nil`.
     public init(boot: Duration? = nil, wall: WallTime? = nil, machine: WallTime? = nil) {
         self.boot = boot
         self.wall = wall

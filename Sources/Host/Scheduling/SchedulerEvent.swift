@@ -1,101 +1,107 @@
 public import TaskModel
 
-/// Something that happened, as the scheduler gets it.
+/// An event that the scheduler receives.
 ///
-/// Before ``started`` the scheduler only remembers: its host sends the settings, the manifests, the
-/// conditions, what is stored of each bundle, the last launches and every pending request, in any order, and
-/// then ``started``. Events about requests or launches that it does not know are ignored.
+/// Before ``started``, the scheduler only stores what it receives. The host sends the settings, the
+/// manifests, the conditions, the states of bundles, the last launches and all pending requests, in any
+/// order, and then ``started``. Events about unknown requests or launches are ignored.
 public enum SchedulerEvent: Equatable, Sendable, Codable {
-    /// All stored state has been sent; decisions begin.
+    /// All stored state has been sent, and decisions begin.
     case started
-    /// These numbers are in force now.
+    /// The settings changed to these.
     case settingsChanged(SchedulerSettings)
-    /// These manifests are in force now, all of them. No two of them share a bundle.
+    /// The manifests changed to these, and there are no others; each must have a different bundle.
     case handlersChanged([Manifest])
-    /// The machine's conditions are these now.
+    /// The machine's conditions changed to these.
     case conditionsChanged(Conditions)
-    /// Local time is this much ahead of UTC now; 0 until it is known. Budgets refill and hours of use count
-    /// by local time.
+    /// Local time minus UTC changed to this value; it is 0 until it is known.
+    ///
+    /// Budgets and hours of use depend on local time.
     case localTimeChanged(offset: Duration)
-    /// The newest launch of an identifier that earlier runs of the host know of, for the dates of its
-    /// schedule.
+    /// When the identifier was last launched before this start of the host; its schedule needs that.
     case lastLaunched(TaskIdentifier, WallTime)
 
     // MARK: Bundles
-    /// What an earlier run of the host stored for a ``SchedulerAction/saveBundleState(_:_:)``; before
+    /// The state of a bundle, stored earlier for a ``SchedulerAction/saveBundleState(_:_:)``; sent before
     /// ``started``.
     case bundleRestored(BundleIdentifier, BundleState)
-    /// The user used the bundle: `bgtask used`, `bgtask open`. Lifts a dismissal.
+    /// The user used the bundle, for example with `bgtask used` or `bgtask open`; this ends a dismissal.
     case used(BundleIdentifier)
     /// The user dismissed the bundle.
     case dismissed(BundleIdentifier)
-    /// A user or the administrator turned the bundle's switch; check
-    /// ``Scheduler/checkRefreshSwitch(of:to:byAdministrator:)`` first.
+    /// A user or the administrator switched the bundle's background refresh.
+    ///
+    /// Call ``Scheduler/checkRefreshSwitch(of:to:byAdministrator:)`` first.
     case refreshSwitched(BundleIdentifier, RefreshPermission)
-    /// The operator set the bundle's limits per day; `nil` is the standard.
+    /// The operator set the bundle's daily limits; `nil` means the standard limit.
     case budgetChanged(BundleIdentifier, launches: Int?, cpu: Duration?)
-    /// The bundle's client came to the foreground, which is a use, or left it.
+    /// The bundle's client came to the foreground (true), which counts as a use, or left it (false).
     case foregroundChanged(BundleIdentifier, Bool)
 
     // MARK: Requests
-    /// A request was stored. A pending request of the same identifier is thereby replaced: send no
-    /// ``withdrawn`` for it.
+    /// A request was stored.
+    ///
+    /// It replaces a pending request of the same identifier; send no ``withdrawn`` for that one.
     case submitted(TaskRequest)
     /// A pending request was cancelled.
     case withdrawn(RequestID)
-    /// A ``SchedulerAction/submitScheduled(_:_:earliest:deadline:)`` could not be stored; it is asked for
-    /// again after a minute.
+    /// The request of a ``SchedulerAction/submitScheduled(_:_:earliest:deadline:)`` could not be stored.
+    ///
+    /// The scheduler asks for it again after a minute.
     case scheduleNotStored(TaskIdentifier)
-    /// The answer to ``SchedulerAction/findDate(_:expression:timeZone:after:)``: the calendar's first date
-    /// after `after`; `nil` if none is left.
+    /// The answer to ``SchedulerAction/findDate(_:expression:timeZone:after:)``.
+    ///
+    /// It is the first date of the calendar schedule after `after`; `nil` if there are no more dates.
     case scheduleDated(TaskIdentifier, after: WallTime, next: WallTime?)
-    /// An event of its schedule came that conditions do not tell: the machine was booted, a file changed.
+    /// An event of a schedule occurred that conditions do not show: the machine was booted, or a file
+    /// changed.
     case scheduleTriggered(TaskIdentifier)
-    /// Someone wants a pending request launched without the policies' consent.
+    /// A user wants to launch a pending request without asking the policies.
     case simulate(RequestID)
 
     // MARK: Launches
-    /// A ``SchedulerAction/launch(_:isSimulated:priority:because:)`` was recorded under this number.
+    /// The launch of a ``SchedulerAction/launch(_:isSimulated:priority:because:)`` was stored with this
+    /// number.
     case launchStarted(LaunchID, RequestID)
-    /// A ``SchedulerAction/launch(_:isSimulated:priority:because:)`` could not be recorded; the request is
-    /// pending again, not before this.
+    /// The launch of a ``SchedulerAction/launch(_:isSimulated:priority:because:)`` could not be stored.
+    ///
+    /// The request is pending again, and must not start before `retry`.
     case launchNotStarted(RequestID, retry: WallTime)
-    /// The launch's handler was called: its lease begins.
+    /// The handler of the launch was called, so its lease begins.
     case launchReady(LaunchID)
-    /// The launch reported progress; a report that changes nothing counts as none.
+    /// The launch reported progress; a report without a change is ignored.
     case progressed(LaunchID, TaskProgress)
-    /// The launch sent a checkpoint.
+    /// The launch saved a checkpoint.
     case launchActive(LaunchID)
-    /// The CPU time that the launch and all that it started have used, in answer to
-    /// ``SchedulerAction/measureCPU(_:)``.
+    /// The CPU time of all processes of the launch, in answer to ``SchedulerAction/measureCPU(_:)``.
     case cpuMeasured(LaunchID, Duration)
-    /// The user's answer to a ``SchedulerAction/ask(_:because:)``; none means yes.
+    /// The user's answer to a ``SchedulerAction/ask(_:because:)``; no answer means yes.
     case answered(LaunchID, keepGoing: Bool)
-    /// A debugger holds the launch, or releases it; lease and stall are paused while it does.
+    /// A debugger stopped the launch or released it; in between, the lease and the stall are paused.
     case tracingChanged(LaunchID, isTraced: Bool)
-    /// Someone wants the launch to stop: `bgtask expire`, `bgtask cancel`.
+    /// A user or the host wants the launch to stop, for example with `bgtask expire` or `bgtask cancel`.
     case expireRequested(LaunchID, Reason)
-    /// The launch is expiring for a reason that did not come from the scheduler: the CPU monitor.
+    /// The launch is being stopped for a reason outside the scheduler, such as the CPU monitor.
     case launchExpiring(LaunchID)
-    /// The launch is over and nothing of it is left; `putBack` is its request, pending again.
+    /// The launch and all its processes ended; `putBack` is its request if that is pending again.
     case launchEnded(LaunchID, putBack: TaskRequest?, ending: LaunchEnding = LaunchEnding())
 
-    /// An instant of ``SchedulerAction/wake(_:)`` came, or the wall clock was set.
+    /// A time of ``SchedulerAction/wake(_:)`` was reached, or the wall clock was set.
     case timePassed
-    /// The host stops: nothing starts, and everything that runs expires.
+    /// The host is stopping: no launch starts, and all launches expire.
     case shutdown
 }
 
-/// How a launch ended, as far as budgets and conduct ask.
+/// The facts about the end of a launch that budgets and conduct need.
 public struct LaunchEnding: Equatable, Hashable, Sendable, Codable {
-    /// How it ended; `nil` if that is unknown, which counts for nothing.
+    /// The outcome; `nil` if it is unknown, which does not affect the conduct.
     public var outcome: Outcome?
-    /// CPU time of the launch and all its descendants.
+    /// The CPU time of all processes of the launch.
     public var cpuTime: Duration
-    /// Assertions that it left behind.
+    /// How many assertions the launch had not ended.
     public var leakedAssertions: Int
 
-    /// Makes an ending.
+    /// Creates an ending; the default one affects neither budgets nor conduct.
     public init(outcome: Outcome? = nil, cpuTime: Duration = .zero, leakedAssertions: Int = 0) {
         self.outcome = outcome
         self.cpuTime = cpuTime

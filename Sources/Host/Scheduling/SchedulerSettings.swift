@@ -9,6 +9,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
     /// How much each policy's score counts.
     public var weights = PolicyWeights()
+    /// What policies give where a condition is not the best one.
+    public var scores = PolicyScores()
     /// What the weighted mean must reach while the deadline is far: 0.6.
     ///
     /// Ours: idle on mains (0.91) and idle on a battery of 40 % (0.71) start at once; a refresh on a battery
@@ -144,6 +146,10 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Ours: fewer are chance.
     public var usageDays: Int64 = 3
+    /// Days of history before the weekday counts as well as the hour: 14, at least 1.
+    ///
+    /// Ours: each weekday has come twice.
+    public var usageWeekdayDays: Int64 = 14
     /// Half of the weeks after which the sums of use are halved, as if half of the time had passed: 8.
     ///
     /// Ours: habits change with seasons.
@@ -246,5 +252,49 @@ public struct PolicyWeights: Equatable, Sendable, Codable {
     public var coalescing = 2.0
 
     /// Makes the standard weights.
+    public init() {}
+}
+
+/// The scores that policies give to a state of the machine that allows a start but is not the best one.
+///
+/// Each is 0 through 1, where 1 is the score of the best state: external power, an idle device, an unmetered
+/// network, a nominal temperature. The charge of a battery, the hours of use and the conduct of a bundle are
+/// scores by themselves and need no number here. All are ours: Apple publishes its factors, not their scores.
+public struct PolicyScores: Equatable, Sendable, Codable {
+    /// External power is not connected, or unknown: 0.3.
+    ///
+    /// With the standard weights, a refresh on a battery of 40 % starts at once on an idle device (0.71), and
+    /// waits while the user is active and the charge is 30 % (0.56).
+    public var externalPowerMissing = 0.3
+    /// The charge of the battery is unknown: 0.2.
+    ///
+    /// As the lowest charge at which deferrable work starts.
+    public var batteryUnknown = 0.2
+    /// The network is metered: 0.3.
+    ///
+    /// The user pays for it, as for the charge of a battery.
+    public var networkMetered = 0.3
+    /// The machine is warm, or its temperature unknown: 0.5.
+    ///
+    /// Halfway: one launch still may run then.
+    public var thermalFair = 0.5
+    /// A user is active, or whether one is active is unknown: 0.4.
+    ///
+    /// Below the threshold, so that deferrable work needs good conditions elsewhere to start beside a user.
+    public var userActive = 0.4
+    /// Whether there is pressure on CPU, memory or disks is unknown: 0.5.
+    ///
+    /// Halfway between pressure, which holds deferrable work, and none.
+    public var pressureUnknown = 0.5
+    /// Whether low-power mode is on is unknown: 0.5.
+    ///
+    /// Halfway between on, which holds deferrable work, and off.
+    public var lowPowerModeUnknown = 0.5
+    /// No launch runs: 0.5.
+    ///
+    /// Half of what work gets that starts while the machine is busy anyway.
+    public var nothingRunning = 0.5
+
+    /// Makes the standard scores.
     public init() {}
 }

@@ -1,9 +1,9 @@
 import TaskModel
 
 extension SchedulerEvent: CustomStringConvertible {
-    /// One line for people: `launchStarted L3 R7`.
+    /// The event in one line for people, such as `launchStarted L3 R7`.
     ///
-    /// A replay reads the coded form, which has everything.
+    /// Replays use the encoded form, which contains all values.
     public var description: String {
         switch self {
         case .started: "started"
@@ -47,7 +47,7 @@ extension SchedulerEvent: CustomStringConvertible {
 }
 
 extension SchedulerAction: CustomStringConvertible {
-    /// One line for people: `expire L3 externalPowerLost`.
+    /// The action in one line for people, such as `expire L3 externalPowerLost`.
     public var description: String {
         switch self {
         case .launch(let id, let isSimulated, let priority, let explanation):
@@ -75,7 +75,8 @@ extension SchedulerAction: CustomStringConvertible {
 }
 
 extension Conditions {
-    /// As `bgtask conditions set` takes it: `power=external lowPower=off network=unmetered …`.
+    /// The conditions in the form of `bgtask conditions set`: `power=external lowPower=off network=unmetered
+    /// …`.
     fileprivate var text: String {
         let power = power.value.map { power in
             power.externalPower ? "external" : power.batteryPercent.map { "battery:\($0)%" } ?? "battery"

@@ -1,36 +1,36 @@
 import TaskModel
 
-/// Everything that policies may look at besides the request and the time.
+/// All values that policies use besides the request and the time.
 struct Situation: Sendable {
     var settings: SchedulerSettings
     private(set) var conditions = Conditions(
         power: .unknown, lowPowerMode: .unknown, network: .unknown, thermal: .unknown, user: .unknown,
         pressure: .unknown, gpu: .unknown)
-    /// Since when each condition has its value.
+    /// When each condition changed to its present value.
     private(set) var since = ConditionTimes()
     var permits = Permits([])
     var occupancy = Occupancy()
     var bundles: [BundleIdentifier: BundleState] = [:]
-    /// Bundles whose client is in the foreground.
+    /// The bundles with a client in the foreground.
     var foreground: Set<BundleIdentifier> = []
-    /// Local time less UTC.
+    /// Local time minus UTC.
     var localOffset = Duration.zero {
         didSet { now.map { notice($0) } }
     }
-    /// The time of the event at hand and its day: every policy asks for it.
+    /// The time and local day of the present event, stored because every policy needs them.
     private var now: WallTime?
     private var today: Int64 = 0
 
     init(settings: SchedulerSettings) { self.settings = settings }
 
-    /// Takes in a snapshot and returns what differs.
+    /// Replaces the conditions; returns the facts that changed.
     mutating func replaceConditions(_ new: Conditions, at now: Moment) -> [Fact] {
         defer { conditions = new }
         since.note(from: conditions, to: new, at: now.wall)
         return Fact.changed(from: conditions, to: new)
     }
 
-    /// Everything that the policies ask of a request, gathered once.
+    /// Collects the values that policies need about a request.
     func subject(
         _ request: TaskRequest, _ needs: Needs? = nil, isRunning: Bool = false, isTelling: Bool
     ) -> Subject {
@@ -40,7 +40,7 @@ struct Situation: Sendable {
             isDiscretionary: request.isDiscretionary, isRunning: isRunning, isTelling: isTelling)
     }
 
-    /// What a request needs of the machine: what it says itself, and what its manifest adds.
+    /// The needs of a request: its own, and those that its manifest adds.
     func needs(of request: TaskRequest) -> Needs {
         let declaration = permits.declaration(for: request.identifier, of: request.bundle)
         let submission = request.submission
@@ -52,12 +52,13 @@ struct Situation: Sendable {
             conditions: declaration?.requiredConditions ?? [],
             idleDevice: request.kind == .processing && !settings.ignoresDeviceActivity
                 && declaration?.ignoresDeviceActivity != true,
-            // A start that was not possible waits 10 s, whatever the limit of back-offs.
+            // The wait after a launch that could not be started is 10 s, even if the limit for back-offs is
+            // lower.
             longestBackOff: declaration?.retry == nil
                 ? max(settings.backOffLimit, .seconds(10)) : .seconds(86_400))
     }
 
-    /// The discretionary launches that the heat allows at once.
+    /// How many deferrable launches may run at the same time at the present temperature.
     var discretionarySlots: Int {
         switch conditions.thermal {
         case .known(.nominal): settings.discretionarySlots
@@ -77,19 +78,19 @@ struct Situation: Sendable {
         }
     }
 
-    /// Works out the day of the event at hand, once.
+    /// Stores the time of the present event, and its local day.
     mutating func notice(_ now: WallTime) {
         self.now = nil
         today = localDay(now)
         self.now = now
     }
 
-    /// The day in local time, counted from 1970-01-01.
+    /// The number of a local day; 0 is 1970-01-01.
     func localDay(_ time: WallTime) -> Int64 {
         time == now ? today : (time + localOffset).wholeSeconds.floorDivided(by: 86_400)
     }
 
-    /// The hour in local time, counted from 1970-01-01 00:00.
+    /// The number of a local hour; 0 is the first hour of 1970-01-01.
     func localHour(_ time: WallTime) -> Int64 { (time + localOffset).wholeSeconds.floorDivided(by: 3600) }
 
     /// When a local day begins.
@@ -99,20 +100,20 @@ struct Situation: Sendable {
     func start(ofHour hour: Int64) -> WallTime { WallTime(sinceEpoch: .seconds(hour * 3600) - localOffset) }
 }
 
-/// What a request needs of the machine.
+/// The requirements of a request for the machine.
 struct Needs: Hashable, Sendable {
     var externalPower: Bool
     var network: Bool
     var gpu: Bool
-    /// Custom conditions that must hold.
+    /// The custom conditions that must be on.
     var conditions: [String] = []
-    /// The device must be idle.
+    /// Whether the device must be idle.
     var idleDevice: Bool
-    /// No back-off of this task lasts longer.
+    /// The longest back-off that this task can have.
     var longestBackOff: Duration
 }
 
-/// Since when each condition has its value; `nil` before the first snapshot.
+/// When each condition changed to its present value; `nil` before the first known conditions.
 struct ConditionTimes: Equatable, Sendable {
     private(set) var power: WallTime?
     private(set) var lowPowerMode: WallTime?
@@ -125,7 +126,7 @@ struct ConditionTimes: Equatable, Sendable {
 
     fileprivate mutating func note(from old: Conditions, to new: Conditions, at now: WallTime) {
         let oldPower = old.power.value, newPower = new.power.value
-        // A battery that drains is the same supply; "on battery since" is what people ask for.
+        // Only a change of the supply counts, not of the charge: people ask since when it is on battery.
         if power == nil || (oldPower == nil) != (newPower == nil)
             || oldPower?.externalPower != newPower?.externalPower
         {
@@ -148,6 +149,6 @@ extension Conditions {
     /// Whether external power is known to be connected.
     var isExternalPowerConnected: Bool { power.value?.externalPower == true }
 
-    /// Whether a network is known to be there.
+    /// Whether a network is known to be available.
     var isNetworkThere: Bool { network.value.map { $0 != .none } ?? false }
 }

@@ -3,14 +3,14 @@ import TaskModel
 extension UsageHistogram {
     private static let hoursOfWeek: Int64 = 168
 
-    /// Counts a use, once an hour.
+    /// Counts a use of the bundle, at most once per local hour.
     mutating func count(at time: WallTime, in situation: Situation) {
         let hour = situation.localHour(time)
         guard hour != lastHour else { return }
         if hours.count != Int(Self.hoursOfWeek) { hours = Array(repeating: 0, count: Int(Self.hoursOfWeek)) }
         let day = situation.localDay(time)
         if let first = firstDay, day - first >= 2 * 7 * situation.settings.usageWeeks {
-            // Old habits count half: the sums stand for half the days from here on.
+            // Old habits count half: from here on, the counts stand for half as many days.
             for index in hours.indices { hours[index] /= 2 }
             firstDay = day - (day - first) / 2
         }
@@ -19,23 +19,23 @@ extension UsageHistogram {
         hours[Self.index(of: hour)] += 1
     }
 
-    /// How likely a use is within the hour that begins or ends here, 0 through 1; `nil` with too little
-    /// history.
+    /// The likelihood of a use in this local hour or the next, from 0 to 1; `nil` if the history is too
+    /// short.
     func likelihood(at time: WallTime, in situation: Situation) -> Double? {
         guard let firstDay, hours.count == Int(Self.hoursOfWeek) else { return nil }
         let days = situation.localDay(time) - firstDay
         guard days >= situation.settings.usageDays else { return nil }
         let hour = situation.localHour(time)
-        // The hour to come counts in full, so that the score is up before the use and not with it.
-        return max(share(of: hour, days: days), share(of: hour + 1, days: days))
+        // The next hour counts, too, so that the score rises before the use and not during it.
+        return max(share(of: hour, days: days, in: situation), share(of: hour + 1, days: days, in: situation))
     }
 
-    /// When the likelihood next rises, within a week; `nil` if it does not, or nothing is known.
+    /// When the likelihood next exceeds a level, within a week; `nil` if it does not, or if it is not known.
     func nextRise(after time: WallTime, above level: Double, in situation: Situation) -> WallTime? {
         next(after: time, until: time + .seconds(7 * 86_400), in: situation) { $1 > level + 0.005 }
     }
 
-    /// The first hour before `end` whose beginning and likelihood please.
+    /// The beginning of the first hour before `end` that meets a condition on its time and likelihood.
     func next(
         after time: WallTime, until end: WallTime, in situation: Situation,
         where pleases: (WallTime, Double) -> Bool
@@ -52,33 +52,34 @@ extension UsageHistogram {
         return nil
     }
 
-    /// In which share of the days seen this hour was used: of all days, and of this weekday once there are
-    /// two weeks.
-    private func share(of hour: Int64, days: Int64) -> Double {
+    /// The share of days on which this hour of the day was used.
+    ///
+    /// After two weeks, the share for this weekday counts instead if it is greater.
+    private func share(of hour: Int64, days: Int64, in situation: Situation) -> Double {
         let hourOfDay = Int(hour.floorRemainder(by: 24))
         let daily = stride(from: hourOfDay, to: Int(Self.hoursOfWeek), by: 24).reduce(0) { $0 + hours[$1] }
         let ofDays = min(1, Double(daily) / Double(max(1, days)))
-        guard days >= 14 else { return ofDays }
+        guard days >= situation.settings.usageWeekdayDays else { return ofDays }
         let ofWeekday = min(1, Double(hours[Self.index(of: hour)]) / (Double(days) / 7))
         return max(ofWeekday, ofDays)
     }
 
-    /// 1970-01-01 was a Thursday, three days after a Monday.
+    /// The index of an hour in a week that begins on Monday; 1970-01-01 was a Thursday.
     private static func index(of hour: Int64) -> Int { Int((hour + 3 * 24).floorRemainder(by: hoursOfWeek)) }
 }
 
 extension ConductLedger {
-    /// The points of the days that still count, between the floor and the ceiling.
+    /// The sum of points in the days that count, limited by the floor and the ceiling.
     func points(on today: Int64, _ settings: SchedulerSettings) -> Int {
         Self.bounded(sum(on: today, settings), settings)
     }
 
-    /// Adds points to a day, as far as the bounds leave room, and forgets the days that no longer count.
+    /// Adds points to a day, within the limits, and removes days that no longer count.
     mutating func add(_ points: Int, on today: Int64, _ settings: SchedulerSettings) {
         guard points != 0 else { return }
-        // Days that lie ahead are from before the clock was set back.
+        // Days in the future were recorded before the clock was set back.
         days.removeAll { today - $0.day >= settings.conductDays || $0.day > today }
-        // What lies beyond a bound by now, as an older day was forgotten, is not worth anything either.
+        // Removing old days can leave a sum outside the limits; the excess is removed, too.
         let sum = sum(on: today, settings)
         let points = Self.bounded(Self.bounded(sum, settings) + points, settings) - sum
         guard points != 0 else { return }
@@ -99,10 +100,10 @@ extension ConductLedger {
 }
 
 extension BudgetAccount {
-    /// The account as it stands now: a new day refills it.
+    /// The account at a time; on a new day, nothing has been spent.
     func current(at time: WallTime, in situation: Situation) -> BudgetAccount {
         let today = situation.localDay(time)
-        // One that lies ahead is from before the clock was set back: what was spent stays spent for today.
+        // A day in the future was recorded before the clock was set back; its spending counts for today.
         guard let day, day < today else { return self }
         var refilled = self
         refilled.day = today
@@ -111,7 +112,7 @@ extension BudgetAccount {
         return refilled
     }
 
-    /// Spends; the account stands on this day then.
+    /// Adds spending to the account, for the local day of this time.
     mutating func spend(launches: Int = 0, cpu: Duration = .zero, at time: WallTime, in situation: Situation)
     {
         self = current(at: time, in: situation)

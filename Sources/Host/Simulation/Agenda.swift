@@ -1,11 +1,11 @@
 import HeapModule
 
-/// What is to happen, and when on CLOCK_BOOTTIME.
+/// A queue of future items, ordered by their time on CLOCK_BOOTTIME.
 struct Agenda<Item: Sendable>: Sendable {
-    /// Small, because heaps move their entries about; the items lie beside them.
+    /// A small entry of the heap, which moves its entries often; the items are stored separately.
     private struct Entry: Comparable {
         var time: Duration
-        /// What was entered first comes first.
+        /// The number of the item; of two items with the same time, the one that was added first comes first.
         let number: Int
 
         static func < (left: Self, right: Self) -> Bool {
@@ -17,7 +17,7 @@ struct Agenda<Item: Sendable>: Sendable {
     private var items: [Int: Item] = [:]
     private var count = 0
 
-    /// When the next item is due.
+    /// The time of the first item; `nil` if there are no items.
     var next: Duration? { entries.min?.time }
 
     mutating func add(_ item: Item, at time: Duration) {
@@ -30,7 +30,7 @@ struct Agenda<Item: Sendable>: Sendable {
         entries.popMin().flatMap { items.removeValue(forKey: $0.number) }
     }
 
-    /// Moves everything to a later time.
+    /// Moves all items to a later time.
     mutating func delay(by gap: Duration) {
         entries = Heap(
             entries.unordered.map { entry in

@@ -2,26 +2,26 @@ public import Recording
 import Scheduling
 public import TaskModel
 
-/// A log run through the scheduler again, event by event as the host sent it.
+/// A replay of a log: the scheduler gets the same events that the recording host's scheduler got.
 public struct ExactReplay: Sendable {
-    /// Something that the scheduler says now and the host did not do, or the other way round.
+    /// A launch that only the scheduler decides now, or that only the host made.
     public struct Difference: Equatable, Sendable {
-        /// The file.
+        /// The path of the segment.
         public var segment: String
-        /// When.
+        /// When the difference occurred.
         public var at: WallTime
-        /// What.
+        /// What differs, as a sentence.
         public var finding: String
     }
 
-    /// What it came to.
+    /// The launches and waits of the replay.
     public private(set) var tally: Tally
-    /// Empty where the launches are those that the host made.
+    /// The differences; empty if the replay has the same launches as the recording.
     public private(set) var differences: [Difference] = []
-    /// From the first to the last line.
+    /// The time from the first to the last line; `nil` if there are no lines.
     public private(set) var period: ClosedRange<WallTime>?
 
-    /// Replays the segments, oldest first.
+    /// Replays segments; the oldest must come first.
     public init(_ segments: [RecordedSegment], detail: Tally.Detail = .waits) {
         tally = Tally(detail: detail)
         for segment in segments { replay(segment) }
@@ -38,7 +38,7 @@ public struct ExactReplay: Sendable {
                 period?.upperBound ?? last.at.wall, last.at.wall)
         var scheduler = Scheduler()
         var newest = first.at
-        /// Said and not answered yet.
+        /// The launches that the scheduler ordered and that the log has not confirmed yet.
         var ordered: [RequestID: WallTime] = [:]
         func differ(_ at: Moment, _ finding: String) {
             differences.append(Difference(segment: segment.path, at: at.wall, finding: finding))
@@ -69,7 +69,7 @@ public struct ExactReplay: Sendable {
         }
         tally.noteWaits(at: newest, scheduler)
         tally.settle(at: last.at, scheduler)
-        // The host writes its answer a moment later; the last ones may not have come into the log.
+        // The host records a launch shortly after the order, so the log may end before the last launches.
         for (id, at) in ordered.sorted(by: { $0.key < $1.key }) where last.at.wall - at > .seconds(60) {
             differences.append(
                 Difference(

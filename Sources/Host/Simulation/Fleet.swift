@@ -2,39 +2,39 @@ public import Recording
 public import Scheduling
 public import TaskModel
 
-/// Made-up days of one device or many, each with the core of a real host.
+/// Simulated devices with generated days; each runs the core of a real host.
 public struct Fleet: Sendable {
-    /// Every device is one of these, in turn.
+    /// The kinds of the devices, assigned in turn.
     public var kinds: [DeviceKind]
-    /// How many there are.
+    /// The number of devices.
     public var devices = 1
-    /// How many days each lives through.
+    /// The number of days that are simulated for each device.
     public var days = 1
-    /// What everything that is drawn follows from.
+    /// The seed of all random numbers.
     public var seed: UInt64
-    /// The rules' numbers.
+    /// The settings of each device's scheduler.
     public var settings = SchedulerSettings()
-    /// What the devices have installed.
+    /// The manifests that are installed on each device.
     public var manifests: [Manifest]
 
-    /// Makes a fleet.
+    /// Creates a fleet.
     public init(kinds: [DeviceKind], manifests: [Manifest], seed: UInt64) {
         self.kinds = kinds
         self.manifests = manifests
         self.seed = seed
     }
 
-    /// Where the virtual clocks begin: Monday, 2026-01-05 00:00 UTC, which is the devices' local time.
+    /// The start of the virtual clocks: Monday, 2026-01-05 00:00 UTC; the devices' local time is UTC.
     public static let start = WallTime(sinceEpoch: .seconds(1_767_571_200))
 
-    /// Runs one device; the same seed and number give the same days and launches on every machine.
+    /// Simulates one device; the same seed and device number give the same result on every machine.
     ///
     /// - Parameters:
-    ///   - device: Its number, from 0.
-    ///   - detail: How closely waits are looked at.
-    ///   - findDate: The calendar.
-    ///   - record: Called with every line that a real host would record.
-    /// - Returns: What it came to.
+    ///   - device: The number of the device, from 0.
+    ///   - detail: How closely waits are examined.
+    ///   - findDate: Finds the dates of calendar schedules.
+    ///   - record: Called with each line that a real host would record.
+    /// - Returns: The launches and waits of the device.
     public func run(
         device: Int, detail: Tally.Detail, findDate: @escaping VirtualHost.DateFinder,
         recordingTo record: ((RecordedEntry) -> Void)? = nil
@@ -54,12 +54,12 @@ public struct Fleet: Sendable {
         return host.tally
     }
 
-    /// Runs every device, on all cores.
+    /// Simulates all devices, up to eight at the same time.
     ///
     /// - Parameters:
-    ///   - detail: How closely waits are looked at.
-    ///   - findDate: The calendar; called on several threads.
-    ///   - report: Called with each device's number and tally, in the order in which they are done.
+    ///   - detail: How closely waits are examined.
+    ///   - findDate: Finds the dates of calendar schedules; called on several threads.
+    ///   - report: Called with the number and the result of each device, as soon as the device is done.
     public func run(
         detail: Tally.Detail, findDate: @escaping VirtualHost.DateFinder,
         report: (Int, Tally) throws -> Void

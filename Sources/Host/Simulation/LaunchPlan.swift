@@ -1,35 +1,35 @@
 public import TaskModel
 
-/// What one launch will do: the part of the world that no scheduler decides.
+/// What the handler of one launch will do, which the scheduler can't influence.
 public struct LaunchPlan: Equatable, Sendable {
-    /// A request that a handler makes.
+    /// A request that the handler submits.
     public struct Submission: Equatable, Sendable {
-        /// After its handler was called.
+        /// The time between the call of the handler and the submission.
         public var after: Duration
-        /// What it submits; a begin date counts from then.
+        /// The submitted request, without its earliest begin date; see ``delay``.
         public var submission: TaskSubmission
-        /// Its begin date, from the submission on; `nil` means none.
+        /// The time between the submission and the earliest begin date; `nil` means no such date.
         public var delay: Duration?
     }
 
-    /// From the launch to the call of its handler.
+    /// The time between the start of the launch and the call of the handler.
     public var startUp = Duration.milliseconds(2)
-    /// From there to the end of its work.
+    /// The run time that the handler needs to complete.
     public var work: Duration
-    /// CPU-seconds per second of its run.
+    /// The CPU seconds that the launch uses per second of its run time.
     public var cpuShare: Double
-    /// How its work ends.
+    /// The outcome if the launch is not stopped.
     public var outcome = Outcome.succeeded
-    /// How long it takes to stop when asked; longer than its grace means killed.
+    /// The time to stop after an expiration; if it is longer than the grace period, the launch is killed.
     public var answer = Duration.milliseconds(50)
-    /// Whether what an expired launch did counts for the next attempt: it saves checkpoints.
+    /// Whether the work of an expired launch counts for the next attempt, because it saves checkpoints.
     public var resumes: Bool
-    /// How often it reports progress; `nil` never.
+    /// The time between two reports of progress; `nil` means no reports.
     public var progressPeriod: Duration?
-    /// What it submits.
+    /// The requests that the handler submits.
     public var submissions: [Submission] = []
 
-    /// Makes a plan.
+    /// Creates a plan.
     public init(work: Duration, cpuShare: Double, resumes: Bool, progressPeriod: Duration? = nil) {
         self.work = work
         self.cpuShare = cpuShare
@@ -38,29 +38,29 @@ public struct LaunchPlan: Equatable, Sendable {
     }
 }
 
-/// Says what launches do.
+/// Decides what simulated launches do.
 public protocol LaunchModel: Sendable {
-    /// The plan for one request, made at its first attempt; later attempts go on with it.
+    /// The plan for a request, which is made at the first attempt and also used for later attempts.
     ///
     /// - Parameters:
-    ///   - request: What is launched.
-    ///   - ordinal: How many requests of the identifier were launched before, from 0.
+    ///   - request: The request that is launched.
+    ///   - ordinal: How many requests of the same identifier were launched before.
     /// - Returns: The plan.
     func plan(for request: TaskRequest, ordinal: Int) -> LaunchPlan
 }
 
-/// What kinds of tasks do where no recording says: run times drawn from a seed.
+/// The plans of launches without a recording: run times are drawn from a seed.
 ///
-/// Ours, and no more than a guess: refreshes and pushes run 1 to 8 s, processing 1 to 20 min at a third of a
-/// core, saving checkpoints; continued tasks 1 to 10 min at two thirds, reporting progress; one in fifty
-/// fails.
+/// The numbers are a guess of ours. Refreshes and pushes run for 1 to 8 s. Processing tasks run for 1 to 20
+/// min, use a third of a core and save checkpoints. Continued tasks run for 1 to 10 min, use two thirds of a
+/// core and report progress. One request in fifty fails.
 public struct TypicalLaunches: LaunchModel {
     private let seed: UInt64
 
-    /// Makes a model.
+    /// Creates a model.
     public init(seed: UInt64) { self.seed = seed }
 
-    /// The same request of the same seed gets the same plan.
+    /// The plan for a request; it depends only on the seed, the identifier, the kind and the ordinal.
     public func plan(for request: TaskRequest, ordinal: Int) -> LaunchPlan {
         let name = request.identifier.rawValue.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01B3

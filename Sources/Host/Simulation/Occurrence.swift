@@ -1,27 +1,27 @@
 import HostCore
 import TaskModel
 
-/// Something that happens in the world of a virtual host.
+/// An event in the world of a virtual host.
 enum Occurrence: Sendable {
-    /// The host hears this: conditions, a reading of its files, a stop.
+    /// The host receives this input: conditions, manifests, settings, changed files, or the order to stop.
     case input(HostInput)
-    /// A client or a user asks this of the host; what it refuses is counted.
+    /// A client or a user calls the host; refused submissions are counted.
     case call(HostCall)
-    /// A user cancels what is pending, and not what runs.
+    /// A user cancels the pending request of an identifier; a running launch continues.
     case withdraw(TaskIdentifier)
-    /// A user launches what is pending, whatever the policies say.
+    /// A user launches the pending request of an identifier, whatever the policies say.
     case simulate(TaskIdentifier)
-    /// A user stops what runs.
+    /// A user stops the launches of an identifier.
     case stop(TaskIdentifier, Reason)
-    /// Local time is this much ahead of UTC from now on.
+    /// The offset of local time from UTC changes to this value.
     case localTime(offset: Duration)
-    /// The machine wants to sleep until an instant on CLOCK_BOOTTIME, or until a schedule wakes it.
+    /// The machine wants to sleep until `until` on CLOCK_BOOTTIME, or until a schedule wakes it.
     ///
-    /// It sleeps when the host lets it, or after ``VirtualHost/sleepDelay``, and not before the other
-    /// instant.
+    /// It falls asleep when the host permits it, or after ``VirtualHost/sleepDelay``, but not before
+    /// `notBefore`.
     case sleep(until: Duration, notBefore: Duration)
-    /// The machine falls asleep, unless it has since.
+    /// The machine falls asleep, unless the sleep with this end has already begun or was replaced.
     case fallAsleep(until: Duration)
-    /// The clocks read this, whatever they read before.
+    /// The clocks jump to this moment.
     case clocks(Moment)
 }

@@ -2,16 +2,16 @@ public import Recording
 import Scheduling
 public import TaskModel
 
-/// What launches did according to a log: how long they worked, what CPU time they took, how they ended, what
-/// they submitted.
+/// The plans of launches, from a log: run times, CPU times, outcomes and submissions.
 ///
-/// The n-th request of an identifier that is launched gets the plan of the n-th one in the log. Beyond them,
-/// and where the log does not tell how much work there was in all, the identifier's median counts.
+/// The n-th launched request of an identifier gets the plan of the n-th one in the log that ended by itself.
+/// For later requests, the plan with the median run time counts. If the log has no such request of an
+/// identifier, ``TypicalLaunches`` decides.
 public struct RecordedLaunches: LaunchModel {
     private var plans: [TaskIdentifier: [LaunchPlan]] = [:]
     private let other: TypicalLaunches
 
-    /// One request's launches.
+    /// All launches of one request.
     private struct Job {
         var identifier: TaskIdentifier
         var work = Duration.zero
@@ -23,11 +23,11 @@ public struct RecordedLaunches: LaunchModel {
         var submissions: [LaunchPlan.Submission] = []
     }
 
-    /// Reads the launches of a log.
+    /// Reads the launches in a log.
     ///
     /// - Parameters:
-    ///   - segments: The log, oldest first.
-    ///   - seed: For identifiers that the log does not know.
+    ///   - segments: The segments of the log, oldest first.
+    ///   - seed: The seed for the plans of identifiers that the log does not contain.
     public init(_ segments: [RecordedSegment], seed: UInt64 = 1) {
         other = TypicalLaunches(seed: seed)
         var requests: [RequestID: TaskRequest] = [:]
@@ -68,8 +68,9 @@ public struct RecordedLaunches: LaunchModel {
         }
     }
 
-    /// A handler submits for its own bundle; where several launches of it run, most likely its own identifier
-    /// again.
+    /// Assigns a submission of a handler to the running launch that probably made it.
+    ///
+    /// It is a launch of the same bundle, preferably one of the submitted identifier.
     private static func attribute(
         _ request: TaskRequest, at now: Moment, _ running: [LaunchID: RequestID],
         _ jobs: inout [RequestID: Job]
@@ -88,7 +89,7 @@ public struct RecordedLaunches: LaunchModel {
                 delay: request.submission.earliestBeginDate.map { max(.zero, $0 - now.wall) }))
     }
 
-    /// What is known of a job that ended by itself; `nil` for one that was cut off.
+    /// The plan of a request that ended by itself; `nil` if its last launch was stopped.
     private static func plan(of job: Job) -> LaunchPlan? {
         guard let outcome = job.outcome, outcome == .succeeded || outcome == .failed || outcome == .crashed
         else {
@@ -104,7 +105,7 @@ public struct RecordedLaunches: LaunchModel {
         return plan
     }
 
-    /// The plan of the request that was this identifier's `ordinal`-th.
+    /// The plan of the request with this ordinal in the log, or one that the log does not contain.
     public func plan(for request: TaskRequest, ordinal: Int) -> LaunchPlan {
         guard let known = plans[request.identifier], !known.isEmpty else {
             return other.plan(for: request, ordinal: ordinal)

@@ -5,36 +5,35 @@ public import Recording
 public import Scheduling
 public import TaskModel
 
-/// A log as a world in which other rules can be tried: what came from outside is kept, what followed from
-/// decisions is not.
+/// The world of a log, to try other rules in: events from outside are kept, and decisions are made again.
 ///
-/// Conditions, uses, submissions of clients, triggers, sleep and the clocks come as they were recorded.
-/// Launches, what handlers submitted in them, put-backs and scheduled requests follow again from the rules
-/// that are tried.
+/// Events from outside are conditions, uses of apps, submissions of clients, file changes, sleep and the
+/// clocks. The rules then decide again about launches, and so about submissions of handlers, further attempts
+/// and scheduled requests.
 public struct RecordedWorld: Sendable {
-    /// What is changed.
+    /// The rules that differ from the recorded ones.
     public struct Changes: Sendable {
-        /// Numbers in place of the recorded ones; `nil` keeps those.
+        /// The scheduler's settings; `nil` keeps the recorded ones.
         public var settings: SchedulerSettings?
-        /// Manifests in place of the recorded ones; `nil` keeps those.
+        /// The manifests; `nil` keeps the recorded ones.
         public var manifests: [Manifest]?
 
-        /// Changes nothing.
+        /// Creates a value without changes.
         public init() {}
     }
 
     private let segments: [RecordedSegment]
 
-    /// Takes a log, oldest segment first.
+    /// Creates the world of a log; the oldest segment must come first.
     public init(_ segments: [RecordedSegment]) { self.segments = segments.filter { !$0.entries.isEmpty } }
 
-    /// Runs the world under other rules.
+    /// Runs a virtual host in this world.
     ///
     /// - Parameters:
-    ///   - changes: What is tried.
-    ///   - detail: How closely waits are looked at.
-    ///   - findDate: The calendar, for dates that the log does not have.
-    /// - Returns: What it came to; `nil` for a log without a line.
+    ///   - changes: The rules to try.
+    ///   - detail: How closely waits are examined.
+    ///   - findDate: Finds dates of calendar schedules that the log does not contain.
+    /// - Returns: The launches and waits of the run; `nil` if the log has no lines.
     public func run(
         _ changes: Changes = Changes(), detail: Tally.Detail = .waits,
         findDate: @escaping VirtualHost.DateFinder = { _, _, _ in nil }
@@ -48,7 +47,7 @@ public struct RecordedWorld: Sendable {
         for (index, segment) in segments.enumerated() {
             if let start = segment.entries.first, index == 0 || !segment.header.isContinued {
                 if index > 0 { host.die(at: start.at) }
-                // The clock that begins with the machine has run back.
+                // CLOCK_BOOTTIME begins at zero when the machine boots, so it is less than before.
                 let isBooted = start.at.boot < newest.boot
                 begin(&host, with: segment, changes, isBooted: isBooted, isFirst: index == 0)
             }
@@ -58,7 +57,7 @@ public struct RecordedWorld: Sendable {
         return host.tally
     }
 
-    /// Begins a host with what a segment says before its start.
+    /// Starts a host with the facts that a segment contains before its event `started`.
     private func begin(
         _ host: inout VirtualHost, with segment: RecordedSegment, _ changes: Changes, isBooted: Bool,
         isFirst: Bool
@@ -73,7 +72,8 @@ public struct RecordedWorld: Sendable {
             case .conditionsChanged(let conditions): world.conditions = conditions
             case .localTimeChanged(let offset): world.localTimeOffset = offset
             case .foregroundChanged(let bundle, true): foreground.append(bundle)
-            // What the store of the host that is tried holds is its own after a restart.
+            // Only the first host starts with recorded requests; after a restart, the virtual host's own
+            // store counts.
             case .bundleRestored(let bundle, let state) where isFirst: world.bundleStates[bundle] = state
             case .submitted(let request) where isFirst: world.pending.append(request)
             case .lastLaunched(let identifier, let time) where isFirst: world.lastLaunches[identifier] = time
@@ -82,7 +82,7 @@ public struct RecordedWorld: Sendable {
         }
         world.settings = changes.settings ?? world.settings
         world.manifests = changes.manifests ?? world.manifests
-        // A host that finds that the machine was booted triggers these schedules as it begins.
+        // A host triggers these schedules when it starts and finds that the machine was booted.
         if !segment.startTriggers.isDisjoint(with: world.manifests.identifiers { $0.onBoot }) {
             world.isBooted = true
         }
@@ -90,7 +90,7 @@ public struct RecordedWorld: Sendable {
         for bundle in foreground { host.add(.call(.change(bundle, .foreground(true))), at: host.now.boot) }
     }
 
-    /// Plays what happened after a segment's start.
+    /// Replays the events after the start of a segment.
     private func play(
         _ segment: RecordedSegment, into host: inout VirtualHost, _ changes: Changes, isFirst: Bool
     ) {
@@ -99,7 +99,7 @@ public struct RecordedWorld: Sendable {
         for entry in segment.entries[..<start] { story.note(entry) }
         for (index, entry) in segment.entries.enumerated().dropFirst(start + 1) {
             story.note(entry)
-            // Up to this line the machine's own clocks run; then they read what they read.
+            // Until this line, the virtual clocks run by themselves; then they jump to the recorded time.
             host.add(.clocks(entry.at), at: entry.at.boot)
             for occurrence in story.occurrences(of: entry, at: index, changes) {
                 host.add(occurrence, at: entry.at.boot)
@@ -110,10 +110,10 @@ public struct RecordedWorld: Sendable {
 }
 
 extension RecordedSegment {
-    /// The moment of its start, whose other events followed from the start alone; `nil` without one.
+    /// The moment of the event `started`; all other events of that moment are consequences of the start.
     fileprivate var start: Moment? { entries.first { $0.event == .started }?.at }
 
-    /// The schedules that were triggered as its host began.
+    /// The schedules that were triggered when the host started.
     fileprivate var startTriggers: Set<TaskIdentifier> {
         let start = start
         return Set(
@@ -128,19 +128,19 @@ extension RecordedSegment {
 }
 
 extension [Manifest] {
-    /// The identifiers whose schedules please.
+    /// The identifiers with a schedule that meets a condition.
     fileprivate func identifiers(where pleases: (Schedule) -> Bool) -> [TaskIdentifier] {
         flatMap(\.tasks).filter { $0.schedule.map(pleases) ?? false }.map(\.pattern.base)
     }
 }
 
-/// What a segment says came from outside, line by line.
+/// Finds the events of a segment that came from outside, line by line.
 private struct Story {
     private let segment: RecordedSegment
     private let start: Moment?
-    /// Whether it begins with a recap of what the host that is tried knows already.
+    /// Whether the segment begins with a recap, which the virtual host does not need.
     private let repeats: Bool
-    /// The manifests that were in force, whose files were watched.
+    /// The recorded manifests, whose schedules name the watched files.
     private var manifests: [Manifest] = []
     private var identifiers: [RequestID: TaskIdentifier] = [:]
     private var launched: [LaunchID: TaskIdentifier] = [:]
@@ -151,7 +151,7 @@ private struct Story {
         start = segment.start
     }
 
-    /// Takes in what later lines refer to.
+    /// Stores the parts of a line that later lines refer to.
     mutating func note(_ entry: RecordedEntry) {
         switch entry.event {
         case .handlersChanged(let manifests): self.manifests = manifests
@@ -161,7 +161,7 @@ private struct Story {
         }
     }
 
-    /// What happens in a world where other rules may be in force.
+    /// The occurrences that a line stands for; empty for consequences of the host's decisions.
     func occurrences(
         of entry: RecordedEntry, at index: Int, _ changes: RecordedWorld.Changes
     ) -> [Occurrence] {
@@ -169,7 +169,7 @@ private struct Story {
         case .willSleep:
             guard let woken = segment.entries[index...].firstIndex(where: { $0.occurrence == .hasWoken })
             else { return [] }
-            // It was awake for every line before.
+            // The machine was still awake at the line before it woke up.
             return [
                 .sleep(
                     until: segment.entries[woken].at.boot, notBefore: segment.entries[woken - 1].at.boot)
@@ -203,7 +203,7 @@ private struct Story {
                 ? [.call(.submit(request.submission, from: nil))] : []
         case .withdrawn(let id): identifiers[id].map { [.withdraw($0)] } ?? []
         case .simulate(let id): identifiers[id].map { [.simulate($0)] } ?? []
-        // Sleep has entries of its own; what a user stopped stays stopped.
+        // Sleeps have their own entries, and launches that a user stopped are stopped again.
         case .expireRequested(let id, let reason):
             reason == .systemSleep ? [] : launched[id].map { [.stop($0, reason)] } ?? []
         case .answered(let id, false): launched[id].map { [.stop($0, .cancelledByUser)] } ?? []
@@ -215,10 +215,10 @@ private struct Story {
         }
     }
 
-    /// The change of the file that triggered a schedule; nothing where the start of the host did.
+    /// The file change that triggered a schedule; empty if the start of the host triggered it.
     ///
-    /// Every schedule that watched the file was triggered, each by a line of its own: the first one's stands
-    /// for all of them.
+    /// A file change triggers all schedules that watch the file, each with its own line. Only the line of the
+    /// first schedule counts.
     private func fileChange(that identifier: TaskIdentifier, _ now: Moment) -> [Occurrence] {
         let schedules = manifests.flatMap(\.tasks).filter { $0.schedule?.onFileChange != nil }
         guard now != start || segment.header.isContinued,
@@ -229,7 +229,7 @@ private struct Story {
     }
 }
 
-/// The calendar's answers in a log, so that a replay does not depend on this machine's zones.
+/// The dates in a log, so that a replay does not depend on this machine's time zones.
 private struct RecordedDates: Sendable {
     private struct Question: Hashable {
         var expression: String
@@ -258,7 +258,7 @@ private struct RecordedDates: Sendable {
         }
     }
 
-    /// The date that a log has for this very question.
+    /// The recorded date for the same expression, zone and time; `nil` if there is none.
     func find(_ expression: String, _ zone: String?, _ after: WallTime) -> WallTime? {
         answers[Question(expression: expression, zone: zone, after: after)]
     }

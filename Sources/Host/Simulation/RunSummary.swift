@@ -1,47 +1,48 @@
 public import TaskModel
 
-/// What one run came to, or several together, in numbers.
+/// The numbers of one run, or of several runs together.
 public struct RunSummary: Equatable, Sendable {
-    /// The launches of one identifier.
+    /// The numbers of one identifier.
     public struct Identifier: Equatable, Sendable {
-        /// Launches that began.
+        /// The number of launches that began.
         public var launches = 0
-        /// How many ended how.
+        /// The number of launches with each outcome.
         public var outcomes: [Outcome: Int] = [:]
-        /// How many were asked to stop, by the reason.
+        /// The number of launches that were asked to stop, by reason.
         public var expirations: [Reason: Int] = [:]
-        /// CPU time of those that ended.
+        /// The CPU time of launches that have ended.
         public var cpu = Duration.zero
-        /// How long the requests were kept waiting, by the policy that decided.
+        /// How long requests waited, by the policy that kept them waiting.
         public var waits: Tally.Waits = [:]
-        /// Submissions that were refused.
+        /// The number of refused submissions.
         public var refusals = 0
-        /// From the earliest begin date to the launch, sorted.
+        /// How long the request of each launch had waited; in order after ``RunSummary/sort()``.
         fileprivate(set) var waited: [Duration] = []
 
-        /// The wait that this share of the launches did not exceed, 0 through 1; `nil` without a launch.
+        /// The quantile of the waits: `share` of the launches (0 to 1) waited no longer; `nil` without
+        /// launches.
         public func wait(share: Double) -> Duration? {
             guard !waited.isEmpty else { return nil }
             return waited[min(waited.count - 1, Int(share * Double(waited.count)))]
         }
     }
 
-    /// How many runs are in it.
+    /// The number of runs.
     public private(set) var runs = 0
-    /// By identifier.
+    /// The numbers of each identifier.
     public private(set) var identifiers: [TaskIdentifier: Identifier] = [:]
-    /// How often the scheduler got the event `timePassed`: its alarms, and the ends of sleeps.
+    /// The number of `timePassed` events that the scheduler got: from its alarms, and after sleeps.
     public private(set) var wakeUps = 0
-    /// How many events the scheduler got.
+    /// The number of events that the scheduler got.
     public private(set) var events = 0
 
-    /// Makes a summary of some runs.
+    /// Creates a summary of runs.
     public init(_ tallies: some Sequence<Tally> = []) {
         for tally in tallies { add(tally) }
         sort()
     }
 
-    /// Adds a run; ``sort()`` before asking for waits.
+    /// Adds a run; call ``sort()`` before you read quantiles of waits.
     public mutating func add(_ tally: Tally) {
         runs += 1
         wakeUps += tally.wakeUps
@@ -59,18 +60,18 @@ public struct RunSummary: Equatable, Sendable {
         }
     }
 
-    /// Puts the waits in order.
+    /// Sorts the waits of all identifiers.
     public mutating func sort() {
         for identifier in identifiers.keys { identifiers[identifier]?.waited.sort() }
     }
 
-    /// All launches.
+    /// The number of all launches.
     public var launches: Int { identifiers.values.reduce(0) { $0 + $1.launches } }
 
-    /// All CPU time.
+    /// The CPU time of all launches that have ended.
     public var cpu: Duration { identifiers.values.reduce(.zero) { $0 + $1.cpu } }
 
-    /// The time that requests waited, by the policy that decided, longest first.
+    /// How long requests of all identifiers waited, by policy, longest first.
     public var waits: [(factor: String, time: Duration)] {
         let sums = identifiers.values.reduce(into: Tally.Waits()) { sums, identifier in
             sums.merge(identifier.waits, uniquingKeysWith: +)

@@ -1,71 +1,71 @@
 public import Scheduling
 public import TaskModel
 
-/// What a run of a scheduler came to: launches, waits and what keeps requests waiting.
+/// The result of a run: its launches, its waits and the reasons for the waits.
 ///
-/// Made of the events that a host records, by a replay and by a virtual host alike.
+/// It is computed from the events that a host records, in a replay as well as for a virtual host.
 public struct Tally: Equatable, Sendable {
-    /// How closely waits are looked at.
+    /// How closely waits are examined.
     public enum Detail: Sendable {
-        /// After every event each pending request is asked what keeps it; costs microseconds per request and
-        /// event.
+        /// After each moment with events, the reason why each pending request waits is determined; this costs
+        /// microseconds per request.
         case waits
-        /// Launches and sums alone, for fleets.
+        /// Only launches and sums are recorded, for simulations of many devices.
         case launches
     }
 
     /// One launch.
     public struct Launch: Equatable, Sendable {
-        /// What was launched.
+        /// The identifier of the task.
         public var identifier: TaskIdentifier
-        /// The request's number.
+        /// The number of the request.
         public var request: RequestID
-        /// The launch's number.
+        /// The number of the launch.
         public var id: LaunchID
-        /// The attempt, from 1.
+        /// The number of the attempt, from 1.
         public var attempt: Int
-        /// When it was recorded as begun.
+        /// When the launch was recorded as started.
         public var start: WallTime
-        /// How long the request had waited since it could begin at the earliest, or was put back.
+        /// How long the request had waited since it could start at the earliest, or became pending again.
         public var waited: Duration
-        /// When nothing was left of it; `nil` while it runs.
+        /// When the last process of the launch ended; `nil` while it runs.
         public var end: WallTime?
-        /// How it ended; `nil` while it runs.
+        /// The outcome of the launch; `nil` while it runs.
         public var outcome: Outcome?
-        /// Why it was asked to stop; `nil` if it was not.
+        /// Why the launch was asked to stop; `nil` if it was not.
         public var expiration: Reason?
-        /// CPU time of the launch and all its descendants.
+        /// The CPU time of all processes of the launch.
         public var cpu = Duration.zero
     }
 
-    /// What one identifier's requests waited for.
+    /// How long requests waited, by the policy that kept them waiting.
     public typealias Waits = [String: Duration]
 
-    /// In the order in which they began.
+    /// The launches, in the order of their start.
     public private(set) var launches: [Launch] = []
-    /// How long each identifier's requests were kept waiting, by the policy that decided.
+    /// How long the requests of each identifier waited, by the policy that kept them waiting.
     public private(set) var waits: [TaskIdentifier: Waits] = [:]
-    /// How often the scheduler got the event `timePassed`: its alarms, and the ends of sleeps.
+    /// The number of `timePassed` events that the scheduler got: from its alarms, and after sleeps.
     public private(set) var wakeUps = 0
-    /// How many events the scheduler got.
+    /// The number of events that the scheduler got.
     public private(set) var events = 0
-    /// How many submissions were refused.
+    /// The number of refused submissions, by identifier.
     public private(set) var refusals: [TaskIdentifier: Int] = [:]
-    /// The conditions, change by change; for plots.
+    /// The history of the conditions, for plots; empty unless waits are examined.
     public private(set) var conditions: [ConditionHistory.Entry] = []
     private let detail: Detail
-    /// When requests were put back; their further attempts wait from there.
+    /// When requests became pending again after a launch; the wait for their next attempt counts from then.
     private var waitsSince: [RequestID: WallTime] = [:]
     private var open: [LaunchID: Int] = [:]
-    /// Whether an event has come since waits were noted.
+    /// Whether an event was added since ``noteWaits(at:_:)`` last examined the waits.
     private var hasNews = false
-    /// Since when each pending request waits for what.
+    /// Why each pending request waits at present, and since when.
     private var waiting: [RequestID: (identifier: TaskIdentifier, factor: String, since: WallTime)] = [:]
     private var requests: [RequestID: TaskRequest] = [:]
 
     init(detail: Detail) { self.detail = detail }
 
-    /// When each identifier was launched last.
+    /// The newest launch of each identifier.
     var newestStarts: [TaskIdentifier: WallTime] {
         launches.reduce(into: [:]) { $0[$1.identifier] = max($0[$1.identifier] ?? $1.start, $1.start) }
     }
@@ -79,7 +79,7 @@ public struct Tally: Equatable, Sendable {
         if let last { conditions.append(.init(at: end, conditions: last)) }
     }
 
-    /// Takes in one event.
+    /// Adds an event.
     mutating func note(_ event: SchedulerEvent, at now: Moment) {
         events += 1
         hasNews = true
@@ -90,7 +90,7 @@ public struct Tally: Equatable, Sendable {
             self.conditions.append(.init(at: now.wall, conditions: conditions))
         case .launchStarted(let id, let request): begin(id, request, at: now.wall)
         case .launchExpiring(let id):
-            // One that neither the scheduler nor anybody else stopped: its CPU monitor did.
+            // If neither the scheduler nor a user stopped the launch, its CPU monitor did.
             if let index = open[id] { launches[index].expiration = launches[index].expiration ?? .cpuLimit }
         case .launchEnded(let id, let putBack, let ending):
             close(id, ending, at: now.wall)
@@ -102,7 +102,7 @@ public struct Tally: Equatable, Sendable {
         }
     }
 
-    /// Takes in why a launch is asked to stop; the newest reason counts.
+    /// Adds the reason why a launch is asked to stop; the newest reason counts.
     mutating func noteExpiration(of id: LaunchID, _ reason: Reason) {
         if let index = open[id] { launches[index].expiration = reason }
     }
@@ -127,13 +127,13 @@ public struct Tally: Equatable, Sendable {
         launches[index].cpu = ending.cpuTime
     }
 
-    /// Asks what keeps each pending request, if anything has happened since it was asked.
+    /// Determines why each pending request waits, if events were added since the last call.
     ///
-    /// Once for all events of a moment, before time goes on: what was true in between took no time.
+    /// Call it once for all events of a moment, before the clock moves on: states in between lasted no time.
     ///
     /// - Parameters:
     ///   - now: The moment of the newest event.
-    ///   - scheduler: As it is after that.
+    ///   - scheduler: The scheduler after that event.
     mutating func noteWaits(at now: Moment, _ scheduler: Scheduler) {
         guard detail == .waits, hasNews else { return }
         hasNews = false
@@ -153,7 +153,7 @@ public struct Tally: Equatable, Sendable {
         }
     }
 
-    /// Adds up what still waits, at the end of a run or of a part of it.
+    /// Adds the waits that have not ended, at the end of a run or of a part of it.
     mutating func settle(at now: Moment, _ scheduler: Scheduler) {
         noteWaits(at: now, scheduler)
         for (id, known) in waiting {
@@ -169,7 +169,7 @@ public struct Tally: Equatable, Sendable {
         waits[wait.identifier, default: [:]][wait.factor, default: .zero] += time - wait.since
     }
 
-    /// The host that ran is gone: what it had under way is lost, what was pending is sent again.
+    /// Ends all open launches as lost, and all waits, because the host ended.
     mutating func noteRestart(at time: WallTime) {
         for index in launches.indices where launches[index].end == nil {
             launches[index].end = time
@@ -181,7 +181,7 @@ public struct Tally: Equatable, Sendable {
         if detail == .waits { conditions.append(.init(at: time, conditions: nil)) }
     }
 
-    /// Compares what came out, not how it was counted.
+    /// Compares launches, waits, wake-ups and refusals, but not the number of events.
     public static func == (left: Self, right: Self) -> Bool {
         left.launches == right.launches && left.waits == right.waits && left.wakeUps == right.wakeUps
             && left.refusals == right.refusals

@@ -5,28 +5,28 @@ import MemoryStore
 import Scheduling
 import TaskModel
 
-/// What a virtual host finds when it begins, besides what its own store holds.
+/// The facts with which a virtual host starts, in addition to those in its store.
 struct VirtualBeginning {
-    /// The rules' numbers.
+    /// The settings of the scheduler.
     var settings = SchedulerSettings()
-    /// What is installed.
+    /// The installed manifests.
     var manifests: [Manifest] = []
-    /// What the machine is like.
+    /// The conditions of the machine.
     var conditions = Conditions.simulatedStart
-    /// How far local time is ahead of UTC.
+    /// Local time minus UTC.
     var localTimeOffset = Duration.zero
-    /// Whether the machine was booted since the last host began.
+    /// Whether the machine was booted after the last host started.
     var isBooted = false
-    /// What the store of an earlier host remembered of bundles.
+    /// The states of bundles that a recorded host had stored.
     var bundleStates: [BundleIdentifier: BundleState] = [:]
-    /// What was pending in the store of an earlier host.
+    /// The requests that were pending in the store of a recorded host.
     var pending: [TaskRequest] = []
-    /// The newest launches of an earlier host.
+    /// The newest launch of each identifier before the host started.
     var lastLaunches: [TaskIdentifier: WallTime] = [:]
 }
 
 extension SettingsSnapshot {
-    /// A configuration of these numbers, and of standard values otherwise.
+    /// Settings with these numbers for the scheduler, and standard values otherwise.
     static func virtual(_ settings: SchedulerSettings) -> SettingsSnapshot {
         var effective = EffectiveSettings(paths: HostPaths(plugins: "", manifests: "", state: "", socket: ""))
         effective.scheduler = settings
@@ -35,10 +35,9 @@ extension SettingsSnapshot {
 }
 
 extension RegistrySnapshot {
-    /// Manifests whose tasks can all be launched.
+    /// A snapshot in which all tasks of these manifests can be launched.
     ///
-    /// Their libraries have no hash: nothing is known of versions, so no app is launched because it is new,
-    /// and no version is given advice.
+    /// The libraries have no hash, so no app is launched because its version is new, and no advice is stored.
     static func virtual(_ manifests: [Manifest]) -> RegistrySnapshot {
         RegistrySnapshot(
             handlers: manifests.map {
@@ -50,7 +49,7 @@ extension RegistrySnapshot {
 }
 
 extension HostBeginning {
-    /// What a host reads of a world and of a store in which the launches of a dead host have ended.
+    /// What a host reads when it starts; open launches in the store are ended as lost first.
     init(_ world: VirtualBeginning, store: inout MemoryStore, at now: WallTime) {
         self.init(
             surroundings: HostSurroundings(
@@ -60,7 +59,7 @@ extension HostBeginning {
         surroundings.keepsExplanations = false
         for request in world.pending { store.restore(request) }
         store.facts.bundleStates.merge(world.bundleStates) { $1 }
-        // Boots are numbered; the store has the one that the last host noticed.
+        // Boots are numbered here. The store contains the number of the last known boot.
         let known = store.facts.boot ?? "1"
         store.facts.boot = known
         boot = world.isBooted ? "\((Int(known) ?? 1) + 1)" : known

@@ -7,67 +7,68 @@ import Recording
 import Scheduling
 public import TaskModel
 
-/// A host in memory, on a virtual clock: ``HostCore`` in a world of values.
+/// A host in memory with a virtual clock: ``HostCore`` with simulated surroundings.
 ///
-/// It is to the core what `TaskHost` is, without processes, files or waiting: its store answers at once, its
-/// launches do what their plans say, and its clock moves from one thing that happens to the next. The core
-/// decides everything. The same occurrences, plans and dates give the same launches.
+/// It takes the place of `TaskHost`, but without processes, files and waiting. Its store answers immediately,
+/// its launches follow plans, and its clock jumps from one event to the next. The core makes all decisions.
+/// The same occurrences, plans and dates give the same launches.
 public struct VirtualHost {
-    /// Finds the first date of a calendar expression after a time, in a zone or the machine's.
+    /// Finds the first date of a calendar expression after a time, in a time zone or, with `nil`, the
+    /// machine's.
     public typealias DateFinder = @Sendable (_ expression: String, _ zone: String?, WallTime) -> WallTime?
 
-    /// How long a machine that a schedule woke stays awake: 10 min, one lease of a processing task.
+    /// How long the machine stays awake after a schedule woke it: 10 min, the run time of a processing task.
     static let awakeTime = Duration.seconds(600)
-    /// How long the machine waits for the host's word before it sleeps: 5 s, as logind's delay.
+    /// How long the machine waits for the host's permission to sleep: 5 s, like logind.
     static let sleepDelay = Duration.seconds(5)
-    /// How long the store keeps what is over: 1 day; nothing but memory depends on it.
+    /// How long the store keeps ended launches and requests: 1 day; this limits the memory.
     static let keptAge = Duration.seconds(86_400)
 
-    /// All decisions.
+    /// The host's core, which makes all decisions.
     private(set) var core = HostCore()
-    /// The virtual clocks.
+    /// The present time of the virtual clocks.
     private(set) var now: Moment
-    /// What happened so far.
+    /// The result so far.
     private(set) var tally: Tally
     private(set) var store = MemoryStore()
     private(set) var launcher: VirtualLauncher
-    /// Called with every line that a real host would record.
+    /// Called with each line that a real host would record.
     var record: ((RecordedEntry) -> Void)?
 
     private let findDate: DateFinder
-    /// What happens to the host, but for what its launches do.
+    /// The future occurrences, except what launches do.
     private var agenda = Agenda<Occurrence>()
     private var inputs: Deque<HostInput> = []
-    /// What the store is asked when all inputs are taken.
+    /// The writes for the store, which are performed when all inputs are handled.
     private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
-    /// The alarms that the core asked for; each comes once.
+    /// The alarms that the core wants; each one occurs once.
     private var wake = Wake()
     private var registered = RegistrySnapshot(handlers: [], problems: [])
     private var localTimeOffset = Duration.zero
-    /// The newest launches of hosts before this one.
+    /// The newest launch of each identifier, of all hosts before this one.
     private var begins: [TaskIdentifier: WallTime] = [:]
     private var sleep: Sleep?
     private var nextPruning: WallTime
     private var lastCall = 0
-    /// What was submitted and is not answered.
+    /// The clients' submissions that have no answer yet.
     private var submissions: [CallID: TaskIdentifier] = [:]
     private var handlerSubmissions: [UInt64: TaskIdentifier] = [:]
 
-    /// A sleep that the machine wants and has not begun.
+    /// A sleep that was announced and has not begun.
     private struct Sleep {
         var end: Duration
         var notBefore: Duration
-        /// Whether the host has let it sleep.
+        /// Whether the host has permitted the sleep.
         var isReleased = false
     }
 
-    /// Makes a host that knows nothing until ``begin(_:)``.
+    /// Creates a host, which does nothing before ``begin(_:)``.
     ///
     /// - Parameters:
-    ///   - now: Where its clocks begin.
-    ///   - model: What its launches do.
-    ///   - detail: How closely waits are looked at.
-    ///   - findDate: The calendar.
+    ///   - now: The start of the virtual clocks.
+    ///   - model: Decides what launches do.
+    ///   - detail: How closely waits are examined.
+    ///   - findDate: Finds the dates of calendar schedules.
     init(
         at now: Moment, model: any LaunchModel, detail: Tally.Detail = .waits,
         findDate: @escaping DateFinder = { _, _, _ in nil }
@@ -81,7 +82,7 @@ public struct VirtualHost {
 
     // MARK: Life
 
-    /// Begins on what the store holds; what ran under a host before is lost.
+    /// Starts a host with the contents of the store; launches of an earlier host are lost.
     mutating func begin(_ world: VirtualBeginning) {
         begins.merge(world.lastLaunches, uniquingKeysWith: max)
         var world = world
@@ -93,7 +94,7 @@ public struct VirtualHost {
         hear(.begin(beginning))
     }
 
-    /// Dies, with everything that it has not stored and that runs; ``begin(_:)`` starts the next host.
+    /// Ends the host without a chance to store anything; ``begin(_:)`` starts the next host.
     mutating func die(at moment: Moment) {
         tally.noteWaits(at: now, core.scheduler)
         tally.noteRestart(at: now.wall)
@@ -106,18 +107,18 @@ public struct VirtualHost {
         (wake, sleep) = (Wake(), nil)
     }
 
-    /// Enters something that is to happen at an instant of CLOCK_BOOTTIME; what is past happens next.
+    /// Adds an occurrence at a time on CLOCK_BOOTTIME; one in the past occurs next.
     mutating func add(_ occurrence: Occurrence, at boot: Duration) { agenda.add(occurrence, at: boot) }
 
-    /// Runs until that instant of CLOCK_BOOTTIME, that instant included.
+    /// Runs until a time on CLOCK_BOOTTIME, including everything at that time.
     mutating func run(until end: Duration) {
         while true {
             let alarm = alarm
             guard let next = [agenda.next, launcher.next, alarm].compactMap(\.self).min(), next <= end
             else { break }
             advance(to: next)
-            // An alarm that is due at the same time comes first, as the decisions before what is decided
-            // about; what launches do comes last.
+            // At the same time, the alarm comes first, so that due decisions precede new events. Then come
+            // occurrences, and then the steps of launches.
             if let alarm, alarm <= now.boot {
                 wake = Wake()
                 hear(.timePassed(localTimeOffset: localTimeOffset))
@@ -131,7 +132,7 @@ public struct VirtualHost {
         tally.settle(at: now, core.scheduler)
     }
 
-    /// When the core wants to hear that time passed, on CLOCK_BOOTTIME.
+    /// When the core wants the next `timePassed`, on CLOCK_BOOTTIME; `nil` for never.
     private var alarm: Duration? {
         let wall = wake.wall.map { now.boot + max(.zero, $0 - now.wall) }
         return [wake.boot, wall].compactMap(\.self).min()
@@ -217,7 +218,8 @@ public struct VirtualHost {
 
     // MARK: The core's shell
 
-    /// Gives the core an input, and everything that follows from it at the same moment.
+    /// Gives an input to the core, and performs all effects at the same moment, including those of store
+    /// results.
     private mutating func hear(_ input: HostInput) {
         inputs.append(input)
         while true {
@@ -275,7 +277,7 @@ public struct VirtualHost {
             guard let wanted = sleep, !wanted.isReleased else { return }
             sleep?.isReleased = true
             agenda.add(.fallAsleep(until: wanted.end), at: max(now.boot, wanted.notBefore))
-        // A virtual host has no followers and no clients.
+        // A virtual host has no clients, and no listeners to its events.
         case .publish, .log, .retire, .setPriority, .setConditions, .drained, .notifyClient, .closeClient,
             .measureClient, .awaitClientEnd:
             return
@@ -289,7 +291,7 @@ public struct VirtualHost {
     private mutating func perform(_ work: HostWork) {
         switch work {
         case .scan(let ticket): inputs.append(.scanned(ticket, registered))
-        // What was recorded was checked then, and its payload is left out of the record.
+        // The payload was checked when the request was recorded, and is not in the recording.
         case .checkPayload(let ticket, _, _, _): inputs.append(.payloadChecked(ticket, nil))
         case .prepare(let id, _, _, _):
             inputs.append(.prepared(id, .success(LaunchPlace(dataDirectory: "", temporaryDirectory: ""))))

@@ -1,51 +1,51 @@
 import TaskModel
 
-/// A launcher in memory: launches do what their plans say, and report it as those of processes do.
+/// A launcher in memory: launches follow their plans, and report the same events as real ones.
 struct VirtualLauncher {
-    /// One launch.
+    /// A running launch.
     struct Launch {
         let order: LaunchOrder
         let plan: LaunchPlan
-        /// What earlier attempts did of its work.
+        /// How much of its work earlier attempts have done.
         let doneBefore: Duration
-        /// When its handler was called, on CLOCK_MONOTONIC; `nil` before.
+        /// When the handler was called, on CLOCK_MONOTONIC; `nil` before that.
         var readyAt: Duration?
         var expiration: Reason?
-        /// The limit in force; `nil` is none.
+        /// The present CPU limit; `nil` means none.
         var cpuLimit: CPULimit?
-        /// Raised when its end moves: the end that was entered before does not come.
+        /// Incremented when the end of the launch moves, so that an earlier planned end is ignored.
         var endNumber = 0
         var limitNumber = 0
         var ticks: Int64 = 0
 
-        /// How long its handler has run.
+        /// How long the handler has run.
         func runTime(at now: Moment) -> Duration { readyAt.map { now.monotonic - $0 } ?? .zero }
 
         func cpuTime(at now: Moment) -> Duration { runTime(at: now) * plan.cpuShare }
     }
 
-    /// What a launch does by itself.
+    /// A step of a launch that its plan contains.
     private enum Step {
-        /// Its handler is called.
+        /// The handler is called.
         case ready
-        /// It reports progress.
+        /// The handler reports progress.
         case progress
-        /// It submits the request of that place in its plan.
+        /// The handler submits the request at this index of the plan.
         case submit(Int)
-        /// Its CPU time reaches its limit; counts only for the limit that was put into force with this
-        /// number.
+        /// The CPU time reaches the limit; ignored unless the number is that of the present limit.
         case cpuLimit(Int)
-        /// It ends: its work is done, or it answers its expiration; counts only with its newest number.
+        /// The launch ends, because its work is done or because it stops; ignored unless the number is the
+        /// newest.
         case end(Int)
     }
 
-    /// A request's plan across its attempts.
+    /// The plan of a request, and the work done in its attempts so far.
     private struct Job {
         var plan: LaunchPlan
         var done = Duration.zero
     }
 
-    /// What runs.
+    /// The running launches.
     private(set) var running: [LaunchID: Launch] = [:]
     private var jobs: [RequestID: Job] = [:]
     private var ordinals: [TaskIdentifier: Int] = [:]
@@ -55,12 +55,12 @@ struct VirtualLauncher {
 
     init(model: any LaunchModel) { self.model = model }
 
-    /// When a launch does something next, on CLOCK_BOOTTIME.
+    /// The time of the next step of any launch, on CLOCK_BOOTTIME; `nil` if there is none.
     var next: Duration? { steps.next }
 
     // MARK: Orders
 
-    /// Starts a launch of a request.
+    /// Starts a launch for a request.
     mutating func launch(_ order: LaunchOrder, of request: TaskRequest, at now: Moment) {
         let job: Job
         if let known = jobs[request.id] {
@@ -77,7 +77,8 @@ struct VirtualLauncher {
         add(.ready, of: order.id, at: now.boot + job.plan.startUp)
     }
 
-    /// Tells a launch to stop: it does so as fast as its plan says, at the latest when its grace ends.
+    /// Asks a launch to stop: it ends after the time in its plan, but at the latest when its grace period
+    /// ends.
     mutating func expire(_ id: LaunchID, _ reason: Reason, at now: Moment) -> LaunchEvent? {
         guard var launch = running[id], launch.expiration == nil else { return nil }
         launch.expiration = reason
@@ -94,9 +95,9 @@ struct VirtualLauncher {
         running[id].map { end(id, $0, LaunchEnd(outcome: .killed, reason: reason), at: now) }
     }
 
-    /// Puts a CPU limit into force; `nil` lifts it.
+    /// Sets or removes (`nil`) a CPU limit, and starts a new window.
     ///
-    /// It counts from an empty window; the launch burns evenly, so that its end is known at once.
+    /// The launch uses CPU time evenly, so the time when it reaches the limit is known immediately.
     mutating func setCPULimit(_ id: LaunchID, _ limit: CPULimit?, at now: Moment) {
         guard var launch = running[id] else { return }
         launch.cpuLimit = limit
@@ -115,7 +116,7 @@ struct VirtualLauncher {
 
     // MARK: Life
 
-    /// What the next launch that does something reports of it; `nil` if it reports nothing.
+    /// Performs the next step; returns the event that the launch reports, or `nil` if it reports nothing.
     mutating func step(at now: Moment) -> LaunchEvent? {
         guard let (id, step) = steps.removeFirst(), let launch = running[id] else { return nil }
         switch step {
@@ -145,7 +146,7 @@ struct VirtualLauncher {
 
     private mutating func becomeReady(_ id: LaunchID, _ launch: Launch, at now: Moment) {
         running[id]?.readyAt = now.monotonic
-        // What it submits with its last breath comes before its end.
+        // Submissions are added before the end, so that one at the same time comes first.
         for (place, planned) in launch.plan.submissions.enumerated() where launch.doneBefore == .zero {
             add(.submit(place), of: id, at: now.boot + planned.after)
         }
@@ -165,16 +166,16 @@ struct VirtualLauncher {
                 id: id, end: end, at: now, cpuTime: launch.cpuTime(at: now), cpuIsLowerBound: false))
     }
 
-    /// A request is over: no further attempt asks for its plan.
+    /// Removes the plan of a request that has no further attempts.
     mutating func forget(_ request: RequestID) { jobs[request] = nil }
 
-    /// The host is gone, and every launch with it; what they had done is lost.
+    /// Removes all launches, because the host ended; their work is lost.
     mutating func loseAll() {
         running = [:]
         steps = Agenda()
     }
 
-    /// The machine sleeps for so long: what launches would do comes later by that.
+    /// Delays all steps, because the machine sleeps for this long.
     mutating func sleep(for gap: Duration) { steps.delay(by: gap) }
 
     private mutating func add(_ step: Step, of id: LaunchID, at boot: Duration) {
@@ -183,7 +184,7 @@ struct VirtualLauncher {
 }
 
 extension VirtualLauncher.Launch {
-    /// How it ends when its work is done, or when it has answered its expiration.
+    /// The end of the launch when its work is done, or when it stops after an expiration.
     fileprivate var plannedEnd: LaunchEnd {
         if let expiration {
             let isKilled = plan.answer > order.limits.lease.gracePeriod

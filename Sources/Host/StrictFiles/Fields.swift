@@ -1,13 +1,13 @@
-/// The fields of a mapping; unknown keys are reported when it is made.
+/// The fields of a mapping in a file; creating it reports unknown keys.
 public struct Fields {
-    /// Where the mapping begins.
+    /// The position of the mapping.
     public let place: Place
     private var values: [String: YAMLNode] = [:]
     private var keyPlaces: [String: Place] = [:]
 
-    /// Opens a mapping; `nil` after saying that the node is none.
+    /// Reads a mapping; returns `nil` if the node is not a mapping, after a problem has been reported.
     ///
-    /// `keys` are those that it may have; `nil` takes any text.
+    /// `keys` are the permitted keys; `nil` permits all.
     public init?(_ node: YAMLNode, _ what: String, keys: [String]?, _ problems: ProblemList) {
         place = node.place
         guard case .mapping(let pairs) = node.value else {
@@ -37,7 +37,7 @@ public struct Fields {
         }
     }
 
-    /// The value of a key; `nil` if it is not there.
+    /// The value of a key; `nil` if the key is missing.
     public subscript(key: String) -> YAMLNode? { values[key] }
 
     /// The value of a required key; reports a problem if it is missing.
@@ -47,7 +47,7 @@ public struct Fields {
         return nil
     }
 
-    /// The keys with their places and values, in the file's order.
+    /// The keys with their positions and values, in the order of the file.
     public var all: [(key: String, place: Place, value: YAMLNode)] {
         values.compactMap { key, value in keyPlaces[key].map { (key, $0, value) } }
             .sorted { ($0.place.line, $0.place.column) < ($1.place.line, $1.place.column) }

@@ -6,35 +6,35 @@ public import LinuxSystem
 /// the only one who can write it. A directory with the sticky bit, such as /tmp, may be writable by others,
 /// because they can't replace root's files there.
 ///
-/// A value remembers the directories that it has found right, so that the check of many files looks at their
-/// directories once. It serves for one pass over the files, because directories change.
+/// A value remembers the directories that it has found safe, so that a check of many files examines each
+/// directory once. Use a value for only one pass over the files, because directories can change.
 public struct FileTrust {
     /// The reason why a file can't be trusted, and the commands that fix it.
     public typealias Problem = (finding: String, remedy: String)
 
-    /// Directories, as they are written in paths, that only root can change.
+    /// Directories that only root can change, by their paths as given.
     private var trusted: Set<String> = []
 
-    /// Makes a check that remembers nothing yet.
+    /// Creates a check that has examined no directories yet.
     public init() {}
 
-    /// Checks one file and everything on the way to it.
+    /// Checks one file and everything on its path.
     ///
-    /// - Returns: `nil` if the file can be trusted, or if the host is not root.
-    /// - Throws: The call that failed on the way to the file.
+    /// - Returns: The problem; `nil` if the file can be trusted, or if the host is not root.
+    /// - Throws: The system call's error if the path can't be followed.
     public static func problem(with path: String, called name: String) throws(SystemCallError) -> Problem? {
         var trust = Self()
         return try trust.problem(with: path, called: name)
     }
 
-    /// Checks one file, and everything on the way to it that was not found right before.
+    /// Checks one file, and everything on its path that this value has not examined yet.
     ///
-    /// - Returns: `nil` if the file can be trusted, or if the host is not root.
-    /// - Throws: The call that failed on the way to the file.
+    /// - Returns: The problem; `nil` if the file can be trusted, or if the host is not root.
+    /// - Throws: The system call's error if the path can't be followed.
     public mutating func problem(with path: String, called name: String) throws(SystemCallError) -> Problem? {
         guard FileContents.isRoot else { return nil }
         let directory = Self.directory(of: path)
-        // A link leads elsewhere, so that the whole way counts.
+        // For a link, the path to its target must be checked, too.
         if trusted.contains(directory), let step = try PathWalk.Step.at(path), step.kind != .link {
             return Self.problem(with: step, called: name)
         }
@@ -66,7 +66,7 @@ public struct FileTrust {
         switch step.kind {
         case .directory: isOpen = step.mode & 0o022 != 0 && step.mode & 0o1000 == 0
         case .file: isOpen = step.mode & 0o022 != 0
-        // A link's bits mean nothing; the permissions of its directory decide who may replace it.
+        // The mode of a link has no effect; the permissions of its directory decide who can replace it.
         case .link: isOpen = false
         }
         guard isForeign || isOpen else { return nil }

@@ -1,9 +1,9 @@
 public import TaskModel
 
-/// Reads typed values out of nodes; each answers `nil` after it has said what is wrong.
+/// Reads typed values from nodes; each method returns `nil` after it has reported a problem.
 extension YAMLNode {
-    /// A text; a bare number, `true` or nothing at all is refused, because YAML would mean something else by
-    /// it.
+    /// Reads text; a number, `true`, `false` or null without quotes is refused, because YAML gives it another
+    /// type.
     public func text(_ what: String, _ problems: ProblemList) -> String? {
         guard case .scalar(let text, let isPlain) = value, !isNull else {
             problems.error(place, "\(what) must be text, found \(found)", nil)
@@ -20,7 +20,7 @@ extension YAMLNode {
         return text
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     public func bool(_ what: String, _ problems: ProblemList) -> Bool? {
         if case .scalar(let text, isPlain: true) = value, text == "true" || text == "false" {
             return text == "true"
@@ -29,7 +29,7 @@ extension YAMLNode {
         return nil
     }
 
-    /// A whole number, no other digits than those.
+    /// Reads a whole number in a range, in decimal digits.
     public func integer(_ what: String, in range: ClosedRange<Int>, _ problems: ProblemList) -> Int? {
         guard case .scalar(let text, isPlain: true) = value, let number = Int(text) else {
             problems.error(
@@ -44,7 +44,7 @@ extension YAMLNode {
         return number
     }
 
-    /// A number with or without a point; `1e3`, `nan` and hexadecimal ones are refused.
+    /// Reads a decimal number in a range; `1e3`, `nan` and hexadecimal numbers are refused.
     public func decimal(_ what: String, in range: ClosedRange<Double>, _ problems: ProblemList) -> Double? {
         guard case .scalar(let text, isPlain: true) = value, let number = Double(text),
             text.allSatisfy({ ("0"..."9").contains($0) || $0 == "." || $0 == "-" })
@@ -61,7 +61,7 @@ extension YAMLNode {
         return number
     }
 
-    /// A duration with its unit, as `DurationText` reads it.
+    /// Reads a duration with its unit, in the format of `DurationText`.
     public func duration(_ what: String, in range: ClosedRange<Duration>, _ problems: ProblemList)
         -> Duration?
     {
@@ -82,7 +82,7 @@ extension YAMLNode {
         return nil
     }
 
-    /// A size with its unit, as `ByteCountText` reads it.
+    /// Reads a size with its unit, in the format of `ByteCountText`.
     public func size(_ what: String, in range: ClosedRange<ByteCount>, _ problems: ProblemList) -> ByteCount?
     {
         guard case .scalar(let text, _) = value, !isNull else {
@@ -101,14 +101,14 @@ extension YAMLNode {
         return nil
     }
 
-    /// One of the raw values of an enumeration.
+    /// Reads one of the raw values of an enumeration.
     public func word<Word: RawRepresentable<String> & CaseIterable>(
         _ what: String, as type: Word.Type, _ problems: ProblemList
     ) -> Word? {
         word(what, among: type.allCases.map(\.rawValue), problems).flatMap(type.init(rawValue:))
     }
 
-    /// One of these words.
+    /// Reads one of several words.
     public func word(_ what: String, among words: [String], _ problems: ProblemList) -> String? {
         guard case .scalar(let text, _) = value, !isNull else {
             problems.error(
@@ -120,7 +120,7 @@ extension YAMLNode {
         return nil
     }
 
-    /// The items of a list.
+    /// Reads the items of a list.
     public func items(_ what: String, _ problems: ProblemList) -> [YAMLNode]? {
         if case .sequence(let items) = value { return items }
         problems.error(place, "\(what) must be a list, found \(found)", "Write it in brackets: [a, b]")

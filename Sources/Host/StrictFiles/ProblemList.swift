@@ -1,12 +1,12 @@
 public import TaskModel
 
-/// What a kind of file calls itself in messages, and what to do about an unfit one.
+/// How messages refer to a kind of file, and what they advise.
 public struct FileKind: Sendable {
-    /// `Manifests`, at the beginning of a sentence.
+    /// The plural, capitalized for the start of a sentence, such as `Manifests`.
     public let plural: String
-    /// What to do about an empty file; `nil` if one is as good as an empty mapping.
+    /// The advice for an empty file; `nil` if an empty file counts as an empty mapping.
     public let whenEmpty: String?
-    /// What to do about one that is too large.
+    /// The advice for a file that is too large.
     public let whenLarge: String
 
     public init(plural: String, whenEmpty: String?, whenLarge: String) {
@@ -16,35 +16,35 @@ public struct FileKind: Sendable {
     }
 }
 
-/// Collects what is wrong with one file while it is read.
+/// Collects the problems with one file while it is read.
 public final class ProblemList {
-    /// The file, as messages name it.
+    /// The name of the file in messages.
     public let file: String
-    /// What the file is.
+    /// The kind of the file.
     public let kind: FileKind
-    /// What was found, in the order of finding.
+    /// The problems, in the order in which they were found.
     public private(set) var problems: [ManifestProblem] = []
 
-    /// Begins a file; nothing is wrong yet.
+    /// Creates a list without problems.
     public init(file: String, kind: FileKind) {
         self.file = file
         self.kind = kind
     }
 
-    /// Whether the file must not be used.
+    /// Whether there is an error, so that the file must not be used.
     public var hasErrors: Bool { problems.contains { $0.severity == .error } }
 
-    /// Notes what makes the file unfit.
+    /// Adds an error: the file must not be used.
     public func error(_ place: Place?, _ finding: String, _ remedy: String?) {
         add(.error, place, finding, remedy)
     }
 
-    /// Notes what is odd and may stay.
+    /// Adds a warning: the file can be used.
     public func warning(_ place: Place?, _ finding: String, _ remedy: String?) {
         add(.warning, place, finding, remedy)
     }
 
-    /// In the file's order, for people who go through it from the top.
+    /// The problems in the order of their positions in the file.
     public var sorted: [ManifestProblem] {
         problems.sorted {
             ($0.line ?? 0, $0.column ?? 0, $0.finding) < ($1.line ?? 0, $1.column ?? 0, $1.finding)

@@ -1,18 +1,19 @@
 import TaskModel
 import Yams
 
-/// Parses YAML into nodes with places, and refuses the features that hide a value from a reader of the file.
+/// Parses YAML into nodes with positions, and refuses features that make a file hard to read, such as
+/// aliases.
 ///
-/// The only file that knows Yams. libYAML itself limits nesting to 1,000 levels.
+/// Only this file uses Yams. libYAML limits nesting to 1,000 levels.
 public enum YAMLDocument {
-    /// The largest file: 64 KiB.
+    /// The size limit of a file: 64 KiB.
     ///
-    /// Ours; the largest manifest that we ship has 2.
+    /// The number is ours; the largest manifest of this project has 2 KiB.
     public static let maximumSize = 64 << 10
 
     /// Parses one document.
     ///
-    /// - Returns: The root, or `nil` if there is none; the problems contain the reason.
+    /// - Returns: The root node; `nil` if there is none, after a problem has been reported.
     public static func parse(_ bytes: [UInt8], problems: ProblemList) -> YAMLNode? {
         guard bytes.count <= maximumSize else {
             problems.error(
@@ -33,7 +34,7 @@ public enum YAMLDocument {
                 }
                 return YAMLNode(value: .mapping([]), place: Place(line: 1, column: 1))
             }
-            // The parser owns the anchors, which nodes refer to weakly.
+            // The parser must live until here, because it owns the anchors, which nodes reference weakly.
             return withExtendedLifetime(parser) { convert(root, problems: problems) }
         } catch let error as YamlError {
             report(error, problems: problems)
@@ -58,8 +59,8 @@ public enum YAMLDocument {
             return YAMLNode(value: .scalar("", isPlain: true), place: place)
         case .scalar(let scalar):
             let isPlain = scalar.style == .plain
-            // Yams gives quoted scalars and all keys the tag of strings, written or not; and the key '<<'
-            // that of merging, which is reported by its name.
+            // Yams gives a string tag to quoted scalars and keys that have no tag. It gives the key '<<' a
+            // merge tag; that key is reported elsewhere.
             if !(isKey && scalar.string == "<<" && scalar.tag.rawValue == Tag.Name.merge.rawValue) {
                 refuse(
                     tag: scalar.tag.rawValue, unless: isPlain && !isKey ? "" : Tag.Name.str.rawValue,

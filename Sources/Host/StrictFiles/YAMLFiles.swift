@@ -1,11 +1,12 @@
 public import LinuxSystem
 
-/// The YAML files of a directory that is watched.
+/// Lists the YAML files in a directory.
 public enum YAMLFiles {
-    /// The paths of those that count, sorted by bytes: `.yaml` and `.yml`, without those that begin with a
-    /// dot, which are on their way.
+    /// The paths of all `.yaml` and `.yml` files, sorted by bytes.
     ///
-    /// - Throws: The `opendir` that failed.
+    /// Names that begin with a dot are skipped: they are temporary names of files that are being written.
+    ///
+    /// - Throws: The system call's error if the directory can't be read.
     public static func paths(in directory: String) throws(SystemCallError) -> [String] {
         try DirectoryTree.names(in: directory)
             .filter { ($0.hasSuffix(".yaml") || $0.hasSuffix(".yml")) && !$0.hasPrefix(".") }

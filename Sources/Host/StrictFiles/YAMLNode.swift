@@ -1,8 +1,8 @@
-/// A place in a file.
+/// A position in a file.
 public struct Place: Equatable, Sendable {
-    /// From 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// From 1.
+    /// The column, counted from 1.
     public var column: Int
 
     public init(line: Int, column: Int) {
@@ -11,21 +11,21 @@ public struct Place: Equatable, Sendable {
     }
 }
 
-/// One value of a file, with its place.
+/// A value in a YAML file, with its position.
 public struct YAMLNode {
-    /// What is written there.
+    /// The contents of a node.
     public enum Value {
-        /// `isPlain` is false for quoted and block scalars, which are text whatever they look like.
+        /// A scalar; `isPlain` is false for quoted and block scalars, which are always text.
         case scalar(String, isPlain: Bool)
-        /// Keys and values, in the file's order.
+        /// A mapping: its keys and values, in the order of the file.
         case mapping([(key: YAMLNode, value: YAMLNode)])
         /// A list.
         case sequence([YAMLNode])
     }
 
-    /// What is written there.
+    /// The contents of the node.
     public var value: Value
-    /// Where it begins.
+    /// The position of the node's first character.
     public var place: Place
 
     public init(value: Value, place: Place) {
@@ -33,7 +33,7 @@ public struct YAMLNode {
         self.place = place
     }
 
-    /// What a person would call it, for "found ...".
+    /// The description of the node in messages, after "found".
     public var found: String {
         switch value {
         case .mapping: "a mapping"
@@ -50,7 +50,7 @@ public struct YAMLNode {
         }
     }
 
-    /// Whether it is YAML's null: nothing, `~` or `null`.
+    /// Whether the node is null in YAML: empty, `~` or `null`.
     public var isNull: Bool {
         if case .scalar(let text, isPlain: true) = value {
             ["", "~", "null", "Null", "NULL"].contains(text)
@@ -61,10 +61,10 @@ public struct YAMLNode {
 }
 
 extension String {
-    /// At most 60 characters on one line, for messages.
+    /// The text as one line of at most 60 characters, for messages.
     public var shortened: String { shortened(to: 60) }
 
-    /// A limited number of characters on one line, for messages.
+    /// The text as one line with a limited number of characters, for messages.
     public func shortened(to most: Int) -> String {
         let clean = String(
             unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : Character($0) })

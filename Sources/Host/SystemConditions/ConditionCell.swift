@@ -1,18 +1,18 @@
 import TaskModel
 
-/// One condition: the answer of each source, the value that follows, and the value that has been reported.
+/// One condition: the newest answer of each source, the value that follows from them, and the reported value.
 struct ConditionCell {
     /// The state of one source.
     private struct Source {
         let name: String
         var answer = SensorAnswer.absent
-        /// Whether it was ever there: if it is absent later it has vanished.
+        /// Whether the source was ever present; if it becomes absent afterwards, its value is lost.
         var wasPresent = false
-        /// Whether its value counts after a better source was lost.
+        /// Whether the source's value may replace that of a better source that was lost.
         var mayStandIn = true
     }
 
-    /// A reading and its source.
+    /// A reading and the name of the source that it comes from.
     struct Finding: Equatable {
         var reading: Reading<ConditionValue>
         var source: String
@@ -21,19 +21,19 @@ struct ConditionCell {
     private let key: ConditionKey
     private var sources: [Source]
     private var real: Finding
-    /// A change for the better that has to last before it counts.
+    /// An improvement that is not reported yet, because it must last until `due`, a time on CLOCK_BOOTTIME.
     private var candidate: (finding: Finding, due: Duration)?
     private(set) var since: WallTime
     var simulated: Reading<ConditionValue>?
 
-    /// The value that has been reported.
+    /// The reported value: the simulated one if there is one.
     var current: Finding {
         simulated.map { Finding(reading: $0, source: "simulated") } ?? real
     }
-    /// When the candidate will have lasted, on the boot clock.
+    /// When the candidate will have lasted long enough, on CLOCK_BOOTTIME; `nil` without a candidate.
     var due: Duration? { candidate?.due }
 
-    /// Makes a condition whose sources, the best first, have not been asked yet.
+    /// Creates a condition; its sources, the best first, have not answered yet.
     init(_ key: ConditionKey, sources: [String], start: Finding, at now: WallTime) {
         self.key = key
         self.sources = sources.map { Source(name: $0) }
@@ -41,9 +41,10 @@ struct ConditionCell {
         since = now
     }
 
-    /// Takes in the answer of a source.
+    /// Records the answer of one source.
     ///
-    /// A change for the better has to last for `dwell`; a change for the worse counts immediately.
+    /// An improvement must last for `dwell` before it is reported; a change for the worse is reported
+    /// immediately.
     mutating func record(
         _ answer: SensorAnswer, of index: Int, mayStandIn: Bool, dwell: Duration, at now: Moment
     ) {
@@ -58,13 +59,12 @@ struct ConditionCell {
             candidate = nil
             tell(at: now) { $0.real = found }
         } else {
-            // The time of the first change counts, so a value that keeps improving is still reported from
-            // time to time.
+            // The first improvement sets the time, so a value that keeps improving is still reported.
             candidate = (found, candidate?.due ?? now.boot + dwell)
         }
     }
 
-    /// Reports the candidate if it has lasted.
+    /// Reports the candidate if it has lasted long enough.
     mutating func settle(at now: Moment) {
         guard let (finding, due) = candidate, due <= now.boot else { return }
         candidate = nil
@@ -81,7 +81,7 @@ struct ConditionCell {
         if current.reading != before { since = now.wall }
     }
 
-    /// The first source that answers; unknown if a source was lost and no other can replace it.
+    /// The value of the first source that has one; unknown if a source was lost and none can replace it.
     private var finding: Finding {
         var lost: String?
         for source in sources {
@@ -100,14 +100,14 @@ struct ConditionCell {
     }
 
     private func isWorse(_ new: Reading<ConditionValue>) -> Bool {
-        // Unknown is the worst that can be said of a condition.
+        // Unknown is worse than any known value.
         guard let value = new.value else { return true }
         return real.reading.value.map { value.isWorse(than: $0) } ?? false
     }
 }
 
 extension ConditionValue {
-    /// Whether less may run than before; such a change is reported immediately.
+    /// Whether the new value permits fewer launches than the old one; such a change is reported immediately.
     func isWorse(than old: ConditionValue) -> Bool {
         switch (self, old) {
         case (.power(let new), .power(let old)): old.externalPower && !new.externalPower
@@ -124,7 +124,7 @@ extension ConditionValue {
 }
 
 extension NetworkCondition {
-    /// Dearer is higher, none is highest.
+    /// The rank of the network for comparison: from 0 for unmetered to 3 for none.
     fileprivate var cost: Int {
         switch self {
         case .none: 3

@@ -1,22 +1,22 @@
 import StrictFiles
 import TaskModel
 
-/// Why a `KEY=VALUE` was refused.
+/// Why a setting `KEY=VALUE` was refused.
 public struct ConditionSettingError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The key as given; the whole text where it has no `=`.
+    /// The key as given; the whole text if it has no `=`.
     public let key: String
-    /// The value as given; `nil` where the key is what is wrong.
+    /// The value as given; `nil` if the key is wrong or the value is missing.
     public let found: String?
-    /// What is valid in its place: keys, or values of the key.
+    /// The valid alternatives: the keys, or the values of the key.
     public let valid: [String]
 
-    /// What is wrong, without the key.
+    /// The problem, as the part of a message after the key.
     public var finding: String {
         if let found { return "'\(found)' is not a valid value" }
         return valid.contains(key) ? "it has no value" : "there is no condition of this name"
     }
 
-    /// The nearest valid word, and all of them.
+    /// Advice that names the most similar valid word and lists all valid words.
     public var remedy: String {
         if found == nil, valid.contains(key) {
             return "Write \(key)=VALUE. 'bgtask help conditions' lists the values"
@@ -30,9 +30,9 @@ public struct ConditionSettingError: Error, Equatable, Sendable, CustomStringCon
     public var description: String { "\(key): \(finding). \(remedy)" }
 }
 
-/// The texts of conditions, read and written.
+/// Parses and formats settings of conditions.
 enum ConditionGrammar {
-    /// Parses one `KEY=VALUE`; the keys are those of the host at hand.
+    /// Parses one `KEY=VALUE`; `keys` are the conditions that this host has.
     static func parse(_ setting: String, keys: [ConditionKey]) throws(ConditionSettingError) -> (
         ConditionKey, Reading<ConditionValue>
     ) {
@@ -62,7 +62,7 @@ enum ConditionGrammar {
         }
     }
 
-    /// The values of a key, for an error; `unknown` means a source that vanished.
+    /// The values that an error message lists for a key; `unknown` simulates a source that vanished.
     private static func validValues(of key: ConditionKey) -> [String] {
         let values: [String] =
             switch key {
@@ -108,7 +108,7 @@ enum ConditionGrammar {
         return pressure
     }
 
-    /// A reading as ``parse(_:)`` takes it.
+    /// Formats a reading in the form that ``parse(_:keys:)`` accepts.
     static func text(_ reading: Reading<ConditionValue>) -> String {
         switch reading.value {
         case nil: return "unknown"

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// The conditions, by the names that commands and listings use.
+/// The conditions, with the names that commands and listings use.
 enum ConditionKey: Hashable, Sendable {
     case power
     case lowPower
@@ -9,10 +9,10 @@ enum ConditionKey: Hashable, Sendable {
     case user
     case pressure
     case gpu
-    /// One that a file of `conditions.d` defines.
+    /// A condition that a file in `conditions.d` defines.
     case custom(String)
 
-    /// The machine's own, in the order of listings.
+    /// The built-in conditions, in the order of listings.
     static let machine: [ConditionKey] = [.power, .lowPower, .network, .thermal, .user, .pressure, .gpu]
 
     var name: String {
@@ -29,7 +29,7 @@ enum ConditionKey: Hashable, Sendable {
     }
 }
 
-/// One condition's value.
+/// The value of one condition.
 enum ConditionValue: Equatable, Sendable {
     case power(PowerCondition)
     case lowPower(Bool)
@@ -40,10 +40,10 @@ enum ConditionValue: Equatable, Sendable {
     case gpu(Bool)
     case custom(Bool)
 
-    /// What a condition is where its source was absent from the start (Documentation/Conditions.md).
+    /// The value of a condition that has never had a source (Documentation/Conditions.md).
     ///
-    /// The network has no such value: without rtnetlink, no source knows whether there is a default route.
-    /// Nor has a custom condition, because its definition names its source.
+    /// The network has no such value: without rtnetlink, it is not known whether there is a default route. A
+    /// custom condition has none either, because its definition names its source.
     static func absent(_ key: ConditionKey) -> Reading<ConditionValue> {
         switch key {
         case .power: .known(.power(.mains))
@@ -56,7 +56,7 @@ enum ConditionValue: Equatable, Sendable {
         }
     }
 
-    /// Where simulation begins.
+    /// The value at the start of a simulation.
     static func simulatedStart(_ key: ConditionKey) -> Reading<ConditionValue> {
         let start = Conditions.simulatedStart
         return switch key {
@@ -86,8 +86,7 @@ extension Reading {
 }
 
 extension Conditions {
-    /// Puts one condition's reading in its place; one of another condition is a fault of ours and reads as
-    /// unknown.
+    /// Replaces the reading of one condition; a value that belongs to another condition is stored as unknown.
     mutating func replace(_ key: ConditionKey, with reading: Reading<ConditionValue>) {
         switch key {
         case .power: power = reading.unwrap { if case .power(let value) = $0 { value } else { nil } }

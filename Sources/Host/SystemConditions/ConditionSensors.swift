@@ -2,26 +2,26 @@ import LinuxSystem
 import Synchronization
 public import TaskModel
 
-/// The machine's conditions: read from its sensors, or simulated one by one or altogether.
+/// The machine's conditions: real values from sensors, or simulated values.
 ///
 /// All methods may be called from any thread and return immediately. Values change on threads of
-/// `LinuxSystem`, which end with this object. A change for the worse (the plug is pulled, a source vanishes)
-/// counts immediately; one for the better must have lasted for ``dwell``, so that a loose cable starts
-/// nothing and stops things once.
+/// `LinuxSystem`, which end with this object. A change for the worse (the plug is pulled, a source
+/// vanishes) is reported immediately. An improvement must last for ``dwell``, so that a loose power cable
+/// stops tasks once and does not start them again and again.
 public final class ConditionSensors: Sendable {
-    /// What the conditions begin as, and what ``clear()`` returns to.
+    /// The initial values of the conditions, to which ``clear()`` returns.
     public enum Mode: String, Sendable, CaseIterable {
-        /// The machine's own.
+        /// The machine's real values.
         case system
-        /// Mains power, unmetered network, cool, idle; no sensor is read.
+        /// Mains power, unmetered network, cool, user idle; no sensor is read.
         case simulated
     }
 
-    /// How long a change for the better must last.
+    /// How long an improvement must last before it is reported: 2 s.
     ///
-    /// Longer than a plug bounces, shorter than a person waits; the number is ours.
+    /// The number is ours: longer than a plug bounces, and shorter than a person waits.
     public static let dwell = Duration.seconds(2)
-    /// How long the machine's sleep is held up at most: logind's own default (InhibitDelayMaxSec).
+    /// The longest time for which a sleep of the machine is delayed: logind's default (InhibitDelayMaxSec).
     public static let longestSleepDelay = Duration.seconds(5)
 
     private let state: Mutex<ConditionState>
@@ -34,18 +34,19 @@ public final class ConditionSensors: Sendable {
     private let sleepListeners = Mutex(SleepListeners())
     private let bus: Mutex<SystemBus?>
     private let watches = Mutex<[Int: any SensorWatch]>([:])
-    /// What the custom conditions are, with the sensor of each.
+    /// The definitions of the custom conditions by name, with the number of the sensor of each.
     private let custom = Mutex<[String: (definition: CustomCondition, sensor: Int?)]>([:])
 
-    /// Reads every sensor once and begins to watch them; waits up to a second for services of the system bus.
+    /// Reads every sensor once and starts to watch them; waits up to 1 s for services of the system bus.
     ///
     /// - Parameters:
-    ///   - mode: Where the conditions come from.
-    ///   - sysfsRoot: `/sys`, or a directory in its shape for tests.
-    ///   - busAddress: The system bus; by default `DBUS_SYSTEM_BUS_ADDRESS` or the standard socket.
-    ///   - moments: The clock for ``ConditionRow/since`` and for what must last.
-    ///   - onProblem: Told, on any thread, why the source of a custom condition has no value; once per
-    ///     change.
+    ///   - mode: Whether the conditions are real or simulated.
+    ///   - sysfsRoot: `/sys`, or for tests a directory with the same structure.
+    ///   - busAddress: The address of the system bus; by default `DBUS_SYSTEM_BUS_ADDRESS` or the standard
+    ///     socket.
+    ///   - moments: The clock for ``ConditionRow/since`` and for durations.
+    ///   - onProblem: Called on any thread with the reason why a custom condition has no value; once for each
+    ///     new reason.
     public convenience init(
         mode: Mode, sysfsRoot: String = "/sys", busAddress: String? = nil, moments: any MomentSource,
         onProblem: @escaping @Sendable (String) -> Void = { _ in }
@@ -79,7 +80,7 @@ public final class ConditionSensors: Sendable {
         for number in numbers { look(number, dwell: .zero) }
         sleep?.listen { [weak self] in self?.take($0) }
         if let wakes = alarm?.wakes {
-            // Not structured: it ends with the alarm, when this object goes.
+            // Not a structured task: it ends when `deinit` cancels the alarm.
             Task { [weak self] in
                 for await _ in wakes { self?.timePassed() }
             }
@@ -94,16 +95,17 @@ public final class ConditionSensors: Sendable {
         sleepListeners.withLock { $0.finish() }
     }
 
-    /// The conditions now.
+    /// The present value of every condition.
     public func snapshot() -> Conditions { state.withLock { $0.conditions } }
 
     /// Every condition with its value, source and time of change, in the order of `bgtask conditions`.
     public func rows() -> [ConditionRow] { state.withLock { $0.rows } }
 
-    /// Puts the custom conditions into force, all of them; those that stay as they were keep value and age.
+    /// Replaces all custom conditions; those with an unchanged definition keep their value and time of
+    /// change.
     ///
-    /// One with a new source is unknown until that answers. Simulated hosts read no source: theirs begin
-    /// *off*.
+    /// A condition with a new source is unknown until the source answers. A simulated host reads no source,
+    /// so its custom conditions are off at first.
     public func define(_ definitions: [CustomCondition]) {
         let wanted = Dictionary(definitions.map { ($0.name, $0) }) { first, _ in first }
         custom.withLock { known in
@@ -128,11 +130,10 @@ public final class ConditionSensors: Sendable {
         }
     }
 
-    /// Simulates conditions over the real ones; those not named stay as they are.
+    /// Simulates some conditions; the others keep their values.
     ///
-    /// - Parameter settings: `KEY=VALUE` each; see ``ConditionSettingError/valid``. A later one of a key
-    ///   wins.
-    /// - Throws: The first that is wrong; then nothing is changed.
+    /// - Parameter settings: Settings of the form `KEY=VALUE`; the last one for a key counts.
+    /// - Throws: ``ConditionSettingError`` for the first invalid setting; then no condition has changed.
     public func set(_ settings: [String]) throws(ConditionSettingError) {
         let keys = state.withLock { $0.keys }
         var parsed: [(ConditionKey, Reading<ConditionValue>)] = []
@@ -141,13 +142,15 @@ public final class ConditionSensors: Sendable {
         state.withLock { $0.simulate(parsed, at: now) }
     }
 
-    /// Takes every simulated value back.
+    /// Ends the simulation of all values.
     public func clear() {
         let now = moments.now()
         state.withLock { $0.clear(at: now) }
     }
 
-    /// The conditions from now on: first as they are, then after each change; a slow reader gets the newest.
+    /// A stream of the conditions: first the present values, and then those after each change.
+    ///
+    /// A slow reader gets only the newest values.
     public func changes() -> AsyncStream<Conditions> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Conditions.self, bufferingPolicy: .bufferingNewest(1))
@@ -158,10 +161,11 @@ public final class ConditionSensors: Sendable {
         return stream
     }
 
-    /// The machine's sleeps from now on.
+    /// A stream of notices that the machine is about to sleep or has woken.
     ///
-    /// While there is a listener, each sleep waits until its ``SleepDelay`` is released, for
-    /// ``longestSleepDelay`` at most. Use one listener at a time: the first release counts.
+    /// While there is a listener, each sleep waits until the listener releases its ``SleepDelay``, but at
+    /// most ``longestSleepDelay``. Use only one listener at a time, because the first release lets the
+    /// machine sleep.
     public func sleepNotices() -> AsyncStream<SleepNotice> {
         let (stream, continuation) = AsyncStream.makeStream(of: SleepNotice.self)
         let id = sleepListeners.withLock { $0.add(continuation) }
@@ -171,8 +175,9 @@ public final class ConditionSensors: Sendable {
         return stream
     }
 
-    /// Does what is due: reports changes that have lasted, and looks where something may have changed in
-    /// silence.
+    /// Does what is due: reports improvements that have lasted, and reads sensors that can't report changes.
+    ///
+    /// Also ends the delay of a sleep that has lasted too long.
     func timePassed() {
         let now = moments.now()
         let due = state.withLock { state in
@@ -192,7 +197,7 @@ public final class ConditionSensors: Sendable {
         }
     }
 
-    /// To be called before the first look, so that a change between the two is not missed.
+    /// Starts to watch a sensor; call this before the first read, so that no change in between is missed.
     private func watch(_ index: Int) {
         let sensor = state.withLock { $0[index]?.sensor }
         let watch = sensor?.watch { [weak self] notice in self?.noticed(notice, by: index) }
@@ -204,9 +209,9 @@ public final class ConditionSensors: Sendable {
     }
 
     private func record(_ index: Int, dwell: Duration, _ answer: (any Sensor, Moment) -> SensorAnswer) {
-        // Read under the lock: of two looks at once, the later must not be overwritten by the earlier.
+        // The sensor is read under the lock. Otherwise, an older result could overwrite a newer one.
         state.withLock { state in
-            // A custom condition may be gone by now.
+            // The custom condition may have been removed in the meantime.
             guard let (sensor, rank) = state[index].map({ ($0.sensor, $0.rank) }) else { return }
             let now = moments.now()
             let found = answer(sensor, now)
@@ -221,7 +226,7 @@ public final class ConditionSensors: Sendable {
 
     private func rearm() {
         let dueOfSleep = sleepListeners.withLock { $0.delayEnds }
-        // Set under the lock, so that an older time never replaces a newer one.
+        // The timer is set under the lock, so that an outdated time never replaces a newer one.
         state.withLock { state in
             alarm?.set(bootAt: [state.due, dueOfSleep].compactMap(\.self).min(), wallAt: nil)
         }
@@ -234,7 +239,7 @@ public final class ConditionSensors: Sendable {
             let isHeard = sleepListeners.withLock { $0.tell(notice, until: until) }
             if !isHeard { sleep?.releaseDelay() }
         case .hasWoken:
-            // Uevents and signals of the sleep may be lost.
+            // Uevents and D-Bus signals that were sent during the sleep may be lost.
             for index in state.withLock({ $0.sensorNumbers }) { look(index, dwell: dwell) }
             sleepListeners.withLock { _ = $0.tell(notice, until: nil) }
         }

@@ -1,8 +1,8 @@
 import TaskModel
 
-/// Real and simulated readings side by side, and who listens.
+/// The real and simulated readings of all conditions, and the listeners to their changes.
 struct ConditionState {
-    /// A sensor, and which source of its condition it is.
+    /// A sensor and its rank among the sources of its condition: 0 is the best.
     struct Entry {
         let sensor: any Sensor
         let rank: Int
@@ -10,7 +10,7 @@ struct ConditionState {
 
     private(set) var conditions = Conditions.simulatedStart
     private let mode: ConditionSensors.Mode
-    /// The sensors by number; a number is never given twice.
+    /// The sensors by number; a number is never used again.
     private var sensors: [Int: Entry] = [:]
     private var nextSensor = 0
     /// The conditions, in the order of listings.
@@ -18,10 +18,10 @@ struct ConditionState {
     private var cells: [ConditionKey: ConditionCell] = [:]
     private var listeners: [Int: AsyncStream<Conditions>.Continuation] = [:]
     private var nextListener = 0
-    /// Next looks that sensors asked for, by sensor, on the boot clock.
+    /// When sensors must be read again without a report of a change: by sensor number, on CLOCK_BOOTTIME.
     private var looks: [Int: Duration] = [:]
 
-    /// Makes all conditions of the machine; of each condition's sensors the best comes first.
+    /// Creates the machine's conditions; of several sensors for one condition, the best must come first.
     init(mode: ConditionSensors.Mode, sensors: [any Sensor], at now: WallTime) {
         self.mode = mode
         keys += Set(sensors.map(\.key)).subtracting(ConditionKey.machine).sorted()
@@ -29,14 +29,14 @@ struct ConditionState {
         announce()
     }
 
-    /// Every sensor's number, in the order in which they came.
+    /// The numbers of all sensors, in the order in which they were added.
     var sensorNumbers: [Int] { sensors.keys.sorted() }
 
     subscript(sensor: Int) -> Entry? { sensors[sensor] }
 
-    /// Adds a custom condition, or gives it another source; a simulated value stays.
+    /// Adds a custom condition, or replaces its source; a simulated value is kept.
     ///
-    /// - Returns: The sensor's number; `nil` where none is to be read.
+    /// - Returns: The number of the sensor; `nil` if there is no sensor.
     mutating func define(_ name: String, _ sensor: (any Sensor)?, at now: WallTime) -> Int? {
         let key = ConditionKey.custom(name)
         let simulated = cells[key]?.simulated
@@ -48,7 +48,7 @@ struct ConditionState {
         return sensor == nil ? nil : nextSensor - 1
     }
 
-    /// Takes a custom condition away.
+    /// Removes a custom condition.
     mutating func undefine(_ name: String) {
         forget(.custom(name))
         announce()
@@ -85,10 +85,11 @@ struct ConditionState {
         }
     }
 
-    /// The next time at which something changes without a report from a source; `nil` for never.
+    /// The next time at which ``settle(at:)`` or a sensor has something to do, on CLOCK_BOOTTIME; `nil` for
+    /// never.
     var due: Duration? { (cells.values.compactMap(\.due) + looks.values).min() }
 
-    /// The sensors that wanted to look by now.
+    /// The numbers of the sensors whose next read is due.
     func looksDue(at now: Moment) -> [Int] { looks.filter { $0.value <= now.boot }.map(\.key).sorted() }
 
     mutating func record(
@@ -101,7 +102,7 @@ struct ConditionState {
 
     mutating func planLook(of sensor: Int, at time: Duration?) { looks[sensor] = time }
 
-    /// Reports the changes that have lasted long enough.
+    /// Reports the improvements that have lasted long enough.
     mutating func settle(at now: Moment) {
         for key in keys { cells[key]?.settle(at: now) }
         announce()
@@ -132,7 +133,7 @@ struct ConditionState {
         for listener in all { listener.finish() }
     }
 
-    /// Notifies the listeners if anything that they can see changed.
+    /// Recomputes the conditions, and notifies the listeners if a value has changed.
     private mutating func announce() {
         var newest = conditions
         newest.custom = [:]

@@ -1,16 +1,18 @@
 import LinuxSystem
 
-/// The machine's real sensors, and the bus that some of them share.
+/// The sensors of the machine, and the connection to the system bus that some of them share.
 struct MachineSensors {
-    /// How long the host's start waits for services that do not answer; their conditions are unknown until
-    /// they do.
+    /// How long the start of the host waits for bus services; the conditions of slow services are unknown
+    /// until they answer.
     static let settleMilliseconds: Int32 = 1000
 
     let sensors: [any Sensor]
     let sleep: SleepInhibitor
     private let clients: [any BusClient]
 
-    /// - Parameter sysfsRoot: `/sys`, or a directory in its shape.
+    /// Creates the sensors; none is read yet.
+    ///
+    /// - Parameter sysfsRoot: `/sys`, or a directory with the same structure.
     init(sysfsRoot: String) {
         let upower = BusSensor(UPowerSource())
         let profiles = BusSensor(PowerProfilesSource.current)
@@ -19,7 +21,7 @@ struct MachineSensors {
         let logind = BusSensor(LogindSource())
         sleep = SleepInhibitor()
         clients = [upower, profiles, formerProfiles, networkManager, logind, sleep]
-        // Of a condition's sources the first that answers counts.
+        // Several sources of one condition are in order of preference: the first one that answers counts.
         sensors = [
             upower, PowerSupplySensor(root: sysfsRoot), profiles, formerProfiles, networkManager,
             RouteSensor(),
@@ -27,10 +29,10 @@ struct MachineSensors {
         ]
     }
 
-    /// Joins the bus and waits a moment for what is on it.
+    /// Connects to the system bus and waits up to ``settleMilliseconds`` for its services.
     ///
-    /// - Returns: The connection; `nil` on a machine without a library for it, where all its services are
-    ///   absent.
+    /// - Returns: The connection; `nil` if the bus or its client library is missing. Then all services count
+    ///   as absent.
     func joinBus(_ address: String) -> SystemBus? {
         guard SystemBus.isAvailable, let bus = try? SystemBus(address: address, clients: clients) else {
             for client in clients { client.changed(.absent, NoBus()) }

@@ -1,10 +1,10 @@
 import TaskModel
 
-/// The listeners that are notified of the machine's sleep, and the time until which a sleep is delayed.
+/// The listeners to notices about sleep, and the time at which the delay of a sleep ends.
 struct SleepListeners {
     private var listeners: [Int: AsyncStream<SleepNotice>.Continuation] = [:]
     private var nextListener = 0
-    /// When the delay of the present sleep ends, on the boot clock.
+    /// When the delay of the present sleep ends, on CLOCK_BOOTTIME; `nil` if no sleep is delayed.
     private(set) var delayEnds: Duration?
 
     mutating func add(_ listener: AsyncStream<SleepNotice>.Continuation) -> Int {
@@ -15,14 +15,14 @@ struct SleepListeners {
 
     mutating func remove(_ listener: Int) { listeners[listener] = nil }
 
-    /// Notifies all listeners; whether there are any.
+    /// Notifies all listeners; returns whether there are any.
     mutating func tell(_ notice: SleepNotice, until end: Duration?) -> Bool {
         delayEnds = listeners.isEmpty ? nil : end
         for listener in listeners.values { listener.yield(notice) }
         return !listeners.isEmpty
     }
 
-    /// Whether the time of a delay is up.
+    /// Whether the delay of the present sleep has lasted too long; if so, clears ``delayEnds``.
     mutating func endDelay(at now: Moment) -> Bool {
         guard let end = delayEnds, end <= now.boot else { return false }
         delayEnds = nil

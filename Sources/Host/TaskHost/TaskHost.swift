@@ -310,7 +310,7 @@ public actor TaskHost: Service {
         case .reply(let id, let call, let result): launcher.reply(id, call: call, result)
         case .retire(let bundle): launcher.retire(bundle: bundle)
         case .measure(let id):
-            Task { if let usage = await launcher.usage()[id] { hear(.measured(id, usage.cpuTime)) } }
+            Task { if let usage = await launcher.usage(of: id) { hear(.measured(id, usage.cpuTime)) } }
         case .notifyClient(let id, let call): clients.notify(id, call)
         case .closeClient(let id): clients.close(id)
         case .measureClient(let launch, let id):

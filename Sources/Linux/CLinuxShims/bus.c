@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* sd-bus by its public manual pages; its types are only ever pointed to. */
+/* The types and functions of sd-bus, from its manual pages; the types are only used through pointers. */
 typedef struct sd_bus sd_bus;
 typedef struct sd_bus_message sd_bus_message;
 typedef struct sd_bus_slot sd_bus_slot;
@@ -100,7 +100,7 @@ static int on_message(sd_bus_message *message, void *context, void *error) {
     /* SD_BUS_MESSAGE_SIGNAL */
     if (sd.message_get_type(message, &type) >= 0 && type == 4)
         owner->handler(owner->context, (lx_bus_message *)message, 0, 0);
-    /* Others may want it too. */
+    /* 0 lets other filters see the message, too. */
     return 0;
 }
 
@@ -184,7 +184,7 @@ int lx_bus_call(lx_bus *bus, const char *service, const char *path, const char *
     call->reply = reply;
     sd_bus_message *message = NULL;
     int code = sd.message_new_method_call(bus->bus, &message, service, path, interface, member);
-    /* Looking at the machine must not start services on it. */
+    /* Reading the state of the machine must not start services. */
     if (code >= 0)
         code = sd.message_set_auto_start(message, 0);
     for (int i = 0; code >= 0 && i < count; i++)
@@ -198,7 +198,7 @@ int lx_bus_call(lx_bus *bus, const char *service, const char *path, const char *
     if (code < 0) {
         free(call);
     } else {
-        /* The connection owns the call from here on. */
+        /* From here on, the connection owns the call and frees it. */
         sd.slot_set_floating(slot, 1);
     }
     if (slot)

@@ -18,8 +18,8 @@
 #define P_PIDFD 3
 #endif
 
-/* Spawns in a session of its own, no signal blocked or handled. Takes the actions over, whether `code` says that they are
- * right or what was wrong with them. */
+/* Starts a program in a new session, with default signal actions and no blocked signals. `code` is the
+ * result of preparing `actions`: 0, or the error number to report. Destroys `actions` in both cases. */
 static pid_t spawn_in_session(const char *path, char *const arguments[], char *const environment[],
                               posix_spawn_file_actions_t *actions, int code) {
     posix_spawnattr_t attributes;
@@ -49,7 +49,7 @@ pid_t lx_spawn(const char *path, char *const arguments[], char *const environmen
         errno = code;
         return -1;
     }
-    /* dup2 onto itself clears close-on-exec too. */
+    /* dup2 of 3 onto itself also clears close-on-exec. */
     if ((code = posix_spawn_file_actions_adddup2(&actions, descriptor, 3)) == 0 &&
         (code = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0)
         code = posix_spawn_file_actions_addclosefrom_np(&actions, 4);
@@ -59,7 +59,7 @@ pid_t lx_spawn(const char *path, char *const arguments[], char *const environmen
 int lx_pipe(int pair[2]) {
     if (pipe2(pair, O_CLOEXEC) != 0)
         return -1;
-    /* The other end becomes a program's standard output, which expects to wait. */
+    /* The writing end blocks, because it becomes a program's standard output. */
     return fcntl(pair[0], F_SETFL, O_NONBLOCK);
 }
 
@@ -142,7 +142,8 @@ int lx_core_count(void) {
     return count > 0 ? count : 1;
 }
 
-/* linux/ioprio.h is not in every kernel headers package of the releases we build on; the numbers are the ABI's. */
+/* Some supported releases lack linux/ioprio.h in their kernel headers. These numbers belong to the
+ * kernel's ABI. */
 enum {
     IOPRIO_TARGET_PROCESS = 1,
     IOPRIO_BEST_EFFORT = 2,

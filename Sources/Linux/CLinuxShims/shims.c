@@ -36,7 +36,7 @@ int lx_netlink_socket(int protocol, uint32_t groups) {
 }
 
 int lx_strerror(int code, char *buffer, size_t size) {
-    /* The GNU form may return a text of its own and leave the buffer alone. */
+    /* The GNU form may return its own text and leave the buffer unchanged. */
     const char *text = strerror_r(code, buffer, size);
     if (text != buffer && snprintf(buffer, size, "%s", text) < 0)
         return -1;

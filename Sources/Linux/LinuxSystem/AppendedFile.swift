@@ -1,18 +1,18 @@
 import Glibc
 
-/// A new file that only grows.
+/// A new file to which bytes can only be appended.
 ///
-/// One owner at a time: it has no lock.
+/// It has no lock, so only one thread at a time may use it.
 public final class AppendedFile {
-    /// Where it is.
+    /// The path of the file.
     public let path: String
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     public private(set) var size: Int64 = 0
     private let descriptor: OwnedDescriptor
 
-    /// Makes the file, readable only by its owner.
+    /// Creates the file, readable only by its owner.
     ///
-    /// - Throws: The `open` that failed; `EEXIST` if there is something already.
+    /// - Throws: The `open` that failed; `EEXIST` if the path already exists.
     public init(creating path: String) throws(SystemCallError) {
         self.path = path
         descriptor = OwnedDescriptor(
@@ -21,7 +21,7 @@ public final class AppendedFile {
             })
     }
 
-    /// Adds bytes at the end; they survive this process, not a failing machine.
+    /// Appends bytes; they survive the end of this process, but perhaps not a crash of the machine.
     ///
     /// - Throws: The `write` that failed; the file may then contain part of the bytes.
     public func append(_ bytes: [UInt8]) throws(SystemCallError) {

@@ -2,10 +2,10 @@ import Glibc
 
 /// The kernel's small text files under `/sys`.
 public enum AttributeFile {
-    /// Reads an attribute without the blanks around it.
+    /// Reads an attribute, without blanks at both ends.
     ///
-    /// - Returns: Its text, at most 4 KiB; `nil` if there is no such file.
-    /// - Throws: The system call that failed, such as the driver's `ENODEV`.
+    /// - Returns: The text, at most 4 KiB; `nil` if the file does not exist.
+    /// - Throws: The system call that failed, for example with `ENODEV` from the driver.
     public static func read(_ path: String) throws(SystemCallError) -> String? {
         let number: CInt
         do {
@@ -23,9 +23,9 @@ public enum AttributeFile {
         return String(decoding: Array(text), as: UTF8.self)
     }
 
-    /// The names in a directory, sorted.
+    /// Lists the names in a directory, sorted.
     ///
-    /// - Returns: The names; `nil` if there is no such directory.
+    /// - Returns: The names; `nil` if the directory does not exist.
     /// - Throws: The system call that failed.
     public static func names(in directory: String) throws(SystemCallError) -> [String]? {
         guard let stream = opendir(directory) else {

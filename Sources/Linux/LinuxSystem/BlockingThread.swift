@@ -1,13 +1,13 @@
 import CLinuxShims
 import Glibc
 
-/// A thread for calls that block: the only place where the project starts threads of its own.
+/// Threads for blocking calls; the project starts its own threads only here.
 public enum BlockingThread {
-    /// Starts a detached thread with every signal blocked.
+    /// Starts a detached thread with all signals blocked.
     ///
     /// - Parameters:
-    ///   - name: Shown by `ps -L`; cut to 15 bytes by the kernel.
-    ///   - body: Runs on the thread; the thread ends when it returns.
+    ///   - name: The name that `ps -L` shows; cut to 15 characters.
+    ///   - body: Runs on the thread, which ends when `body` returns.
     public static func start(named name: String, _ body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Start(name: name, body: body))
         var thread = pthread_t()
@@ -29,13 +29,13 @@ public enum BlockingThread {
             }, box.toOpaque())
         if code != 0 {
             box.release()
-            // Without its threads the host could neither hear nor report anything. Ending it lets a service
-            // manager restart it.
+            // Without its threads, the host could neither receive nor report anything. If it ends, a service
+            // manager can restart it.
             preconditionFailure("pthread_create(\(name)): \(SystemCallError.text(of: code)) (\(code))")
         }
     }
 
-    /// Keeps the calling thread asleep until the process ends; its blocked signals stay blocked.
+    /// Blocks the calling thread until the process ends.
     public static func park() -> Never {
         while true { pause() }
     }

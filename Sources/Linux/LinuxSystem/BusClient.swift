@@ -1,52 +1,52 @@
 /// One interface of one object of a bus service.
 public struct BusObject: Hashable, Sendable {
-    /// `/org/freedesktop/UPower`.
+    /// The object's path, such as `/org/freedesktop/UPower`.
     public let path: String
-    /// `org.freedesktop.UPower`.
+    /// The interface's name, such as `org.freedesktop.UPower`.
     public let interface: String
 
-    /// Names an interface of an object.
     public init(path: String, interface: String) {
         self.path = path
         self.interface = interface
     }
 }
 
-/// What is known of a bus service.
+/// The state of a bus service.
 public enum BusServiceState: Equatable, Sendable {
-    /// It was not heard of yet.
+    /// The service has not answered yet.
     case unasked
-    /// The name has no owner, or there is no bus.
+    /// No process owns the service's name, or there is no bus.
     case absent
-    /// It answers: the properties of each object, by name.
+    /// The service answers; the value contains the properties of each object, by name.
     case present([BusObject: [String: BusValue]])
-    /// A program has its name, but does not answer as the service does.
+    /// A process owns the service's name, but does not answer as the service should.
     case failing
 }
 
-/// What a client may do on the bus's thread, from within its own functions.
+/// Methods that a client may call on the bus's thread, inside its own callbacks.
 public protocol BusCaller {
-    /// Calls a method of the client's service with strings.
+    /// Calls a method of the client's service, with strings as arguments.
     ///
-    /// `reply` gets the answer's values, later on the same thread; `nil` for an error or a bus that went
-    /// away.
+    /// `reply` is called later on the same thread, with the values of the reply, or with `nil` after an error
+    /// or the end of the connection.
     func call(
         _ object: BusObject, _ member: String, _ arguments: [String],
         reply: @escaping ([BusValue]?) -> Void)
 }
 
-/// A follower of one service of the bus.
+/// A client that follows one service of the bus.
 public protocol BusClient: Sendable {
     /// The service's well-known name.
     var service: String { get }
-    /// The objects whose properties are read, and read again when they change.
+    /// The objects whose properties are read at first and after each change.
     var objects: [BusObject] { get }
-    /// Further signals to receive: the member names of an interface.
+    /// The additional signals to receive, as the names of an interface's signals.
     var signals: [BusObject: [String]] { get }
-    /// How long an answer holds without a signal; `nil` if signals report every change.
+    /// How long an answer stays valid without a signal; `nil` if the service reports every change with a
+    /// signal.
     func validity(of state: BusServiceState) -> Duration?
-    /// Reports the state of the service, on the bus's thread, each time that it may have changed.
+    /// Called on the bus's thread after each change of the service's state.
     func changed(_ state: BusServiceState, _ bus: any BusCaller)
-    /// Receives a signal from the owner of the service's name; called on the bus's thread.
+    /// Called on the bus's thread for each of the additional ``signals`` from the service.
     func received(_ member: String, _ arguments: [BusValue], _ bus: any BusCaller)
 }

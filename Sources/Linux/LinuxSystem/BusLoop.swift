@@ -2,18 +2,21 @@ import CLinuxShims
 import Glibc
 import TaskModel
 
-/// The bus thread's state: the connection, who has which name, and which replies are due.
+/// The state of the bus thread: the connection, a mirror of each service, and the calls that wait for a
+/// reply.
 ///
-/// Belongs only to that thread.
+/// Only the bus thread may use it.
 final class BusLoop {
-    /// The bus's own name, path and interface.
+    /// The names of the bus itself, which is also a service, and of the interface for properties.
     static let busName = "org.freedesktop.DBus"
     static let bus = BusObject(path: "/org/freedesktop/DBus", interface: busName)
     static let properties = "org.freedesktop.DBus.Properties"
-    /// A service that signals without a pause is looked at this often, not more.
+    /// The shortest time between two reads of a service's properties, even if it sends signals continuously.
     static let refreshInterval = Duration.milliseconds(50)
-    /// Pauses between attempts to connect, in ms; then only a change of the socket's directory counts, or the
-    /// last.
+    /// Pauses in ms between attempts to connect.
+    ///
+    /// After them, the thread waits for a change of the socket's directory, or repeats the last pause if that
+    /// directory cannot be watched.
     private static let pauses: [CInt] = [0, 50, 100, 200, 400, 800, 60_000]
 
     private let address: String
@@ -32,7 +35,7 @@ final class BusLoop {
         if mirrors.isEmpty { settle() }
     }
 
-    /// Follows the bus until the event; owns and closes it.
+    /// Follows the bus until the event `stop` is signalled, then closes `stop`.
     func run(until stop: CInt) {
         var sockets = BusSocketWatch(address: address)
         while true {
@@ -52,7 +55,7 @@ final class BusLoop {
     }
 
     private func connect(_ sockets: inout BusSocketWatch) {
-        // Watched before the attempt, so that a socket that is made meanwhile is not missed.
+        // The watch comes before the attempt, so that a socket that appears in between is not missed.
         sockets.rewatch()
         let isLastPause = attempts == Self.pauses.count - 1
         if !sockets.mayExist || lx_bus_load() < 0 {
@@ -80,8 +83,9 @@ final class BusLoop {
         for mirror in mirrors { mirror.ownerChanged(to: nil) }
     }
 
-    /// Sleeps until there is something to do; whether the socket's directory changed, `nil` when asked to
-    /// stop.
+    /// Waits until there is something to do.
+    ///
+    /// - Returns: Whether the socket's directory changed; `nil` if the thread must stop.
     private func wait(_ stop: CInt, _ sockets: CInt) -> Bool? {
         var entries = [
             pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
@@ -123,7 +127,7 @@ final class BusLoop {
     }
 
     private func answered(_ number: UInt64, _ message: OpaquePointer, _ code: CInt) {
-        // The bus speaks to us: the next loss is a new one.
+        // The bus answered, so the next loss of the connection begins with short pauses again.
         attempts = 0
         guard let reply = replies.removeValue(forKey: number) else { return }
         reply(code == 0 ? BusReader(message: message).arguments() : nil)
@@ -142,7 +146,7 @@ final class BusLoop {
         for mirror in mirrors where mirror.wants(signal) { mirror.received(signal, arguments) }
     }
 
-    /// Sends a call; its reply comes later, or `nil` does.
+    /// Sends a call; `reply` is called later, with `nil` after an error.
     func call(
         _ service: String, _ object: BusObject, _ member: String, _ arguments: [String],
         _ reply: @escaping ([BusValue]?) -> Void
@@ -158,7 +162,7 @@ final class BusLoop {
         if code < 0 { reply(nil) } else { replies[number] = reply }
     }
 
-    /// Once every client has heard something, callers that wait for it may go on.
+    /// Once every client knows the state of its service, signals the event for waiting callers.
     func told() {
         if mirrors.allSatisfy({ $0.hasSpoken }) { settle() }
     }
@@ -169,7 +173,7 @@ final class BusLoop {
     }
 }
 
-/// The head of a signal.
+/// The header of a signal.
 struct BusSignal {
     let sender: String
     let object: BusObject

@@ -8,7 +8,7 @@ struct BusSocketWatch: ~Copyable {
     private let path: String?
     private var watch: CInt = -1
 
-    /// Where to poll; -1 if there is nothing to watch.
+    /// The descriptor to poll; -1 if there is nothing to watch.
     var descriptor: CInt { events == nil ? -1 : number }
     private let number: CInt
 
@@ -18,14 +18,15 @@ struct BusSocketWatch: ~Copyable {
         events = number < 0 ? nil : OwnedDescriptor(taking: number)
     }
 
-    /// Whether changes are reported; they are not for an address without a file, or on a system without
-    /// inotify.
+    /// Whether changes are reported.
+    ///
+    /// This is false for an address without a file, and on systems without inotify.
     var isAble: Bool { events != nil }
 
-    /// Whether a socket may be there.
+    /// Whether the socket may exist.
     var mayExist: Bool { path.map { SmallFile.exists($0) } ?? true }
 
-    /// Puts the watch where it belongs now.
+    /// Moves the watch to the nearest directory that exists now.
     mutating func rewatch() {
         guard isAble, var place = path else { return }
         let mask = UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
@@ -37,7 +38,7 @@ struct BusSocketWatch: ~Copyable {
         if old >= 0 && old != watch { _ = inotify_rm_watch(number, old) }
     }
 
-    /// Empties the queue; what happened does not matter.
+    /// Empties the event queue; the contents of the events do not matter.
     func drain() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while isAble && read(number, &buffer, buffer.count) > 0 {}

@@ -1,38 +1,38 @@
 import CLinuxShims
 
-/// A descriptor that came in a message; closed with the last reference to it.
+/// A descriptor that arrived in a message; it is closed with the last reference to this object.
 public final class BusDescriptor: Equatable, Sendable {
     private let descriptor: OwnedDescriptor
 
     init(taking number: CInt) { descriptor = OwnedDescriptor(taking: number) }
 
-    /// Two are equal if they are the same one.
+    /// Two descriptors are equal only if they are the same object.
     public static func == (left: BusDescriptor, right: BusDescriptor) -> Bool { left === right }
 }
 
-/// A value of a bus message; a variant is what is in it.
+/// A value in a bus message; a variant becomes the value that it contains.
 public indirect enum BusValue: Equatable, Sendable {
-    /// `b`.
+    /// A Boolean (D-Bus type `b`).
     case flag(Bool)
-    /// Whole numbers of all sizes; those above the range of `Int64` are its end.
+    /// An integer of any size; values outside the range of `Int64` become its largest value.
     case integer(Int64)
-    /// `d`.
+    /// A floating-point number (D-Bus type `d`).
     case number(Double)
-    /// Strings, object paths and signatures.
+    /// A string, object path or signature.
     case text(String)
-    /// Arrays and structures.
+    /// An array or structure.
     case list([BusValue])
-    /// Arrays of pairs whose first is a string.
+    /// An array of pairs whose keys are strings.
     case dictionary([String: BusValue])
-    /// `h`.
+    /// A file descriptor (D-Bus type `h`).
     case descriptor(BusDescriptor)
 }
 
-/// Reads a message's arguments; the connection has checked its form before.
+/// Reads the arguments of a message, whose form sd-bus has already checked.
 struct BusReader {
     let message: OpaquePointer
 
-    /// All of them; `nil` if a value has a type that no supported service sends.
+    /// Reads all arguments; `nil` if a value has a type that no supported service sends.
     func arguments() -> [BusValue]? {
         var values: [BusValue] = []
         while true {
@@ -84,7 +84,7 @@ struct BusReader {
     }
 
     private func read<Value: FixedWidthInteger>(_ type: CChar, _: Value.Type) -> Value? {
-        // The largest value has 8 bytes.
+        // No value is larger than 8 bytes.
         var bytes: UInt64 = 0
         guard lx_bus_read(message, type, &bytes) > 0 else { return nil }
         return withUnsafeBytes(of: bytes) { $0.loadUnaligned(as: Value.self) }

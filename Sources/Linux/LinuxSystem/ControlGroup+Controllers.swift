@@ -1,26 +1,26 @@
-/// Controllers of a group: limits and shares that its children can have.
+/// The controllers of a group, which limit its children and divide resources between them.
 extension ControlGroup {
-    /// The controllers that may be handed to its children.
+    /// The controllers that this group can enable for its children.
     public var controllers: Set<String> { words("cgroup.controllers") }
 
-    /// The controllers that its children have.
+    /// The controllers that are enabled for the children.
     public var delegatedControllers: Set<String> { words("cgroup.subtree_control") }
 
-    /// Enables controllers for the child groups, if this group has them.
+    /// Enables controllers for the children, if this group has them.
     ///
     /// - Returns: The wanted controllers that are enabled now. The kernel refuses the memory and cpu
     ///   controllers while a process is in this group itself.
     public func delegate(_ wanted: Set<String>) -> Set<String> {
         for controller in wanted.intersection(controllers).subtracting(delegatedControllers).sorted() {
-            // One by one: a refusal of one of them does not affect the others.
+            // One at a time, so that the kernel can refuse one without affecting the others.
             try? SmallFile.write("+\(controller)", to: path + "/cgroup.subtree_control")
         }
         return wanted.intersection(delegatedControllers)
     }
 
-    /// Moves a process into it.
+    /// Moves a process into this group.
     ///
-    /// - Throws: The write to `cgroup.procs`.
+    /// - Throws: The write to `cgroup.procs` that failed.
     public func take(_ process: Int32) throws(SystemCallError) {
         try SmallFile.write("\(process)", to: path + "/cgroup.procs")
     }
@@ -30,7 +30,7 @@ extension ControlGroup {
         return Set(text.split(whereSeparator: { $0 == " " || $0 == "\n" }).map(String.init))
     }
 
-    /// What the memory controller counted in it; `nil` where that is not delegated.
+    /// The counters of the memory controller; `nil` if this group does not have the controller.
     public var memoryEvents: MemoryEvents? {
         guard let text = try? SmallFile.read(path + "/memory.events") else { return nil }
         var events = MemoryEvents()
@@ -46,15 +46,15 @@ extension ControlGroup {
     }
 }
 
-/// What the memory controller counted in a group since the group was made.
+/// The counters of a group's memory controller since the group was created.
 public struct MemoryEvents: Equatable, Sendable {
-    /// How often its use was about to pass `memory.max`.
+    /// How often the group's memory use reached `memory.max`.
     public var limitHits: Int64 = 0
-    /// Its processes that the kernel killed for want of memory.
+    /// How many of its processes the kernel killed because memory was short.
     public var kills: Int64 = 0
-    /// The most that it ever used; `nil` before Linux 5.19.
+    /// The largest memory use so far, in bytes; `nil` before Linux 5.19.
     public var peakBytes: Int64?
 
-    /// Nothing happened yet.
+    /// Creates counters that are 0.
     public init() {}
 }

@@ -1,20 +1,21 @@
 import Glibc
 
-/// A directory of the cgroup v2 file system that we may write.
+/// A directory of the cgroup v2 file system in which this process may write.
 ///
-/// `cgroup.kill` and `cpu.stat` work without any controller, so hybrid machines serve as well as pure ones.
+/// `cgroup.kill` and `cpu.stat` need no controllers, so machines with both cgroup versions (hybrid) work,
+/// too.
 public struct ControlGroup: Sendable, Equatable {
-    /// Its absolute path.
+    /// The absolute path of the directory.
     public let path: String
 
-    /// Wraps a directory that exists.
+    /// Wraps an existing directory.
     public init(path: String) {
         self.path = path
     }
 
-    /// Where this process may make groups: its own group in the v2 hierarchy.
+    /// The group of this process in the v2 hierarchy, in which it creates its groups.
     ///
-    /// - Returns: The group's directory; or why there is none.
+    /// - Returns: The group, or the reason why there is none.
     public static func own() -> Result<ControlGroup, ControlGroupFinding> {
         let roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"]
         guard let root = roots.first(where: { SmallFile.exists($0 + "/cgroup.procs") }) else {
@@ -33,9 +34,9 @@ public struct ControlGroup: Sendable, Equatable {
         return .success(ControlGroup(path: relative == "/" ? root : root + relative))
     }
 
-    /// Makes or takes over a group inside this one.
+    /// Creates a group inside this one, or returns the existing one.
     ///
-    /// - Throws: `mkdir`, where we may not.
+    /// - Throws: The `mkdir` that failed, for example because it is not permitted.
     public func child(_ name: String) throws(SystemCallError) -> ControlGroup {
         let child = ControlGroup(path: path + "/" + name)
         do {
@@ -51,29 +52,29 @@ public struct ControlGroup: Sendable, Equatable {
         SmallFile.directories(in: path).map { ControlGroup(path: path + "/" + $0) }
     }
 
-    /// Kills everything in it and below.
+    /// Kills all processes in this group and in the groups below it.
     ///
-    /// - Throws: The write to `cgroup.kill`; kernels before 5.14 do not have it.
+    /// - Throws: The write to `cgroup.kill` that failed; kernels before 5.14 do not have this file.
     public func kill() throws(SystemCallError) {
         try SmallFile.write("1", to: path + "/cgroup.kill")
     }
 
-    /// Removes it; it must be empty and without groups inside.
+    /// Removes the group, which must be empty and have no groups inside.
     ///
-    /// - Throws: `rmdir`.
+    /// - Throws: The `rmdir` that failed.
     public func remove() throws(SystemCallError) {
         try retryingOnInterrupt("rmdir", path) { rmdir(path) }
     }
 
-    /// Whether a process is in it or below; a group that is gone has none.
+    /// Whether there is a process in this group or below it; false if the group does not exist any more.
     public var isPopulated: Bool {
         guard let events = try? SmallFile.read(path + "/cgroup.events") else { return false }
         return events.contains("populated 1")
     }
 
-    /// Waits until it is empty; blocks its thread.
+    /// Waits until the group is empty; blocks the thread.
     ///
-    /// - Returns: Whether it is.
+    /// - Returns: Whether the group is empty.
     public func waitUntilEmpty(timeoutMilliseconds: Int32) -> Bool {
         let descriptor = open(path + "/cgroup.events", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
@@ -81,7 +82,7 @@ public struct ControlGroup: Sendable, Equatable {
         var left = timeoutMilliseconds
         while isPopulated {
             if left <= 0 { return false }
-            // The kernel reports changes; the short rounds limit the cost of a missed report.
+            // The kernel reports changes. Short waits limit the delay if a report is missed.
             var polled = pollfd(fd: owned.rawValue, events: Int16(POLLPRI), revents: 0)
             let round = min(left, 20)
             _ = poll(&polled, 1, round)
@@ -90,40 +91,39 @@ public struct ControlGroup: Sendable, Equatable {
         return true
     }
 
-    /// Its share of the CPU among its siblings, 1 through 10,000; `nil` where the cpu controller is not
-    /// delegated.
+    /// The group's share of the CPU among its siblings, 1 through 10,000; `nil` without the cpu controller.
     public var cpuWeight: Int? {
         (try? SmallFile.read(path + "/cpu.weight"))?.split(separator: "\n").first.flatMap { Int($0) }
     }
 
-    /// Sets ``cpuWeight``.
+    /// Sets ``cpuWeight``; values outside its range are limited to it.
     ///
-    /// - Throws: The write.
+    /// - Throws: The write that failed.
     public func setCPUWeight(_ weight: Int) throws(SystemCallError) {
         try SmallFile.write("\(min(max(weight, 1), 10_000))", to: path + "/cpu.weight")
     }
 
-    /// The processes in it, not below; numbers for reading /proc only.
+    /// The numbers of the processes in this group, without the groups below it; use them only to read /proc.
     public var processes: [Int32] {
         guard let text = try? SmallFile.read(path + "/cgroup.procs") else { return [] }
         return text.split(separator: "\n").compactMap { Int32($0) }
     }
 }
 
-/// Why there is no group to use.
+/// The reason why there is no usable group.
 public struct ControlGroupFinding: Error, Equatable, Sendable {
-    /// The sentence.
+    /// The reason, as a sentence.
     public let text: String
     public init(_ text: String) { self.text = text }
 }
 
-/// The CPU time of a group, dead members included, read through a descriptor that is kept open.
+/// The CPU time of a group's present and former processes, read through a descriptor that stays open.
 public final class ControlGroupClock: Sendable {
     private let descriptor: CInt
 
-    /// Opens `cpu.stat` of a group.
+    /// Opens the file `cpu.stat` of a group.
     ///
-    /// - Throws: The `open`.
+    /// - Throws: The `open` that failed.
     public init(of group: ControlGroup) throws(SystemCallError) {
         let path = group.path + "/cpu.stat"
         descriptor = try retryingOnInterrupt("open", path) { open(path, O_RDONLY | O_CLOEXEC) }
@@ -133,7 +133,7 @@ public final class ControlGroupClock: Sendable {
         _ = close(descriptor)
     }
 
-    /// CPU time that was ever used in the group; `nil` if the group is gone.
+    /// The CPU time that all processes of the group have used so far; `nil` if the group is gone.
     public func usage() -> Duration? {
         var buffer = [UInt8](repeating: 0, count: 512)
         let count = pread(descriptor, &buffer, buffer.count, 0)

@@ -1,27 +1,28 @@
 import Glibc
 import Synchronization
 
-/// The file of a control socket: its directory checked, its place taken in one step.
+/// The file of a control socket, in a checked directory, which is published in one step.
 ///
-/// A server binds ``temporaryPath`` and then calls ``publish()``: the socket gets its mode before anybody can
-/// find it, and a stale file of a host that died is replaced without a moment in which there is none.
+/// A server binds ``temporaryPath`` and then calls ``publish()``. So the socket has its mode before a client
+/// can find it, and it replaces the file of a host that died without a moment in which no file exists.
 public struct ControlSocketFile: Sendable {
-    /// Where clients look.
+    /// The path at which clients look for the socket.
     public let path: String
-    /// Where the server binds.
+    /// The path to which the server binds.
     public var temporaryPath: String { path + ".new" }
 
-    /// Which file was published, by device and inode: another host may have put its own in its place since.
+    /// The device and inode of the published file, because another host may have replaced it.
     private let published = Published()
 
     private final class Published: Sendable {
         let file = Mutex<(device: UInt, inode: UInt)?>(nil)
     }
 
-    /// `sun_path` has 108 bytes with its terminator (unix(7)), and the temporary name must fit too.
+    /// The largest number of bytes in the path: `sun_path` has 108 bytes with its terminator (unix(7)), and
+    /// the temporary name must also fit.
     public static let maximumLength = 107 - ".new".utf8.count
 
-    /// Names a socket; nothing is touched.
+    /// Prepares a socket file; this does not access the file system.
     ///
     /// - Throws: ``SocketFileError`` if the path is relative or too long.
     public init(path: String) throws(SocketFileError) {
@@ -64,9 +65,9 @@ public struct ControlSocketFile: Sendable {
         }
     }
 
-    /// Whether a host answers on the socket now.
+    /// Whether a host accepts connections on the socket.
     ///
-    /// - Throws: ``SocketFileError`` if a file that is not a socket has this path.
+    /// - Throws: ``SocketFileError`` if the path is a file that is not a socket.
     public func isServed() throws(SocketFileError) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
@@ -89,7 +90,7 @@ public struct ControlSocketFile: Sendable {
         return connected == 0
     }
 
-    /// Gives the bound socket mode 0600 and its name.
+    /// Sets the mode of the bound socket to 0600, and renames it to ``path``.
     ///
     /// - Throws: ``SystemCallError``.
     public func publish() throws(SystemCallError) {
@@ -99,9 +100,9 @@ public struct ControlSocketFile: Sendable {
         published.file.withLock { $0 = file }
     }
 
-    /// Takes the names away at the end, unless another host has put a socket of its own there.
+    /// Removes the socket file, unless another host has replaced it.
     ///
-    /// A failure only leaves a stale file, which the next host replaces.
+    /// If this fails, an unused file remains, which the next host replaces.
     public func remove() {
         guard let own = published.file.withLock({ $0 }) else {
             _ = unlink(temporaryPath)
@@ -139,11 +140,11 @@ public struct ControlSocketFile: Sendable {
     }
 }
 
-/// Why a control socket can't be where it was asked to be.
+/// Why a control socket cannot be created at a path.
 public struct SocketFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The socket or its directory.
+    /// The path of the socket or of its directory.
     public let path: String
-    /// What was found.
+    /// What is wrong, in words.
     public let finding: String
     /// What to do.
     public let remedy: String
@@ -154,6 +155,8 @@ public struct SocketFileError: Error, Equatable, Sendable, CustomStringConvertib
         self.remedy = remedy
     }
 
-    /// `/tmp/control.sock: the file exists and is not a socket. Remove it`.
+    /// A sentence, such as `/tmp/control.sock: the file exists and is not a socket.
+    ///
+    /// Remove it`.
     public var description: String { "\(path): \(finding). \(remedy)" }
 }

@@ -1,17 +1,19 @@
 import CLinuxShims
 import Glibc
 
-/// Asks the kernel for its routes.
+/// Queries the kernel's routes.
 public enum DefaultRoute {
-    /// Whether an IPv4 or IPv6 default route leads out of a working link, in the caller's network namespace.
+    /// Whether there is an IPv4 or IPv6 default route over a working link, in the caller's network namespace.
     ///
-    /// Only the main tables count; a route over a dead link or one that refuses (`unreachable`) does not.
+    /// Only routes in the main tables count. A route over a dead link, or one that rejects packets
+    /// (`unreachable`), does not count.
     ///
-    /// - Throws: The system call that failed, or the kernel's refusal.
+    /// - Throws: The system call that failed, or the error that the kernel reported.
     public static func exists() throws(SystemCallError) -> Bool {
         let socket = OwnedDescriptor(
             taking: try retryingOnInterrupt("socket", "rtnetlink") { lx_netlink_socket(0, 0) })
-        // A dump that was overtaken by a change is incomplete; changes come slower than three dumps.
+        // A change during a dump makes it incomplete, so it is repeated; three attempts are enough, because
+        // changes are rare.
         for _ in 0..<3 {
             var dump = RouteDump()
             let request = RouteDump.request
@@ -34,7 +36,7 @@ public enum DefaultRoute {
     }
 }
 
-/// Reads the kernel's answer to a request for all routes, piece by piece (`linux/netlink.h`,
+/// Decodes the kernel's response to a request for all routes, one datagram at a time (`linux/netlink.h`,
 /// `linux/rtnetlink.h`).
 struct RouteDump {
     private(set) var isComplete = false
@@ -42,7 +44,8 @@ struct RouteDump {
     private(set) var errorCode: CInt?
     private(set) var hasDefaultRoute = false
 
-    /// RTM_GETROUTE with NLM_F_REQUEST and NLM_F_DUMP, for all families: nlmsghdr and an empty rtmsg.
+    /// The request: RTM_GETROUTE with NLM_F_REQUEST and NLM_F_DUMP for all families, as nlmsghdr and an empty
+    /// rtmsg.
     static let request: [UInt8] = {
         var bytes = [UInt8](repeating: 0, count: 28)
         withUnsafeBytes(of: UInt32(28)) { bytes.replaceSubrange(0..<4, with: $0) }
@@ -51,9 +54,9 @@ struct RouteDump {
         return bytes
     }()
 
-    /// Takes in one datagram of the answer.
+    /// Decodes one datagram of the response.
     ///
-    /// A length that can't be right ends it as an error.
+    /// An invalid length ends decoding with an error.
     mutating func read(_ datagram: ArraySlice<UInt8>) {
         var rest = datagram
         if rest.isEmpty { return fail(EBADMSG) }
@@ -103,7 +106,8 @@ struct RouteDump {
             }
             rest = rest.dropFirst((length + 3) & ~3)
         }
-        // RT_TABLE_DEFAULT and RT_TABLE_MAIN; a VPN's own table always has the main one's route below it.
+        // RT_TABLE_DEFAULT and RT_TABLE_MAIN. A VPN's own table can be ignored, because the main table then
+        // has a default route, too.
         guard table == 253 || table == 254 else { return false }
         return workingHops ?? (hasLink && flags & deadOrLinkDown == 0)
     }
@@ -125,7 +129,7 @@ struct RouteDump {
 }
 
 extension ArraySlice<UInt8> {
-    /// A number in the machine's byte order, as netlink has them; `nil` past the end.
+    /// Reads a number in the machine's byte order, which netlink uses; `nil` beyond the end.
     func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number? {
         let bytes = dropFirst(offset).prefix(MemoryLayout<Number>.size)
         guard bytes.count == MemoryLayout<Number>.size else { return nil }

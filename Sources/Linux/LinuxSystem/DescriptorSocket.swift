@@ -1,11 +1,11 @@
 import CLinuxShims
 import Glibc
 
-/// One end of a stream socket pair over which descriptors come along.
+/// One end of a stream socket pair that can also receive file descriptors.
 public final class DescriptorSocket: Sendable {
     let descriptor: CInt
 
-    /// Takes over an end.
+    /// Takes ownership of an end.
     public init(taking end: consuming OwnedDescriptor) {
         descriptor = end.release()
     }
@@ -16,7 +16,7 @@ public final class DescriptorSocket: Sendable {
 
     /// Makes a connected pair.
     ///
-    /// - Throws: `socketpair`, where descriptors are exhausted.
+    /// - Throws: The `socketpair` that failed, for example because too many descriptors are open.
     public static func pair() throws(SystemCallError) -> (ours: DescriptorSocket, theirs: DescriptorSocket) {
         var ends: [CInt] = [-1, -1]
         try retryingOnInterrupt("socketpair", "AF_UNIX") { lx_socketpair(&ends) }
@@ -26,11 +26,12 @@ public final class DescriptorSocket: Sendable {
         )
     }
 
-    /// Waits for bytes and the descriptors that came with them; blocks its thread.
+    /// Waits for bytes and for descriptors that come with them; blocks the thread.
     ///
-    /// - Parameter buffer: Filled from its start.
-    /// - Returns: How many bytes came, 0 at the end, and the descriptors, which the caller closes.
-    /// - Throws: `recvmsg`; more than 15 descriptors at once are refused with `EMFILE`.
+    /// - Parameter buffer: The buffer for the bytes.
+    /// - Returns: The number of bytes, 0 at the end of the stream, and the descriptors, which the caller must
+    ///   close.
+    /// - Throws: The `recvmsg` that failed; more than 15 descriptors at once are refused with `EMFILE`.
     public func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemCallError) -> (Int, [CInt]) {
         var descriptors = [CInt](repeating: -1, count: 15)
         var count: CInt = 0
@@ -40,10 +41,10 @@ public final class DescriptorSocket: Sendable {
         return (received, Array(descriptors.prefix(Int(count))))
     }
 
-    /// Sends what fits without waiting.
+    /// Sends as many bytes as possible without waiting.
     ///
-    /// - Returns: How many bytes went; 0 if the peer does not read.
-    /// - Throws: `send`, where the peer is gone.
+    /// - Returns: The number of bytes that were sent; 0 if the peer's buffer is full.
+    /// - Throws: The `send` that failed, for example because the peer is gone.
     public func send(_ bytes: ArraySlice<UInt8>) throws(SystemCallError) -> Int {
         do {
             return try retryingOnInterrupt("send", "socket") {
@@ -54,7 +55,7 @@ public final class DescriptorSocket: Sendable {
         }
     }
 
-    /// Says that nothing more will be sent; the peer sees the end, and can still answer.
+    /// Ends the sending direction: the peer reads the end of the stream, and can still send.
     public func endSending() {
         _ = shutdown(descriptor, CInt(SHUT_WR))
     }

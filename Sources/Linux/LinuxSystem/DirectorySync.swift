@@ -1,6 +1,6 @@
 import Glibc
 
-/// Makes the names in a directory durable: a file that was made or renamed there is found after a power cut.
+/// Makes the names in a directory durable: files that were created or renamed there survive a power failure.
 ///
 /// - Parameter path: The directory.
 /// - Throws: ``SystemCallError`` of `open` or `fsync`.

@@ -3,11 +3,11 @@ import Glibc
 
 /// Directories that the host owns.
 public enum DirectoryTree {
-    /// Makes a directory and those above it; an existing one is left as it is.
+    /// Creates a directory and its missing parents; an existing directory stays unchanged.
     ///
     /// - Parameters:
     ///   - path: An absolute or relative path.
-    ///   - mode: The permissions of directories that are made, less the umask.
+    ///   - mode: The permissions of new directories, reduced by the umask.
     /// - Throws: The `mkdir` that failed.
     public static func make(_ path: String, mode: UInt32 = 0o700) throws(SystemCallError) {
         if isDirectory(path) { return }
@@ -21,22 +21,22 @@ public enum DirectoryTree {
         }
     }
 
-    /// Whether nothing is at a path; what may not be looked at counts as there.
+    /// Whether nothing exists at a path; if access is denied, the answer is false.
     public static func isMissing(_ path: String) -> Bool {
         var facts = stat()
         guard stat(path, &facts) != 0 else { return false }
         return errno == ENOENT || errno == ENOTDIR
     }
 
-    /// Whether there is a directory at the path, links followed.
+    /// Whether the path is a directory, or a link to one.
     public static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR)
     }
 
-    /// Removes a directory with everything in it, following no link; what is not there is no error.
+    /// Removes a directory with its contents, without following links; if it does not exist, nothing happens.
     ///
-    /// - Throws: The call that failed; what could be removed is gone.
+    /// - Throws: The call that failed; part of the contents may already have been removed.
     public static func remove(_ path: String) throws(SystemCallError) {
         let code = lx_remove_tree(path)
         let failure = errno
@@ -45,7 +45,7 @@ public enum DirectoryTree {
         }
     }
 
-    /// The absolute path without links; the path itself must exist.
+    /// Resolves all links in a path, which must exist, and makes it absolute.
     ///
     /// - Throws: The `realpath` that failed.
     public static func realPath(of path: String) throws(SystemCallError) -> String {

@@ -1,11 +1,11 @@
-/// The contents of a shared library that matter here: the libraries it needs and the functions it exports.
+/// The libraries that a shared library needs and the functions that it exports.
 ///
-/// Read from the section headers of a 64-bit little-endian ELF file (the System V ABI, chapters 4 and 5),
-/// every offset checked: the bytes may come from anywhere.
+/// They are read from the section headers of a 64-bit little-endian ELF file (System V ABI, chapters 4 and
+/// 5). All offsets are checked, because the file may come from any source.
 public struct ELFFile: Equatable, Sendable {
-    /// Why bytes are no such library.
+    /// Why a file is not such a library.
     public struct FormatError: Error, Equatable, Sendable {
-        /// What was found.
+        /// What is wrong with the file.
         public let finding: String
 
         public init(finding: String) {
@@ -13,9 +13,9 @@ public struct ELFFile: Equatable, Sendable {
         }
     }
 
-    /// The file names of its `DT_NEEDED` entries, in order.
+    /// The file names in the `DT_NEEDED` entries, in order.
     public let needed: [String]
-    /// The names of the functions that it defines and exports.
+    /// The names of the functions that the library defines and exports.
     public let functions: Set<String>
 
     private struct Section {
@@ -25,11 +25,11 @@ public struct ELFFile: Equatable, Sendable {
         var link: UInt64
     }
 
-    /// Which functions to look for: a Swift library exports tens of thousands.
+    /// Which functions to look for; a Swift library exports tens of thousands.
     public enum FunctionSearch: Sendable {
-        /// Every one.
+        /// All functions.
         case all
-        /// Only these.
+        /// Only the functions with these names.
         case only([String])
     }
 
@@ -37,8 +37,8 @@ public struct ELFFile: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The whole file.
-    ///   - search: Which functions ``functions`` has of those that there are.
-    /// - Throws: ``FormatError`` for another format, or a file that is cut short.
+    ///   - search: Which of the exported functions ``functions`` should contain.
+    /// - Throws: ``FormatError`` for another format or a truncated file.
     public init(_ bytes: [UInt8], functions search: FunctionSearch = .all) throws(FormatError) {
         let view = View(bytes: bytes)
         guard bytes.count >= 64, bytes.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else {
@@ -54,7 +54,7 @@ public struct ELFFile: Equatable, Sendable {
         for section in sections {
             guard section.type == 6 || section.type == 11, section.link < sections.count else { continue }
             let strings = sections[Int(section.link)]
-            // SHT_DYNAMIC has entries of 16 bytes, SHT_DYNSYM of 24.
+            // SHT_DYNAMIC (6) has entries of 16 bytes, SHT_DYNSYM (11) has entries of 24.
             let entrySize: UInt64 = section.type == 6 ? 16 : 24
             for index in 0..<section.size / entrySize {
                 let entry = section.offset + index * entrySize
@@ -64,7 +64,8 @@ public struct ELFFile: Equatable, Sendable {
                     if tag == 1 { needed.append(try view.text(try view.number(entry + 8, 8), in: strings)) }
                 } else {
                     let kind = try view.number(entry + 4, 1) & 0xF
-                    // STT_FUNC and STT_GNU_IFUNC; section 0 means that it is only used here.
+                    // STT_FUNC and STT_GNU_IFUNC; section 0 means that the function is used here but defined
+                    // elsewhere.
                     guard kind == 2 || kind == 10, try view.number(entry + 6, 2) != 0 else { continue }
                     let place = try view.number(entry, 4)
                     switch search {
@@ -98,7 +99,7 @@ public struct ELFFile: Equatable, Sendable {
             return value
         }
 
-        /// Every loaded segment must be there: a file in the middle of being copied is not.
+        /// Checks that the file contains all loaded segments, which is not so while it is being copied.
         func checkSegments() throws(FormatError) {
             let (offset, size, count) = (try number(32, 8), try number(54, 2), try number(56, 2))
             guard offset < 1 << 40 else { throw Self.cut }
@@ -124,7 +125,7 @@ public struct ELFFile: Equatable, Sendable {
                         type: try number(header + 4, 4), offset: try number(header + 24, 8),
                         size: try number(header + 32, 8), link: try number(header + 40, 4)))
                 let last = sections[sections.count - 1]
-                // SHT_NOBITS takes no room in the file.
+                // SHT_NOBITS occupies no space in the file.
                 guard
                     last.type == 8
                         || (last.offset <= UInt64(bytes.count)
@@ -138,7 +139,7 @@ public struct ELFFile: Equatable, Sendable {
             String(decoding: try bytes(at: offset, in: strings).prefix { $0 != 0 }, as: UTF8.self)
         }
 
-        /// Whether the text is this one; nothing is made of those that are not.
+        /// Whether the string at an offset equals a text, without creating a String for it.
         func has(_ text: String, at offset: UInt64, in strings: Section) throws(FormatError) -> Bool {
             let found = try bytes(at: offset, in: strings)
             let count = text.utf8.count

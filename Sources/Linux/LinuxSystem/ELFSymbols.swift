@@ -1,7 +1,7 @@
-/// The functions of an ELF file by place, for showing stacks.
+/// The functions of an ELF file with their addresses, for the display of stacks.
 ///
-/// They come from `.symtab`, which also has static functions, or else from `.dynsym`. A file that is not a
-/// 64-bit little-endian ELF, or is damaged, has none.
+/// They come from `.symtab`, which also contains static functions, or else from `.dynsym`. The list is empty
+/// if the file is not a 64-bit little-endian ELF file or is damaged.
 public struct ELFSymbols: Sendable {
     private struct Function {
         let start: UInt64
@@ -9,11 +9,11 @@ public struct ELFSymbols: Sendable {
         let name: String
     }
 
-    /// Sorted by start.
+    /// The functions, sorted by start address.
     private let functions: [Function]
     private let segments: [(offset: UInt64, size: UInt64, address: UInt64)]
 
-    /// Reads the symbols of a file; files over 256 MiB are left alone.
+    /// Reads the symbols of a file; a file larger than 256 MiB counts as having none.
     public init(path: String) {
         let limit = 256 << 20
         guard let bytes = try? FileContents.read(path, limit: limit), bytes.count <= limit else {
@@ -23,7 +23,7 @@ public struct ELFSymbols: Sendable {
         self.init(bytes)
     }
 
-    /// Reads the symbols of a file's bytes.
+    /// Reads the symbols from the contents of a file.
     public init(_ bytes: [UInt8]) {
         let file = Bytes(bytes: bytes)
         guard bytes.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]) else {
@@ -46,7 +46,7 @@ public struct ELFSymbols: Sendable {
             functions.reserveCapacity(Int(count) / 2)
             for index in 0..<count {
                 let entry = start &+ index * 24
-                // STT_FUNC that is defined here.
+                // STT_FUNC, defined in this file.
                 guard file.number(entry &+ 4, 1) & 0xF == 2, file.number(entry &+ 6, 2) != 0 else { continue }
                 functions.append(
                     Function(
@@ -57,7 +57,7 @@ public struct ELFSymbols: Sendable {
         self.functions = functions.sorted { $0.start < $1.start }
     }
 
-    /// The function that a place in the file belongs to, and how far inside it lies.
+    /// The function at an offset in the file, and the distance from its start; `nil` if there is none.
     public func function(atOffset offset: UInt64) -> (name: String, distance: UInt64)? {
         guard
             let segment = segments.first(where: { $0.offset <= offset && offset - $0.offset < $0.size })
@@ -72,12 +72,12 @@ public struct ELFSymbols: Sendable {
         guard low > 0 else { return nil }
         let function = functions[low - 1]
         let distance = address - function.start
-        // Hand-written code has no size: then it reaches to the next function.
+        // Functions in assembly may have no size; they extend to the next function.
         guard function.size == 0 || distance < function.size, !function.name.isEmpty else { return nil }
         return (function.name, distance)
     }
 
-    /// Reads that never leave the bytes: what lies outside is 0.
+    /// Reads within the bounds of the bytes; anything outside reads as 0.
     private struct Bytes {
         let bytes: [UInt8]
 
@@ -95,7 +95,7 @@ public struct ELFSymbols: Sendable {
             return String(decoding: bytes[Int(offset)...].prefix(4096).prefix { $0 != 0 }, as: UTF8.self)
         }
 
-        /// Where the entries of a table of the header begin.
+        /// The offsets of the entries of a table whose position the ELF header contains.
         func table(offset: UInt64, entrySize: UInt64, count: UInt64) -> [UInt64] {
             let (start, size) = (number(offset, 8), number(entrySize, 2))
             return (0..<number(count, 2)).map { start &+ $0 * size }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The attributes that distinguish one version of a file from another without reading it.
+/// Attributes that distinguish versions of a file without reading it.
 public struct FileIdentity: Equatable, Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
-    /// Bytes.
+    /// The size in bytes.
     public let size: Int64
     let modified: [Int64]
     let changed: [Int64]
@@ -13,7 +13,7 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
     /// Whether it is a regular file.
     public let isRegular: Bool
 
-    /// Reads a file's status, links followed.
+    /// Reads the attributes of a file; links are followed.
     ///
     /// - Throws: The `stat` that failed.
     public init(of path: String) throws(SystemCallError) {
@@ -22,7 +22,7 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
         self.init(status)
     }
 
-    /// Reads the status of what a directory contains by this path: of a link itself, not of its target.
+    /// Reads the attributes of a directory entry; for a link, those of the link itself.
     ///
     /// - Throws: The `lstat` that failed.
     public init(ofEntry path: String) throws(SystemCallError) {
@@ -41,15 +41,16 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
         isRegular = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
     }
 
-    /// Whether both are the same file with the same contents; links to it, owner and mode may differ.
+    /// Whether both are the same file with unchanged contents; the number of links, the owner and the mode
+    /// may differ.
     public func hasSameContents(as other: Self) -> Bool {
         device == other.device && inode == other.inode && size == other.size && modified == other.modified
     }
 
-    /// Whether the file was left alone for long enough that a change from now on shows in its times.
+    /// Whether any change from now on will change the file's times.
     ///
-    /// The kernel's time stamps move in steps of up to 10 ms: right after a change a second one could look
-    /// the same.
+    /// The kernel's time stamps advance in steps of up to 10 ms, so a second change soon after a first one
+    /// may not be visible.
     public var isSettled: Bool {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -58,7 +59,7 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
     }
 }
 
-/// Whole files, read and written.
+/// Functions that read and write whole files.
 public enum FileContents {
     /// Whether the process runs as root.
     public static var isRoot: Bool { geteuid() == 0 }
@@ -66,12 +67,13 @@ public enum FileContents {
     /// Reads a regular file.
     ///
     /// - Parameters:
-    ///   - path: The file; links are followed.
-    ///   - limit: The most bytes to read, and one more if the file is longer, so that callers can detect it.
+    ///   - path: The path of the file; links are followed.
+    ///   - limit: The largest number of bytes; if the file is longer, one more byte is read, so that callers
+    ///     can detect it.
     /// - Returns: The bytes.
-    /// - Throws: The call that failed; `EISDIR` or `EINVAL` if it is not a regular file.
+    /// - Throws: The call that failed; `EISDIR` or `EINVAL` if the path is not a regular file.
     public static func read(_ path: String, limit: Int = .max) throws(SystemCallError) -> [UInt8] {
-        // Not blocking: opening a FIFO for reading would wait for a writer.
+        // O_NONBLOCK, because opening a FIFO would wait for a writer.
         let number = try retryingOnInterrupt("open", path) {
             open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         }
@@ -94,17 +96,17 @@ public enum FileContents {
         return bytes
     }
 
-    /// Gives a file a second name.
+    /// Creates a hard link to a file.
     ///
-    /// - Throws: The `link` that failed; `EXDEV` across file systems, `EPERM` where the kernel protects files
-    ///   of others.
+    /// - Throws: The `link` that failed: `EXDEV` for a link to another file system, `EPERM` if the kernel
+    ///   protects files of other users.
     public static func link(_ path: String, to other: String) throws(SystemCallError) {
         try retryingOnInterrupt("link", "\(path), \(other)") { Glibc.link(path, other) }
     }
 
-    /// Writes a new file and syncs it.
+    /// Creates a file, writes it and syncs it.
     ///
-    /// - Throws: The call that failed; `EEXIST` if there is something already.
+    /// - Throws: The call that failed; `EEXIST` if the path already exists.
     public static func create(_ path: String, _ bytes: [UInt8], mode: UInt32) throws(SystemCallError) {
         let number = try retryingOnInterrupt("open", path) {
             open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
@@ -118,14 +120,14 @@ public enum FileContents {
                 }
             }
         }
-        // The umask may have taken bits away.
+        // The umask may have removed permission bits.
         try retryingOnInterrupt("fchmod", path) { fchmod(file.rawValue, mode_t(mode)) }
         try retryingOnInterrupt("fsync", path) { fsync(file.rawValue) }
     }
 }
 
 extension DirectoryTree {
-    /// The names in a directory, sorted by bytes, without `.` and `..`.
+    /// Lists the names in a directory, sorted by bytes, without `.` and `..`.
     ///
     /// - Throws: The `opendir` that failed.
     public static func names(in path: String) throws(SystemCallError) -> [String] {
@@ -143,7 +145,7 @@ extension DirectoryTree {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Makes a directory with a name of its own beside others: `PREFIX` and six characters.
+    /// Creates a directory with a unique name: `prefix` followed by six characters.
     ///
     /// - Throws: The `mkdtemp` that failed.
     public static func makeUnique(prefix: String) throws(SystemCallError) -> String {
@@ -161,10 +163,10 @@ extension DirectoryTree {
         try retryingOnInterrupt("chmod", path) { chmod(path, mode_t(mode)) }
     }
 
-    /// Gives a file or directory another name, replacing a file of that name.
+    /// Renames a file or directory; an existing file with the new name is replaced.
     ///
-    /// - Returns: False if there is a directory of that name already.
-    /// - Throws: The `rename` that failed otherwise.
+    /// - Returns: False if the new name is a directory that is not empty.
+    /// - Throws: The `rename` that failed for another reason.
     public static func rename(_ path: String, to other: String) throws(SystemCallError) -> Bool {
         do {
             try retryingOnInterrupt("rename", "\(path), \(other)") { Glibc.rename(path, other) }

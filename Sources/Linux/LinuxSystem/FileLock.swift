@@ -1,18 +1,19 @@
 import Glibc
 
-/// A lock on a file that the kernel gives back when its process ends, however it ends.
+/// A lock on a file that the kernel releases when its process ends for any reason.
 ///
-/// The file's text names the owner, for people. The lock belongs to an open file (flock), is closed on exec,
-/// and thread-safe to hold. A file that a dead owner left behind does not block a new one.
+/// The file contains a text about the owner, for people. The lock belongs to an open file description
+/// (flock), which is closed on exec. Any thread may hold the value. A file that an ended process left behind
+/// does not prevent a new lock.
 public struct FileLock: ~Copyable, Sendable {
     /// Why the lock was not taken.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
-        /// Another open file holds it; the owner's text, empty if it has not written one yet.
+        /// Another open file holds the lock; `owner` is its owner's text, empty if none was written yet.
         case held(path: String, owner: String)
-        /// The file can't be opened or locked.
+        /// The file cannot be opened or locked.
         case system(SystemCallError)
 
-        /// A sentence.
+        /// The failure as a sentence.
         public var description: String {
             switch self {
             case .held(let path, let owner): "\(path) is held by \(owner.isEmpty ? "another process" : owner)"
@@ -21,17 +22,17 @@ public struct FileLock: ~Copyable, Sendable {
         }
     }
 
-    /// The longest owner text that is read back, in bytes.
+    /// The largest number of bytes of an owner text that is read.
     private static let maximumOwnerLength = 1024
 
     private let descriptor: OwnedDescriptor
 
-    /// Takes the lock immediately or not at all.
+    /// Takes the lock, or fails immediately.
     ///
     /// - Parameters:
-    ///   - path: The file; made with mode 0600 if missing. A symbolic link is refused.
-    ///   - owner: Written into the file once the lock is ours; see ``ownerText(details:)``.
-    /// - Throws: ``Failure``; nothing is held then.
+    ///   - path: The file, which is created with mode 0600 if it does not exist. Symbolic links are refused.
+    ///   - owner: The text to write into the file after the lock was taken; see ``ownerText(details:)``.
+    /// - Throws: ``Failure``; then the lock is not held.
     public init(path: String, owner: String) throws(Failure) {
         let file = OwnedDescriptor(taking: try Self.open(path))
         try Self.lock(file.rawValue, path: path)
@@ -64,12 +65,12 @@ public struct FileLock: ~Copyable, Sendable {
             let text = Array((owner + "\n").utf8)
             try retryingOnInterrupt("pwrite", path) { pwrite(descriptor, text, text.count, 0) }
         } catch {
-            // The text is only for people: a full disk must not keep the host from starting.
+            // The text is only for people, so a full disk must not prevent the host from starting.
             if error.code != ENOSPC && error.code != EDQUOT { throw .system(error) }
         }
     }
 
-    /// `pid 4711 (started 123456 clock ticks after boot), DETAILS`, of this process.
+    /// An owner text for this process: `pid 4711 (started 123456 clock ticks after boot), DETAILS`.
     public static func ownerText(details: String) -> String {
         let pid = getpid()
         let start = startTicks().map { " (started \($0) clock ticks after boot)" } ?? ""
@@ -81,23 +82,23 @@ public struct FileLock: ~Copyable, Sendable {
         let count = pread(descriptor, &bytes, bytes.count, 0)
         guard count > 0 else { return "" }
         let text = String(decoding: bytes.prefix(count), as: UTF8.self)
-        // A user who can write the file must not be able to write control characters to the reader's
-        // terminal.
+        // Another user who can write the file must not be able to send control characters to a terminal that
+        // shows the text.
         return String(
             text.prefix { $0 != "\n" }.map { $0.isASCII && ($0.asciiValue ?? 0) >= 0x20 ? $0 : "?" })
     }
 
-    /// The start time, which is field 22 of /proc/self/stat.
+    /// The start time of this process in clock ticks: field 22 of /proc/self/stat.
     ///
-    /// Together, it and the number distinguish this process from a later one.
+    /// The process number and the start time together identify the process, because numbers are reused.
     private static func startTicks() -> String? {
         let descriptor = Glibc.open("/proc/self/stat", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         let owned = OwnedDescriptor(taking: descriptor)
         var bytes = [UInt8](repeating: 0, count: 1024)
         let count = read(owned.rawValue, &bytes, bytes.count)
-        // The name in parentheses may hold spaces: count fields from the last parenthesis, where field 3
-        // follows.
+        // The name in parentheses may contain spaces, so count the fields after the last parenthesis, where
+        // field 3 begins.
         guard count > 0, let end = bytes.prefix(count).lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = bytes[(end + 1)..<count].split(separator: UInt8(ascii: " "))
         guard fields.count > 19 else { return nil }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// The bytes of a file; symbolic links are followed.
+/// The size of a file in bytes; symbolic links are followed.
 ///
 /// - Parameter path: The file.
-/// - Returns: Its length.
+/// - Returns: The size in bytes.
 /// - Throws: ``SystemCallError`` of `stat`.
 public func sizeOfFile(_ path: String) throws(SystemCallError) -> Int64 {
     var facts = stat()

@@ -1,6 +1,6 @@
 /// The first line of a text whose encoding is not known.
 public enum FirstLine {
-    /// Without the blanks around it; bytes that are no UTF-8 become U+FFFD.
+    /// The first line without blanks at both ends; bytes that are not UTF-8 become U+FFFD.
     public static func of(_ bytes: some Collection<UInt8>) -> String {
         let isBlank = { (byte: UInt8) in byte <= 0x20 }
         let line = bytes.prefix { $0 != 0x0A }.drop(while: isBlank).reversed().drop(while: isBlank).reversed()

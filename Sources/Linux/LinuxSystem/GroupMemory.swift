@@ -1,19 +1,21 @@
 import Glibc
 
-/// The resident memory of a group's processes, read through descriptors that are kept open.
+/// The resident memory of a group's processes, read through descriptors that stay open.
 ///
 /// For groups that are looked at every second: two system calls and no text for a group of one process,
-/// where opening the files each time takes eight. Confined to one thread.
+/// where opening the files each time takes eight; one system call if the group can't grow. Confined to one
+/// thread.
 public final class GroupMemory {
-    /// A group with more processes than these has the files of the others opened each time.
+    /// The number of processes whose files stay open; the files of further processes are opened each time.
     private static let mostKept = 8
 
     private let processes: OwnedDescriptor
+    private let mayGrow: Bool
     /// The list as the kernel gave it last, to see at once that it is the same.
     private var list: [UInt8] = []
-    /// The processes of the list, with the descriptors of those that are kept.
+    /// The processes in the list, with their open files.
     private var members: [(process: Int32, statm: KeptFile?)] = []
-    /// How many files of processes were opened so far; for tests.
+    /// How many files of processes were opened so far, for tests.
     private(set) var openCount = 0
     private var buffer = [UInt8](repeating: 0, count: 4096)
 
@@ -29,19 +31,24 @@ public final class GroupMemory {
 
     /// Opens the list of a group's processes.
     ///
+    /// - Parameters:
+    ///   - group: The group.
+    ///   - mayGrow: Whether processes may join the group after the first look. If not, the list is read again
+    ///     only when a process of it has ended.
     /// - Throws: The `open`.
-    public init(of group: ControlGroup) throws(SystemCallError) {
+    public init(of group: ControlGroup, mayGrow: Bool = true) throws(SystemCallError) {
+        self.mayGrow = mayGrow
         let path = group.path + "/cgroup.procs"
         processes = OwnedDescriptor(
             taking: try retryingOnInterrupt("open", path) { open(path, O_RDONLY | O_CLOEXEC) })
     }
 
-    /// The bytes that are resident and not shared with other processes or with files.
+    /// Resident memory in bytes, without pages that are shared with other processes or with files.
     ///
-    /// - Returns: 0 for a group that is empty or gone.
+    /// - Returns: The sum over all processes; 0 for a group that is empty or does not exist any more.
     public func residentBytes() -> Int64 {
         let page = Int64(sysconf(CInt(_SC_PAGESIZE)))
-        lookForMembers()
+        if mayGrow || list.isEmpty { lookForMembers() }
         var pages: Int64 = 0
         for index in members.indices {
             let (process, statm) = members[index]
@@ -50,7 +57,8 @@ public final class GroupMemory {
             if count > 0 {
                 pages += Self.residentPages(buffer[..<count])
             } else {
-                // It has ended. Another one may have its number: the next look reads the list again.
+                // The process has ended. Another process may get its number, so the next call reads the list
+                // again.
                 members[index].statm = nil
                 list = []
             }
@@ -63,7 +71,7 @@ public final class GroupMemory {
         return KeptFile("/proc/\(process)/statm")
     }
 
-    /// Brings the members in line with the kernel's list.
+    /// Updates ``members`` from the kernel's list of processes.
     private func lookForMembers() {
         var length = 0
         while true {
@@ -75,7 +83,7 @@ public final class GroupMemory {
             }
             guard count > 0 else { break }
             length += count
-            // The kernel fills the buffer unless this is all.
+            // If the kernel did not fill the buffer, the list is complete.
             if length < buffer.count { break }
         }
         if list.elementsEqual(buffer[..<length]) { return }
@@ -89,8 +97,9 @@ public final class GroupMemory {
         }
     }
 
-    /// The second number of `statm` less the third: file and shared pages are not the task's own, because a
-    /// clone shares most with its template.
+    /// The second number of `statm` minus the third.
+    ///
+    /// This leaves out file and shared pages, because a clone shares most pages with its template.
     private static func residentPages(_ text: ArraySlice<UInt8>) -> Int64 {
         var numbers: [Int64] = [0]
         for byte in text {

@@ -4,16 +4,17 @@ import Synchronization
 
 /// Watches directories with inotify, on its own thread.
 ///
-/// An event only means "look again": the receiver reads the directories again, so a queue that overflows
-/// loses nothing. A directory that is replaced or created later is watched as soon as it exists.
+/// An event only means that something may have changed: the receiver then reads the directories again. So no
+/// change is lost when the kernel's queue overflows. A directory that is replaced or created later is watched
+/// as soon as it exists.
 public final class DirectoryWatch: Sendable {
-    /// Events within this time of each other are reported once.
+    /// Events are reported together if each follows the previous one within this time.
     ///
-    /// Longer than a `cp` of a small file takes.
+    /// It is longer than `cp` takes to copy a small file.
     public static let quietPeriod = Duration.milliseconds(40)
-    /// A directory under constant change is still reported this often: every 8 quiet periods.
+    /// The largest number of quiet periods in one report, for a directory that changes continuously.
     private static let longestRun = 8
-    /// How often a directory that is not there is looked for.
+    /// How often a directory that does not exist is looked for.
     private static let absentInterval = Duration.milliseconds(250)
 
     private let isStopped = Mutex(false)
@@ -21,23 +22,24 @@ public final class DirectoryWatch: Sendable {
     private let stopEvent: OwnedDescriptor
     private let notice = Mutex(Notice())
 
-    /// What the thread has noticed so far.
+    /// The state that the thread shares with other threads.
     private struct Notice {
-        /// Raised before the thread takes events out of the kernel's queue.
+        /// The number of changes; the thread increases it before it takes events out of the kernel's queue.
         var changes = 0
-        /// Whether every directory is watched; a change in one that is not would go unnoticed.
+        /// Whether all directories are watched; changes in other directories would not be noticed.
         var isComplete = false
     }
 
-    /// How many changes of the directories were noticed since the watch began; any thread may ask.
+    /// The number of changes of the directories since the watch began; any thread may read it.
     ///
-    /// While the number stays the same, nothing was changed in the directories: the kernel reports a change
-    /// before the call that makes it returns.
+    /// If the number has not changed between two reads, the directories have not changed either, because the
+    /// kernel reports a change before the call that makes it returns.
     ///
-    /// - Returns: `nil` if changes are waiting to be noticed, or if a directory is not watched.
+    /// - Returns: `nil` if the thread has not yet seen all events, or if a directory is not watched.
     public var settledChangeCount: Int? {
         var entry = pollfd(fd: events.rawValue, events: Int16(POLLIN), revents: 0)
-        // First the queue, then the number: the thread raises the number before it empties the queue.
+        // The queue is read before the number, because the thread increases the number before it empties the
+        // queue.
         guard poll(&entry, 1, 0) == 0 else { return nil }
         return notice.withLock { $0.isComplete ? $0.changes : nil }
     }
@@ -45,10 +47,11 @@ public final class DirectoryWatch: Sendable {
     /// Starts watching.
     ///
     /// - Parameters:
-    ///   - paths: Directories; they need not exist.
-    ///   - onChange: Called on the thread, once as soon as the directories are watched, and then after
+    ///   - paths: The directories, which need not exist.
+    ///   - onChange: Called on the thread: once when the directories are first watched, and then after
     ///     changes.
-    /// - Throws: `inotify_init1` or `eventfd` (the user's limit of inotify instances).
+    /// - Throws: The `inotify_init1` or `eventfd` that failed, for example because of the user's limit of
+    ///   inotify instances.
     public init(_ paths: [String], onChange: @escaping @Sendable () -> Void) throws(SystemCallError) {
         events = OwnedDescriptor(
             taking: try retryingOnInterrupt("inotify_init1", "") {
@@ -65,7 +68,7 @@ public final class DirectoryWatch: Sendable {
             }
             loop.rewatch()
             onChange()
-            // The thread keeps the watch, and so its descriptors, until it is stopped.
+            // The thread retains this object, with its descriptors, until it is stopped.
             while loop.wait(
                 orStop: stop, quiet: Self.quietPeriod, longestRun: Self.longestRun,
                 absent: Self.absentInterval)
@@ -76,7 +79,7 @@ public final class DirectoryWatch: Sendable {
         }
     }
 
-    /// Ends the thread; a call of `onChange` that runs is not waited for.
+    /// Ends the thread, without waiting for a running call of `onChange`.
     public func stop() {
         isStopped.withLock { $0 = true }
         _ = lx_eventfd_signal(stopEvent.rawValue)
@@ -92,7 +95,7 @@ private struct WatchLoop: ~Copyable {
 
     let events: CInt
     let paths: [String]
-    /// Called before events are taken and after watches were changed, with whether all paths are watched.
+    /// Called before events are taken and after the watches have changed, with whether all paths are watched.
     let onNotice: (_ isComplete: Bool) -> Void
     private var watches: [String: CInt] = [:]
 
@@ -104,12 +107,13 @@ private struct WatchLoop: ~Copyable {
 
     private var isComplete: Bool { paths.allSatisfy { watches[$0] != nil } }
 
-    /// Puts a watch on what is at the paths now; true if that is something else than before.
+    /// Watches the directories that are at the paths now; returns whether any of them is a different one than
+    /// before.
     @discardableResult
     mutating func rewatch() -> Bool {
         var isChanged = false
         for path in paths {
-            // On the same directory the kernel answers with the same watch.
+            // For a directory that is already watched, the kernel returns the same watch.
             let watch = inotify_add_watch(events, path, Self.mask)
             let old = watches[path]
             if watch < 0 {
@@ -125,7 +129,7 @@ private struct WatchLoop: ~Copyable {
         return isChanged
     }
 
-    /// Waits for a change and for the quiet period after it; false if the thread must stop.
+    /// Waits for a change, and then until the directories are quiet; returns false if the thread must stop.
     mutating func wait(orStop stop: CInt, quiet: Duration, longestRun: Int, absent: Duration) -> Bool {
         while true {
             let timeout =
@@ -155,7 +159,7 @@ private struct WatchLoop: ~Copyable {
         return entries[1].revents != 0 ? nil : entries[0].revents != 0
     }
 
-    /// Empties the queue; what happened does not matter, an overflow included.
+    /// Empties the event queue; the contents of the events do not matter.
     private func drain() {
         onNotice(isComplete)
         var buffer = [UInt8](repeating: 0, count: 16 << 10)

@@ -1,6 +1,7 @@
-/// Where the dynamic loader looks for libraries, as ld.so(8) describes it, without the environment.
+/// The directories in which the dynamic loader looks for libraries (ld.so(8)), without those in the
+/// environment.
 public enum LoaderPaths {
-    /// The directories: those of `/etc/ld.so.conf` and what it includes, then the standard ones.
+    /// The directories in `/etc/ld.so.conf` and the files that it includes, then the standard directories.
     public static func directories() -> [String] {
         var directories: [String] = []
         read("/etc/ld.so.conf", into: &directories, depth: 0)
@@ -16,10 +17,10 @@ public enum LoaderPaths {
         return directories.filter { seen.insert($0).inserted }
     }
 
-    /// The file that a soname leads to; `nil` if none of the directories has it.
+    /// The path of the library with a soname; `nil` if none of the directories contains it.
     public static func find(_ soname: String, in directories: [String]) -> String? {
         directories.lazy.map { "\($0)/\(soname)" }.first { path in
-            // A path that can't be read is passed over, as the loader does.
+            // A path that cannot be read is ignored, as the loader does.
             (try? FileIdentity(of: path))?.isRegular ?? false
         }
     }
@@ -39,7 +40,8 @@ public enum LoaderPaths {
         }
     }
 
-    /// Follows an include; of patterns only `DIRECTORY/*SUFFIX` is in use anywhere.
+    /// Handles an include directive; of all patterns, it supports only `DIRECTORY/*SUFFIX`, the one that is
+    /// in use.
     private static func include(_ pattern: String, into directories: inout [String], depth: Int) {
         guard let slash = pattern.lastIndex(of: "/") else { return }
         let (directory, file) = (String(pattern[..<slash]), pattern[pattern.index(after: slash)...])

@@ -11,30 +11,31 @@ public enum KernelNotice: Equatable, Sendable {
 
 /// A thread that waits for the kernel's broadcasts on a netlink socket.
 ///
-/// It sleeps in the kernel; an overflow of the socket counts as a change. ``cancel()`` ends it.
+/// An overflow of the socket counts as a change. ``cancel()`` ends the thread.
 public final class KernelNotices: Sendable {
     private let stop: CInt
 
-    /// Changes of links and routes in the caller's network namespace (rtnetlink).
+    /// Reports changes of links and routes in the caller's network namespace (rtnetlink).
     ///
-    /// - Parameter handler: Called on the thread, in order; after ``KernelNotice/failed(_:)`` never again.
-    /// - Returns: What ends the thread.
+    /// - Parameter handler: Called on the thread for each change; after ``KernelNotice/failed(_:)``, it is
+    ///   not called any more.
+    /// - Returns: The object that ends the thread.
     /// - Throws: The system call that failed.
     public static func routes(
         _ handler: @escaping @Sendable (KernelNotice) -> Void
     ) throws(SystemCallError) -> KernelNotices {
-        // RTMGRP_LINK, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_ROUTE: the loss of the carrier is reported only for the
-        // link.
+        // RTMGRP_LINK, RTMGRP_IPV4_ROUTE and RTMGRP_IPV6_ROUTE; the loss of the carrier is reported only for
+        // the link.
         try KernelNotices(
             socket(0, groups: 0x1 | 0x40 | 0x400), name: "bgtask-routes", matching: nil, handler)
     }
 
-    /// Crossings of thermal zones' trip points (the kernel's generic netlink family `thermal`, since Linux
-    /// 5.9).
+    /// Reports that a thermal zone crossed a trip point (the kernel's generic netlink family `thermal`).
     ///
-    /// - Parameter handler: As for ``routes(_:)``.
-    /// - Returns: What ends the thread.
-    /// - Throws: The system call that failed; `ENOENT` where the kernel has no such notices.
+    /// - Parameter handler: Called on the thread, as for ``routes(_:)``.
+    /// - Returns: The object that ends the thread.
+    /// - Throws: The system call that failed; `ENOENT` if the kernel does not have this family (before Linux
+    ///   5.9).
     public static func thermal(
         _ handler: @escaping @Sendable (KernelNotice) -> Void
     ) throws(SystemCallError) -> KernelNotices {
@@ -42,12 +43,12 @@ public final class KernelNotices: Sendable {
         return try KernelNotices(joined, name: "bgtask-thermal", matching: nil, handler)
     }
 
-    /// Changes of the devices of one kernel subsystem: `power_supply`.
+    /// Reports changes of the devices of one kernel subsystem, such as `power_supply`.
     ///
     /// - Parameters:
-    ///   - subsystem: Its name under `/sys/class`.
-    ///   - handler: As for ``routes(_:)``.
-    /// - Returns: What ends the thread.
+    ///   - subsystem: The name of the subsystem under `/sys/class`.
+    ///   - handler: Called on the thread, as for ``routes(_:)``.
+    /// - Returns: The object that ends the thread.
     /// - Throws: The system call that failed.
     public static func devices(
         of subsystem: String, _ handler: @escaping @Sendable (KernelNotice) -> Void
@@ -75,10 +76,10 @@ public final class KernelNotices: Sendable {
         }
     }
 
-    /// Ends the thread, whose handler may be running a last time; call it once.
+    /// Ends the thread, without waiting for a running call of the handler; must be called only once.
     public func cancel() { lx_eventfd_signal(stop) }
 
-    /// Waits on both descriptors until the stop event or an error; owns and closes them.
+    /// Waits on both descriptors until the stop event or an error, then closes them.
     private static func watch(
         socket: CInt, stop: CInt, matching field: String?, _ handler: (KernelNotice) -> Void
     ) {
@@ -103,12 +104,13 @@ public final class KernelNotices: Sendable {
                 break
             }
         }
-        // The stop event stays open until it was used, or `cancel` could hit a descriptor of someone else.
+        // The stop event stays open until `cancel` was called; otherwise, `cancel` could write to a reused
+        // descriptor.
         while poll(&polled[1], 1, -1) < 0 && errno == EINTR {}
         _ = close(stop)
     }
 
-    /// Whether a message of strings, each ended by a zero byte, has this one.
+    /// Whether a message contains a string; each string in the message ends with a zero byte.
     static func contains(_ field: String, in message: ArraySlice<UInt8>) -> Bool {
         message.split(separator: 0).contains { $0.elementsEqual(field.utf8) }
     }

@@ -3,9 +3,9 @@ import Glibc
 
 /// Generic netlink: families of messages by name (`linux/genetlink.h`).
 enum NetlinkFamily {
-    /// A socket that receives one group of a family.
+    /// Makes a socket that receives the messages of one multicast group of a family.
     ///
-    /// - Throws: The system call that failed; `ENOENT` where the kernel knows no such family or group.
+    /// - Throws: The system call that failed; `ENOENT` if the kernel does not have the family or group.
     static func join(family: String, group: String) throws(SystemCallError) -> OwnedDescriptor {
         let socket = OwnedDescriptor(
             taking: try retryingOnInterrupt("socket", "generic netlink") { lx_netlink_socket(16, 0) })
@@ -33,7 +33,7 @@ enum NetlinkFamily {
         return socket
     }
 
-    /// CTRL_CMD_GETFAMILY of `nlctrl` (16): nlmsghdr, genlmsghdr, CTRL_ATTR_FAMILY_NAME.
+    /// The request CTRL_CMD_GETFAMILY to `nlctrl` (16): nlmsghdr, genlmsghdr and CTRL_ATTR_FAMILY_NAME.
     private static func request(for family: String) -> [UInt8] {
         let name = Array(family.utf8) + [0]
         let padding = [UInt8](repeating: 0, count: (4 - name.count % 4) % 4)
@@ -52,7 +52,8 @@ enum NetlinkFamily {
         return bytes + name + padding
     }
 
-    /// Finds CTRL_ATTR_MCAST_GROUPS (7), a list of lists of CTRL_ATTR_MCAST_GRP_NAME (1) and _ID (2).
+    /// Finds a group's number in CTRL_ATTR_MCAST_GROUPS (7), a list of groups with CTRL_ATTR_MCAST_GRP_NAME
+    /// (1) and _ID (2).
     private static func groupNumber(_ name: String, in attributes: ArraySlice<UInt8>) -> UInt32? {
         let wanted = Array(name.utf8) + [0]
         for groups in self.attributes(attributes) where groups.type == 7 {

@@ -1,21 +1,21 @@
 import Glibc
 
-/// A file descriptor that is closed when its owner goes.
+/// A file descriptor that is closed when the value is destroyed.
 public struct OwnedDescriptor: ~Copyable, Sendable {
-    /// The number; valid as long as this value lives.
+    /// The number of the descriptor; valid only as long as this value exists.
     public let rawValue: CInt
 
-    /// Takes over a descriptor.
+    /// Takes ownership of a descriptor.
     public init(taking rawValue: CInt) {
         self.rawValue = rawValue
     }
 
     deinit {
-        // Not retried: after EINTR Linux has closed it already.
+        // Not repeated after EINTR, because Linux has then already closed the descriptor.
         _ = close(rawValue)
     }
 
-    /// Gives the number away; the receiver closes it.
+    /// Returns the number and gives up ownership; the caller must close the descriptor.
     public consuming func release() -> CInt {
         let number = rawValue
         discard self

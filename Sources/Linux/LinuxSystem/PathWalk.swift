@@ -1,51 +1,51 @@
 import Glibc
 
-/// A path followed as the kernel follows it: directory by directory, link by link.
+/// A path that is resolved in the same way as by the kernel: directory by directory, link by link.
 ///
-/// If the end of the path does not exist yet, that part stays as it was given, without links.
+/// If the path does not exist from some name on, these names stay unchanged in ``realPath``.
 public struct PathWalk: Equatable, Sendable {
-    /// Something that was passed on the way.
+    /// A directory, link or file on the way.
     public struct Step: Equatable, Sendable {
-        /// What it is.
+        /// The kind of a step.
         public enum Kind: Equatable, Sendable {
-            /// A directory that was entered, or the path's end.
+            /// A directory on the way or at the end of the path.
             case directory
-            /// A symbolic link that was followed.
+            /// A symbolic link, which was followed.
             case link
-            /// Anything else, at the path's end.
+            /// Anything else, at the end of the path.
             case file
         }
 
-        /// Where it is, without links before it.
+        /// The path of the step, without links before its last name.
         public let path: String
-        /// What it is.
+        /// The kind of the step.
         public let kind: Kind
-        /// The owner's user id.
+        /// The user id of the owner.
         public let owner: UInt32
-        /// The permission bits, set-id and sticky bits included.
+        /// The permission bits, with the set-id and sticky bits.
         public let mode: UInt32
 
-        /// Looks at what has this path, which is not followed if it is a link.
+        /// Examines a path without following a link at its end.
         ///
-        /// - Returns: `nil` if nothing has it.
+        /// - Returns: The step; `nil` if the path does not exist.
         /// - Throws: The `lstat` that failed.
         public static func at(_ path: String) throws(SystemCallError) -> Step? {
             try PathWalk.look(at: path)
         }
     }
 
-    /// What exists on the way, the root first, in the order in which the kernel looks at it.
+    /// The existing directories, links and files on the way, from the root on, in the kernel's order.
     public let steps: [Step]
-    /// The absolute path without links.
+    /// The absolute path, with all links resolved.
     public let realPath: String
 
-    /// The kernel's own limit (`path_resolution(7)`).
+    /// The largest number of links, the same as the kernel's (`path_resolution(7)`).
     private static let mostLinks = 40
 
-    /// Follows a path; a relative one begins in the working directory.
+    /// Resolves a path; a relative path begins in the working directory.
     ///
-    /// - Throws: The call that failed: `ELOOP` after 40 links, `EACCES` for a directory that can't be
-    ///   searched, `ENOENT` for `..` behind what does not exist.
+    /// - Throws: The call that failed: `ELOOP` after 40 links, `EACCES` for a directory that may not be
+    ///   searched, `ENOENT` for `..` after a name that does not exist.
     public init(_ path: String) throws(SystemCallError) {
         let start = path.hasPrefix("/") ? "" : try DirectoryTree.realPath(of: ".")
         var waiting = Self.names("\(start)/\(path)")
@@ -80,12 +80,12 @@ public struct PathWalk: Equatable, Sendable {
         realPath = real.isEmpty ? "/" : real
     }
 
-    /// Whether the path is a directory or file, or something below it; both without links.
+    /// Whether a path is the directory or inside it; both paths must not contain links.
     public static func isInside(_ path: String, _ directory: String) -> Bool {
         path == directory || path.hasPrefix(directory == "/" ? "/" : directory + "/")
     }
 
-    /// A path's names, the first one last.
+    /// The names in a path, in reverse order.
     private static func names(_ path: String) -> [String] {
         path.split(separator: "/").filter { $0 != "." }.reversed().map(String.init)
     }

@@ -5,22 +5,24 @@ import TaskModel
 
 /// Reports changes of files or directories with inotify: any number of paths on one thread.
 ///
-/// A file changes when it is written, replaced, created or removed, and a directory when something directly
-/// in it does. For a path that does not exist, the nearest existing parent is watched. Reading a file is not
-/// a change.
+/// A file changes when it is written, replaced, created or removed. A directory changes when an entry
+/// directly inside it does. Reading a file is not a change. For a path that does not exist, the nearest
+/// existing parent is watched.
 public final class PathWatch: Sendable {
-    /// An event that the thread reports.
+    /// An event that the watch reports.
     public enum Event: Sendable {
-        /// These paths changed, and have been quiet since.
+        /// These paths changed, and then there was no change for ``PathWatch/quietPeriod``, or
+        /// ``PathWatch/longestWait`` has passed.
         case changed(Set<String>)
-        /// The kernel refuses to watch a path: its limit of watches, or a directory without permission.
-        /// Reported once for a path until it can be watched.
+        /// The kernel refuses to watch a path, because of its limit of watches or missing permissions.
+        ///
+        /// This is reported only once, until the path can be watched.
         case unwatchable(String, SystemCallError)
     }
 
-    /// Changes within this time of each other are reported once.
+    /// Changes are reported together if each follows the previous one within this time.
     public static let quietPeriod = Duration.milliseconds(200)
-    /// A path that keeps changing is still reported this often.
+    /// The longest time until a report, for paths that change continuously.
     public static let longestWait = Duration.seconds(2)
 
     private struct Wish {
@@ -34,10 +36,10 @@ public final class PathWatch: Sendable {
     /// Starts the thread; it watches nothing yet.
     ///
     /// - Parameters:
-    ///   - tellsStart: Whether a path counts as changed when it begins to be watched: for who looked before
-    ///     that.
+    ///   - tellsStart: Whether a path counts as changed when the watch begins, because the caller may have
+    ///     read it before that.
     ///   - onEvent: Called on the thread.
-    /// - Throws: `inotify_init1` or `eventfd`.
+    /// - Throws: The `inotify_init1` or `eventfd` that failed.
     public init(
         tellsStart: Bool = false, onEvent: @escaping @Sendable (Event) -> Void
     ) throws(SystemCallError) {
@@ -51,20 +53,21 @@ public final class PathWatch: Sendable {
             var loop = PathWatchLoop(
                 events: OwnedDescriptor(taking: eventsDescriptor), wake: wakeDescriptor,
                 tellsStart: tellsStart, onEvent: onEvent)
-            // The closure keeps the watch, and so its descriptor, until it is stopped.
+            // The closure retains this object, with its descriptor, until the watch is stopped.
             loop.run {
                 self.wish.withLock { $0.isStopped ? nil : $0.paths }
             }
         }
     }
 
-    /// Watches these paths, absolute ones, in place of the ones before; those that stay keep their place.
+    /// Replaces the watched paths, which must be absolute; paths that are already watched stay watched
+    /// without a gap.
     public func watch(_ paths: Set<String>) {
         wish.withLock { $0.paths = paths }
         _ = lx_eventfd_signal(wake.rawValue)
     }
 
-    /// Ends the thread; a call of `onEvent` that runs is not waited for.
+    /// Ends the thread, without waiting for a running call of `onEvent`.
     public func stop() {
         wish.withLock { $0.isStopped = true }
         _ = lx_eventfd_signal(wake.rawValue)
@@ -76,13 +79,13 @@ private struct PathWatchLoop: ~Copyable {
     private static let changes = UInt32(
         IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF
             | IN_MOVE_SELF)
-    /// The events of a parent that matter: only that its entries come and go.
+    /// The events of a parent directory that matter: its entries appear and disappear.
     private static let entries = UInt32(
         IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
 
     private struct Watched {
         var signature: FileSignature?
-        /// The watch on what is at the path; `nil` if nothing is.
+        /// The watch on the path itself; `nil` if the path does not exist.
         var direct: CInt?
         var parent: CInt?
         var isUnwatchable = false
@@ -105,7 +108,7 @@ private struct PathWatchLoop: ~Copyable {
         self.onEvent = onEvent
     }
 
-    /// Until `paths` answers `nil`.
+    /// Runs until `paths` returns `nil`.
     mutating func run(_ paths: () -> Set<String>?) {
         let quiet = CInt(PathWatch.quietPeriod / .milliseconds(1))
         var firstChange: Duration?
@@ -147,10 +150,10 @@ private struct PathWatchLoop: ~Copyable {
         if tellsStart { changed.formUnion(new) }
     }
 
-    /// Finds out what changed, and puts watches on what is there now.
+    /// Finds the paths that have changed, and updates the watches.
     private mutating func look(after seen: Set<CInt>?) {
         for (path, entry) in watched {
-            // A queue that overflowed lost its events, so every directory may have changed.
+            // If the queue overflowed, events were lost, so every directory may have changed.
             if let direct = entry.direct, seen?.contains(direct) ?? true { changed.insert(path) }
         }
         rewatch()
@@ -174,7 +177,7 @@ private struct PathWatchLoop: ~Copyable {
         guard var entry = watched[path] else { return }
         defer { watched[path] = entry }
         var refusal: SystemCallError?
-        // What comes into being while its parent is looked for is seen by the second look.
+        // The second attempt watches a path that appears while its parent is being looked up.
         for _ in 0..<2 {
             entry.direct = add(path, Self.changes, &refusal)
             var parent = path
@@ -192,9 +195,9 @@ private struct PathWatchLoop: ~Copyable {
         }
     }
 
-    /// The watch on a path.
+    /// Adds a watch on a path.
     ///
-    /// For the same file, the kernel returns the same watch and adds to its events.
+    /// For a file that is already watched, the kernel returns the same watch and adds the events.
     private func add(_ path: String, _ mask: UInt32, _ refusal: inout SystemCallError?) -> CInt? {
         do {
             return try retryingOnInterrupt("inotify_add_watch", path) {
@@ -206,7 +209,7 @@ private struct PathWatchLoop: ~Copyable {
         }
     }
 
-    /// Empties the queue: the watches with events, or `nil` if it had overflowed.
+    /// Empties the queue; returns the watches that had events, or `nil` if the queue had overflowed.
     private func drain() -> Set<CInt>? {
         var seen: Set<CInt> = []
         var hasOverflowed = false
@@ -219,7 +222,7 @@ private struct PathWatchLoop: ~Copyable {
             while offset + MemoryLayout<inotify_event>.size <= count {
                 let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
                 if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { hasOverflowed = true }
-                // The end of a watch does not mean that its file changed.
+                // IN_IGNORED reports the end of a watch, not a change of the file.
                 if event.mask & UInt32(IN_IGNORED) == 0 { seen.insert(event.wd) }
                 offset += MemoryLayout<inotify_event>.size + Int(event.len)
             }
@@ -227,7 +230,7 @@ private struct PathWatchLoop: ~Copyable {
     }
 }
 
-/// The attributes that distinguish one state of a file from another without reading it.
+/// Attributes that distinguish states of a file without reading it.
 private struct FileSignature: Equatable {
     private let device: UInt64
     private let inode: UInt64
@@ -235,7 +238,7 @@ private struct FileSignature: Equatable {
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// `nil` if nothing is there.
+    /// Reads the attributes of a path; `nil` if the path does not exist.
     init?(of path: String) {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return nil }

@@ -1,48 +1,48 @@
 import Glibc
 
-/// Who is at the other end of a Unix socket, as the kernel noted it when the connection was made.
+/// The process at the other end of a Unix socket, as the kernel recorded it when the connection was made.
 ///
-/// Stored as `struct ucred` is laid out (unix(7): pid, uid, gid), so that a network library that reads socket
-/// options by size can fill it in.
+/// The layout is that of `struct ucred` (unix(7): pid, uid, gid), so that a network library that reads socket
+/// options by their size can fill it in.
 public struct PeerCredentials: Equatable, Sendable, CustomStringConvertible {
-    /// The process, for messages only.
+    /// The number of the process; use it only in messages.
     ///
-    /// The number may have a new owner by now; 0 is a process in no PID namespace of ours.
+    /// Another process may have the number by now. It is 0 for a process outside this PID namespace.
     public let processIdentifier: Int32
-    /// The effective user.
+    /// The id of the effective user.
     public let user: UInt32
-    /// The effective group.
+    /// The id of the effective group.
     public let group: UInt32
 
-    /// Makes credentials, for tests of what is decided from them.
+    /// Creates credentials, for tests.
     public init(processIdentifier: Int32, user: UInt32, group: UInt32) {
         self.processIdentifier = processIdentifier
         self.user = user
         self.group = group
     }
 
-    /// The number of the socket option at level `SOL_SOCKET`.
+    /// The socket option that returns the credentials, at the level `SOL_SOCKET`.
     public static var socketOption: CInt { SO_PEERCRED }
 
-    /// The effective user of this process.
+    /// The id of this process's effective user.
     public static var ownUser: UInt32 { geteuid() }
 
-    /// Whether the peer may control a host of that user: the same user, and root.
+    /// Whether the peer may control a host of this user: only the same user and root may.
     public func mayControl(hostOf owner: UInt32) -> Bool {
         user == owner || user == 0
     }
 
-    /// `process 4711 of user 65534 (nobody)`.
+    /// A description such as `process 4711 of user 65534 (nobody)`.
     public var description: String {
         let name = Self.name(ofUser: user).map { " (\($0))" } ?? ""
         return "process \(processIdentifier) of user \(user)\(name)"
     }
 
-    /// The user's name; `nil` if no database has it.
+    /// The name of a user; `nil` if it is not known.
     public static func name(ofUser user: UInt32) -> String? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
-        // 16 KiB is what glibc suggests where sysconf(_SC_GETPW_R_SIZE_MAX) has no limit of its own.
+        // glibc recommends 16 KiB if sysconf(_SC_GETPW_R_SIZE_MAX) returns no limit.
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer -> String? in
             guard let start = buffer.baseAddress,
                 getpwuid_r(user, &entry, start, buffer.count, &found) == 0, found != nil,

@@ -1,21 +1,22 @@
 import Glibc
 
-/// The write end of a pipe, written without ever waiting for its reader.
+/// The write end of a pipe, with writes that never wait for the reader.
 ///
-/// One thread at a time.
+/// Only one thread at a time may use it.
 public struct PipeEnd: ~Copyable, Sendable {
     private let descriptor: OwnedDescriptor
 
-    /// Takes over an end, and makes its open file non-blocking.
+    /// Takes ownership of an end, and makes it non-blocking.
     public init(taking end: consuming OwnedDescriptor) {
         _ = fcntl(end.rawValue, F_SETFL, O_NONBLOCK)
         descriptor = end
     }
 
-    /// Writes what fits.
+    /// Writes as many bytes as possible without waiting.
     ///
-    /// - Returns: How many bytes the pipe took; 0 if it is full.
-    /// - Throws: `write`, if there is no reader any more. The process must ignore SIGPIPE, as a host does.
+    /// - Returns: The number of bytes that were written; 0 if the pipe is full.
+    /// - Throws: The `write` that failed, for example because there is no reader. The process must ignore
+    ///   SIGPIPE.
     public borrowing func write(_ bytes: ArraySlice<UInt8>) throws(SystemCallError) -> Int {
         let number = descriptor.rawValue
         do {
@@ -27,6 +28,6 @@ public struct PipeEnd: ~Copyable, Sendable {
         }
     }
 
-    /// Gives the descriptor away.
+    /// Gives up ownership of the descriptor.
     public consuming func release() -> OwnedDescriptor { descriptor }
 }

@@ -2,13 +2,13 @@ import CLinuxShims
 import Glibc
 import TaskModel
 
-/// A stall of tasks that counts as pressure (`Documentation/accounting/psi.rst` of the kernel).
+/// An amount of waiting that counts as pressure (PSI: `Documentation/accounting/psi.rst` of the kernel).
 public struct PressureTrigger: Sendable {
-    /// `/proc/pressure/cpu`, or `cpu.pressure` of a cgroup.
+    /// The pressure file: `/proc/pressure/cpu`, for example, or `cpu.pressure` of a cgroup.
     public let path: String
-    /// How long some task must have waited within the window.
+    /// How long at least one task must have waited within ``window``.
     public let stall: Duration
-    /// A multiple of 2 s: ordinary users may ask for no other.
+    /// The length of the window: a multiple of 2 s, because other windows need privileges.
     public let window: Duration
 
     public init(path: String, stall: Duration, window: Duration) {
@@ -20,19 +20,20 @@ public struct PressureTrigger: Sendable {
 
 /// A thread that waits for the kernel to report pressure.
 ///
-/// The kernel reports that there is pressure, at most once in a window, and never that it has ended. Pressure
-/// ends when the kernel has not reported it for a while. Without pressure, the thread sleeps.
+/// While there is pressure, the kernel reports it at most once per window. It never reports the end, so
+/// pressure counts as ended when there was no report for a certain time. Without pressure, the thread sleeps.
 public final class PressureWatch: Sendable {
     private let stop: CInt
 
     /// Sets the triggers and starts the thread.
     ///
     /// - Parameters:
-    ///   - triggers: The stalls to report.
-    ///   - hold: How long pressure counts after the last report; longer than the windows.
-    ///   - handler: Called on the thread with the indexes of the triggers under pressure, whenever they
-    ///     change; `nil` when the source has gone, after which it is never called again.
-    /// - Throws: `open` or `write`, where the kernel has no such file or refuses the trigger.
+    ///   - triggers: The triggers to report.
+    ///   - hold: How long pressure lasts after the last report; longer than all windows.
+    ///   - handler: Called on the thread after each change, with the indexes of the triggers that are under
+    ///     pressure. `nil` means that the source is gone; then the handler is not called any more.
+    /// - Throws: The `open` or `write` that failed: the file does not exist, or the kernel refuses the
+    ///   trigger.
     public init(
         _ triggers: [PressureTrigger], hold: Duration, handler: @escaping @Sendable (Set<Int>?) -> Void
     ) throws(SystemCallError) {
@@ -51,7 +52,7 @@ public final class PressureWatch: Sendable {
         }
     }
 
-    /// Ends the thread; call it once.
+    /// Ends the thread; must be called only once.
     public func cancel() { lx_eventfd_signal(stop) }
 
     private static func open(_ trigger: PressureTrigger) throws(SystemCallError) -> CInt {
@@ -61,7 +62,7 @@ public final class PressureWatch: Sendable {
             })
         let number = file.rawValue
         let microseconds = { (time: Duration) in time.wholeNanoseconds / 1000 }
-        // With its closing zero, as the kernel's own example has it.
+        // With the terminating zero byte, as in the kernel's example.
         let text = Array("some \(microseconds(trigger.stall)) \(microseconds(trigger.window))\0".utf8)
         try retryingOnInterrupt("write", trigger.path) { write(number, text, text.count) }
         return file.release()
@@ -79,14 +80,14 @@ public final class PressureWatch: Sendable {
             let timeout = soonest.map { CInt(clamping: max(0, $0.wholeMilliseconds + 1)) } ?? -1
             if poll(&entries, nfds_t(entries.count), timeout) < 0 && errno != EINTR { return handler(nil) }
             if entries[files.count].revents != 0 {
-                // The stop event is closed by this thread, after it was used.
+                // The thread closes the stop event itself, after it was signalled.
                 return
             }
             let now = SystemClocks().now().boot
             for index in files.indices {
                 if entries[index].revents & Int16(POLLERR) != 0 {
                     handler(nil)
-                    // Nothing more will come; the descriptors stay until `cancel`.
+                    // No more reports will come; the descriptors stay open until `cancel` is called.
                     while poll(&entries[files.count], 1, -1) < 0 && errno == EINTR {}
                     return
                 }

@@ -1,19 +1,20 @@
 import CLinuxShims
 import Glibc
 
-/// A hold on one process that cannot come to mean another one.
+/// A reference to one process, which never refers to another process that gets the same number.
 public final class ProcessHandle: Sendable {
     private let descriptor: CInt
 
-    /// Takes hold of a child that has not been reaped, or of a process that something else keeps from being
-    /// reaped.
+    /// Refers to a process by its number.
     ///
-    /// - Throws: `pidfd_open`, where there is no such process.
+    /// The process must be a child that was not reaped, or something else must ensure that it is not reaped.
+    ///
+    /// - Throws: The `pidfd_open` that failed, for example because the process does not exist.
     public init(of pid: Int32) throws(SystemCallError) {
         descriptor = try retryingOnInterrupt("pidfd_open", "pid \(pid)") { lx_pidfd_open(pid, 0) }
     }
 
-    /// Takes over a pidfd that another process passed.
+    /// Takes ownership of a pidfd from another process.
     public init(taking pidfd: consuming OwnedDescriptor) {
         descriptor = pidfd.release()
     }
@@ -22,20 +23,20 @@ public final class ProcessHandle: Sendable {
         _ = close(descriptor)
     }
 
-    /// Sends a signal; it is not an error if the process has ended.
+    /// Sends a signal; if the process has ended, nothing happens.
     public func signal(_ number: Int32) {
         _ = lx_pidfd_send_signal(descriptor, number)
     }
 
-    /// Sends SIGKILL; it is not an error if the process has ended.
+    /// Sends SIGKILL; if the process has ended, nothing happens.
     public func kill() {
         signal(SIGKILL)
     }
 
-    /// Waits until the process has ended; blocks its thread.
+    /// Waits until the process has ended; blocks the thread.
     ///
-    /// - Parameter timeout: In milliseconds; -1 waits without a limit.
-    /// - Returns: Whether it has ended.
+    /// - Parameter timeout: The longest wait in milliseconds; -1 waits without a limit.
+    /// - Returns: Whether the process has ended.
     public func waitForEnd(timeoutMilliseconds timeout: Int32) -> Bool {
         var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while true {
@@ -45,10 +46,10 @@ public final class ProcessHandle: Sendable {
         }
     }
 
-    /// Reaps a child of this process, waiting for its end; blocks its thread.
+    /// Waits until a child of this process has ended, and reaps it; blocks the thread.
     ///
-    /// - Returns: Its wait status, as `waitpid` gives it.
-    /// - Throws: `waitid`, where it is not our child or was reaped already.
+    /// - Returns: The wait status, as `waitpid` returns it.
+    /// - Throws: The `waitid` that failed, because the process is not a child or was already reaped.
     @discardableResult
     public func reap() throws(SystemCallError) -> Int32 {
         var status: CInt = 0
@@ -58,8 +59,8 @@ public final class ProcessHandle: Sendable {
     }
 }
 
-/// Facts of the machine that belong to processes.
+/// The number of processor cores.
 public enum ProcessorCount {
-    /// The cores that this process may use; 1 at least.
+    /// The number of cores that this process may use, at least 1.
     public static var available: Int { Int(lx_core_count()) }
 }

@@ -4,15 +4,15 @@ public import TaskModel
 
 /// The priority of a process against others.
 public enum ProcessPriority {
-    /// Gives every thread of the processes this priority; threads and processes that they start later inherit
-    /// it.
+    /// Sets the priority of every thread of the processes; threads and processes that they start later
+    /// inherit it.
     ///
-    /// A thread that ended meanwhile is passed over, and so is what this process may not do: without
-    /// CAP_SYS_NICE a nice value only rises.
+    /// Threads that have ended are skipped, and so are settings that are not permitted: without CAP_SYS_NICE,
+    /// a nice value can only increase.
     ///
     /// - Parameters:
-    ///   - priority: Its `cpuWeight` belongs to the group and is not set here.
-    ///   - processes: Process numbers that were read a moment ago.
+    ///   - priority: The priority; its `cpuWeight` belongs to the control group and is not set here.
+    ///   - processes: The numbers of the processes, read immediately before.
     public static func apply(_ priority: LaunchPriority, to processes: [Int32]) {
         for process in processes {
             for thread in SmallFile.directories(in: "/proc/\(process)/task").compactMap({ Int32($0) }) {

@@ -1,18 +1,18 @@
 import CLinuxShims
 import Glibc
 
-/// Starts programs of ours.
+/// Starts the project's own programs.
 public enum ProcessSpawn {
-    /// Starts a program in a session of its own, with default signals, one descriptor as its number 3 and no
-    /// other.
+    /// Starts a program in a new session, with default signal actions.
     ///
     /// - Parameters:
-    ///   - path: The program's file.
-    ///   - arguments: What follows the program's name.
-    ///   - environment: `NAME=value`, all of it.
-    ///   - socket: Becomes the program's descriptor 3; stays open here.
-    /// - Returns: A hold on it and its number, for display.
-    /// - Throws: `posix_spawn`, also where the file can't be executed.
+    ///   - path: The path of the program.
+    ///   - arguments: The arguments after the program's name.
+    ///   - environment: The complete environment, as `NAME=value`.
+    ///   - socket: Becomes the program's descriptor 3, and stays open here. The program gets no other
+    ///     descriptor above 2.
+    /// - Returns: A handle of the process, and its number for display.
+    /// - Throws: The `posix_spawn` that failed, for example because the file cannot be executed.
     public static func start(
         _ path: String, arguments: [String], environment: [String], passing socket: DescriptorSocket
     ) throws(SystemCallError) -> (handle: ProcessHandle, pid: Int32) {
@@ -29,7 +29,7 @@ public enum ProcessSpawn {
         return (try ProcessHandle(of: pid), pid)
     }
 
-    /// The environment of this process, `NAME=value`.
+    /// The environment of this process, as `NAME=value`.
     public static var ownEnvironment: [String] {
         var result: [String] = []
         var entry = environ

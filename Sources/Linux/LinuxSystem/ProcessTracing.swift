@@ -1,11 +1,11 @@
-/// Whether a process is stopped, and for which tracer, from /proc/PID/status.
+/// Whether a process is stopped or traced, from /proc/PID/status.
 public struct ProcessTracing: Equatable, Sendable {
-    /// Whether SIGSTOP or a tracer has stopped it.
+    /// Whether SIGSTOP or a tracer has stopped the process.
     public var isStopped: Bool
-    /// Whether a debugger is attached.
+    /// Whether a debugger is attached to the process.
     public var isTraced: Bool
 
-    /// What holds for at least one of these processes; those that are gone hold nothing.
+    /// Examines several processes: each property is true if it is true for at least one that still exists.
     public init(of processes: [Int32]) {
         isStopped = false
         isTraced = false

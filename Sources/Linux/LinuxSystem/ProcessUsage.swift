@@ -1,10 +1,11 @@
 import Glibc
 
-/// The resources that processes use, read from /proc if no cgroup counts them.
+/// The resources that processes use, read from /proc if no cgroup measures them.
 public enum ProcessUsage {
-    /// Resident memory of processes, in bytes.
+    /// The resident memory of processes, in bytes.
     ///
-    /// Those that are gone count nothing. Pages that they share with others or with files do not count.
+    /// Processes that have ended count as 0. Pages that are shared with other processes or with files do not
+    /// count.
     public static func residentBytes(of processes: [Int32]) -> Int64 {
         let page = Int64(sysconf(CInt(_SC_PAGESIZE)))
         return processes.reduce(0) { sum, pid in
@@ -13,15 +14,15 @@ public enum ProcessUsage {
             guard fields.count > 2, let resident = Int64(fields[1]), let shared = Int64(fields[2]) else {
                 return sum
             }
-            // File and shared pages are not the task's own: a clone shares most with its template.
+            // File and shared pages do not count, because a clone shares most pages with its template.
             return sum + max(0, resident - shared) * page
         }
     }
 
-    /// A process, its descendants, and those of its session: all that can be found of what it started.
+    /// A process, its descendants, and the other processes of its session.
     ///
-    /// A daemon whose parents have ended is found only inside a PID namespace, whose first process it then
-    /// belongs to.
+    /// A daemon whose ancestors have all ended, and that has left the session, is found only in a PID
+    /// namespace, because it then becomes a child of the namespace's first process.
     public static func processes(below root: Int32) -> [Int32] {
         var parents: [Int32: Int32] = [:]
         var found: Set<Int32> = [root]
@@ -33,7 +34,7 @@ public enum ProcessUsage {
         for pid in parents.keys {
             var path: [Int32] = []
             var ancestor = pid
-            // A number that changed hands while we read could close a circle.
+            // A process number that is reused during the search could create a cycle.
             while !found.contains(ancestor), path.count < 64, let next = parents[ancestor] {
                 path.append(ancestor)
                 ancestor = next
@@ -43,8 +44,9 @@ public enum ProcessUsage {
         return found.sorted()
     }
 
-    /// CPU time of processes and of those of their children that were waited for: a lower bound for what they
-    /// started.
+    /// The CPU time of processes, and of their children that were waited for.
+    ///
+    /// This is a lower bound of the time used by everything that the processes started.
     public static func cpuTime(of processes: [Int32]) -> Duration {
         let ticks = Int64(max(1, sysconf(CInt(_SC_CLK_TCK))))
         let sum = processes.reduce(Int64(0)) { sum, pid in
@@ -54,7 +56,7 @@ public enum ProcessUsage {
         return .milliseconds(sum * 1000 / ticks)
     }
 
-    /// The fields of /proc/PID/stat after the name, from the state on; `nil` if the process is gone.
+    /// The fields of /proc/PID/stat after the name, beginning with the state; `nil` if the process is gone.
     private static func statistics(of pid: Int32) -> [Substring]? {
         guard let text = try? SmallFile.read("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else {
             return nil

@@ -2,25 +2,27 @@ import CLinuxShims
 import Glibc
 import TaskModel
 
-/// A thread that runs a program again and again and reports the output of each run.
+/// A thread that runs a program repeatedly and reports the output of each run.
 ///
-/// Each run has a session and process group of its own, `/` as its directory, nothing to read, and its
-/// standard error goes nowhere. What is left of its group when it ends, or when its time is up, is killed.
+/// Each run has its own session and process group, the working directory `/`, and /dev/null as standard input
+/// and standard error. When the run ends or takes too long, all processes that remain in its group are
+/// killed.
 public final class RepeatedCommand: Sendable {
-    /// What a run said.
+    /// The result of a run.
     public enum Result: Equatable, Sendable {
-        /// It ended by itself; the first line of what it printed, at most 4 KiB, without the blanks around
-        /// it.
+        /// The program exited.
+        ///
+        /// `firstLine` is the first line of its standard output, at most 4 KiB, without blanks at both ends.
         case exited(status: Int32, firstLine: String)
-        /// A signal ended it.
+        /// A signal ended the program.
         case signalled(Int32)
-        /// It was killed: its time was up.
+        /// The program was killed, because it took too long or could not be watched.
         case timedOut
-        /// It could not be started.
+        /// The program could not be started.
         case notStarted(SystemCallError)
     }
 
-    /// What every run sees of the environment.
+    /// The complete environment of every run.
     public static let environment = ["PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8"]
     private static let longestLine = 4096
 
@@ -29,19 +31,19 @@ public final class RepeatedCommand: Sendable {
     /// Starts the thread; the first run begins immediately.
     ///
     /// - Parameters:
-    ///   - arguments: The program, an absolute path, and its arguments.
-    ///   - interval: From the start of one run to the start of the next, CLOCK_MONOTONIC; a run that takes
-    ///     longer is followed immediately.
-    ///   - timeout: How long a run may take.
+    ///   - arguments: The absolute path of the program, then its arguments.
+    ///   - interval: The time from the start of one run to the start of the next, on CLOCK_MONOTONIC. If a
+    ///     run takes longer, the next one follows immediately.
+    ///   - timeout: The longest time of a run.
     ///   - onResult: Called on the thread after each run.
-    /// - Throws: `eventfd`.
+    /// - Throws: The `eventfd` that failed.
     public init(
         _ arguments: [String], interval: Duration, timeout: Duration,
         onResult: @escaping @Sendable (Result) -> Void
     ) throws(SystemCallError) {
         stop = OwnedDescriptor(taking: try retryingOnInterrupt("eventfd", "command") { lx_eventfd() })
         BlockingThread.start(named: "condition") {
-            // The closure keeps this object, and so its descriptor, until it is cancelled.
+            // The closure retains this object, with its descriptor, until it is cancelled.
             let stop = self.stop.rawValue
             var start = SystemClocks().now().monotonic
             while let result = Self.run(arguments, timeout: timeout, stop: stop) {
@@ -52,10 +54,10 @@ public final class RepeatedCommand: Sendable {
         }
     }
 
-    /// Ends the thread, and the run that is under way; a call of `onResult` that runs is not waited for.
+    /// Ends the thread and the current run, without waiting for a running call of `onResult`.
     public func cancel() { _ = lx_eventfd_signal(stop.rawValue) }
 
-    /// Sleeps; true if the thread must stop.
+    /// Waits until a time; returns true if the thread must stop.
     private static func waits(until time: Duration, stop: CInt) -> Bool {
         while true {
             var entry = pollfd(fd: stop, events: Int16(POLLIN), revents: 0)
@@ -65,7 +67,7 @@ public final class RepeatedCommand: Sendable {
         }
     }
 
-    /// One run; `nil` if the thread must stop.
+    /// Runs the program once; `nil` if the thread must stop.
     private static func run(_ arguments: [String], timeout: Duration, stop: CInt) -> Result? {
         let path = arguments.first ?? ""
         do {
@@ -79,7 +81,7 @@ public final class RepeatedCommand: Sendable {
         }
     }
 
-    /// Starts the program; the end of the pipe that it writes to then belongs only to it.
+    /// Starts the program; afterwards, only the program has the writing end of the pipe.
     private static func spawn(
         _ path: String, _ arguments: [String], printingTo input: consuming OwnedDescriptor
     ) throws(SystemCallError) -> pid_t {
@@ -95,7 +97,7 @@ public final class RepeatedCommand: Sendable {
         }
     }
 
-    /// Reads until the program has ended, then takes away what is left of it.
+    /// Reads the output until the program has ended, then kills what remains of its group.
     private static func finish(_ pid: pid_t, _ output: CInt, timeout: Duration, stop: CInt) -> Result? {
         let handle = lx_pidfd_open(pid, 0)
         defer { if handle >= 0 { _ = close(handle) } }
@@ -118,7 +120,8 @@ public final class RepeatedCommand: Sendable {
             isLate = count == 0 && left <= 0
         }
         if !isLate && !isStopped { while isOpen, take(output, into: &line) {} }
-        // The group's number is the program's own, which no other process can have before it is reaped.
+        // The group's number is the program's own number, which no other process can get before the program
+        // is reaped.
         _ = kill(-pid, SIGKILL)
         var status: CInt = 0
         while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
@@ -129,9 +132,9 @@ public final class RepeatedCommand: Sendable {
             ? .exited(status: (status >> 8) & 0xFF, firstLine: FirstLine.of(line)) : .signalled(signal)
     }
 
-    /// Takes what is there; false at the end, or if nothing is there.
+    /// Reads the available output; returns false at its end, or if there is none.
     ///
-    /// What comes after the longest line is dropped.
+    /// Bytes beyond ``longestLine`` are ignored.
     private static func take(_ output: CInt, into line: inout [UInt8]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(output, &buffer, buffer.count)

@@ -1,20 +1,21 @@
 import TaskModel
 
-/// The properties of one client's service, kept up to date on the bus's thread.
+/// A copy of the properties of one client's service, kept up to date on the bus's thread.
 ///
-/// A signal is only a reason to ask. The properties are read from the owner of the name, so no other process
-/// can set them, and no change is lost. While an answer is outstanding, further signals count once.
+/// A signal only causes the properties to be read again. They are read from the owner of the service's name,
+/// so other processes cannot change the copy. Signals that arrive while an answer is outstanding cause only
+/// one further read.
 final class ServiceMirror: BusCaller {
     private let client: any BusClient
     weak var loop: BusLoop?
-    /// The unique name of the one who has the service's name.
+    /// The unique bus name of the process that owns the service's name.
     private var owner: String?
     private var answers: [BusObject: [String: BusValue]] = [:]
     private var due = 0
     private var hasFailed = false
     private var isStale = false
     private var state = BusServiceState.unasked
-    /// When the next look is allowed and wanted, on the monotonic clock.
+    /// When the properties will be read again, on CLOCK_MONOTONIC; `nil` if no read is planned.
     private(set) var refreshAt: Duration?
     private var lastRefresh = Duration.zero
 
@@ -25,7 +26,7 @@ final class ServiceMirror: BusCaller {
         self.loop = loop
     }
 
-    /// Asks a new connection for the service and for word of it.
+    /// Subscribes to the service's signals on a new connection, and asks for the owner of its name.
     func introduce() {
         let name = client.service
         var rules = [
@@ -89,7 +90,7 @@ final class ServiceMirror: BusCaller {
         }
     }
 
-    /// Looks once a look that had to wait is allowed.
+    /// Reads the properties if a planned read is due.
     func timePassed(_ now: Duration) {
         guard let time = refreshAt, time <= now else { return }
         refreshAt = nil

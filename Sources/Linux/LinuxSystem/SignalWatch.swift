@@ -1,27 +1,28 @@
 import CLinuxShims
 import Glibc
 
-/// Signals of the process as a stream, read by a thread instead of a handler.
+/// Delivers signals to the process as a stream; a thread reads them, instead of a signal handler.
 public final class SignalWatch: Sendable {
-    /// The signals that came, in order.
+    /// The signals that arrived, in order.
     public let signals: AsyncStream<Int32>
 
-    /// Blocks signals for the calling thread and all that it starts later.
+    /// Blocks signals for the calling thread and all threads that it starts later.
     ///
-    /// Call it on the main thread before anything has started another: a thread that does not block a signal
-    /// is where the kernel delivers it, and its default action ends the process.
+    /// Call this on the main thread before any other thread exists. Otherwise, the kernel may deliver a
+    /// signal to a thread that does not block it, and the default action ends the process.
     public static func block(_ numbers: [Int32]) {
         var set = sigset_t()
         sigemptyset(&set)
         for number in numbers {
-            // A shell starts background jobs with Ctrl-C ignored, and an ignored signal is never seen.
+            // A shell starts background jobs with SIGINT ignored, and sigwait never returns an ignored
+            // signal.
             signal(number, SIG_DFL)
             sigaddset(&set, number)
         }
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Reads signals that ``block(_:)`` blocked, on a thread of its own.
+    /// Starts a thread that reads signals, which ``block(_:)`` must have blocked.
     public init(_ numbers: [Int32]) {
         var set = sigset_t()
         sigemptyset(&set)
@@ -38,16 +39,17 @@ public final class SignalWatch: Sendable {
         }
     }
 
-    /// Makes a broken pipe or a file size limit an error of the call instead of the end of the process.
+    /// Ignores SIGPIPE and SIGXFSZ: a broken pipe or an exceeded file size becomes an error of the system
+    /// call instead of ending the process.
     public static func ignorePipeAndFileSizeSignals() {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// Ctrl-C.
+    /// The signal of Ctrl-C.
     public static let interrupt: Int32 = SIGINT
-    /// A service manager's stop.
+    /// The signal with which a service manager stops a service.
     public static let terminate: Int32 = SIGTERM
-    /// A terminal that went away.
+    /// The signal that reports a closed terminal.
     public static let hangUp: Int32 = SIGHUP
 }

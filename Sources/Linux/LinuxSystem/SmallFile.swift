@@ -1,10 +1,10 @@
 import Glibc
 
-/// Whole reads and writes of the kernel's small files, which have no length of their own.
+/// Reads and writes small files of the kernel, such as those in /proc, which report no length.
 public enum SmallFile {
-    /// Reads a file of at most 1 MiB as text.
+    /// Reads a file as text, up to about 1 MiB.
     ///
-    /// - Throws: `open` or `read`.
+    /// - Throws: The `open` or `read` that failed.
     public static func read(_ path: String) throws(SystemCallError) -> String {
         let file = OwnedDescriptor(
             taking: try retryingOnInterrupt("open", path) { open(path, O_RDONLY | O_CLOEXEC) })
@@ -19,9 +19,9 @@ public enum SmallFile {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Writes a text with one call, as the kernel's files want it.
+    /// Writes a text with a single `write`, as the kernel's files require.
     ///
-    /// - Throws: `open` or `write`.
+    /// - Throws: The `open` or `write` that failed.
     public static func write(_ text: String, to path: String) throws(SystemCallError) {
         let file = OwnedDescriptor(
             taking: try retryingOnInterrupt("open", path) { open(path, O_WRONLY | O_CLOEXEC) })
@@ -30,13 +30,13 @@ public enum SmallFile {
         try retryingOnInterrupt("write", path) { Glibc.write(number, bytes, bytes.count) }
     }
 
-    /// Whether there is something at the path.
+    /// Whether the path exists.
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Whether we may write what is at the path.
+    /// Whether this process may write to the path.
     public static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
-    /// The names of the directories in a directory, sorted; none if it can't be read.
+    /// The names of the subdirectories of a directory, sorted; empty if it cannot be read.
     public static func directories(in path: String) -> [String] {
         guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }

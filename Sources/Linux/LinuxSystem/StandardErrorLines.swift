@@ -1,12 +1,12 @@
 import Dispatch
 import Synchronization
 
-/// Writes lines to standard error from a thread of its own, so that a reader that stalls stops nothing else.
+/// Writes lines to standard error on its own queue, so that a slow reader, such as a paused terminal, delays
+/// nothing else.
 ///
-/// A terminal may be paused, and a journal may be slow. Up to 10,000 lines wait for it; those that come then
-/// are left out, and a line says how many.
+/// Up to 10,000 lines wait. Further lines are dropped, and a message in the output says how many.
 public final class StandardErrorLines: Sendable {
-    /// How many lines wait at most: some seconds of the fastest host, and a few MB.
+    /// The largest number of waiting lines: at most some MB, which the busiest host produces in some seconds.
     static let capacity = 10_000
 
     private struct State {
@@ -18,15 +18,16 @@ public final class StandardErrorLines: Sendable {
     private let writer = DispatchQueue(label: "bgtask.log")
     private let write: @Sendable (String) -> Void
 
-    /// The one of this process.
+    /// The writer for the standard error of this process.
     public static let shared = StandardErrorLines(write: ProcessFacts.writeToStandardError)
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
     /// - Parameter write: Writes a text; may block.
     init(write: @escaping @Sendable (String) -> Void) { self.write = write }
 
-    /// Writes a text that ends with a line break, after those before it; any thread, and never blocks.
+    /// Writes a text that ends with a line break, after all earlier ones; callable from any thread, never
+    /// blocks.
     public func append(_ text: String) {
         let leftOut = state.withLock { state -> Int? in
             guard state.waiting < Self.capacity else {
@@ -45,9 +46,10 @@ public final class StandardErrorLines: Sendable {
         }
     }
 
-    /// Waits until everything is written, for the end of the process.
+    /// Waits until all lines are written; for the end of the process.
     ///
-    /// - Parameter seconds: The longest wait; a stalled reader must not keep the process.
+    /// - Parameter seconds: The longest wait, because a reader that has stopped must not keep the process
+    ///   alive.
     public func flush(seconds: Int = 1) {
         let isDone = DispatchSemaphore(value: 0)
         writer.async { isDone.signal() }

@@ -1,23 +1,23 @@
 import CLinuxShims
 import Glibc
 
-/// The system's message bus, followed on a thread of its own.
+/// A connection to the system's message bus, on its own thread.
 ///
-/// The thread sleeps in the kernel. A bus that is missing or goes away is `absent` to every client and is
-/// joined as soon as its socket comes into being: seen by inotify, not by asking again and again.
+/// While there is no bus, every client's service is `absent`. The thread then waits with inotify for the
+/// bus's socket, and connects as soon as it appears.
 public final class SystemBus: Sendable {
-    /// Whether this machine has a library that speaks to a bus.
+    /// Whether this machine has a library for message buses (libsystemd or elogind).
     public static var isAvailable: Bool { lx_bus_load() == 0 }
 
     private let stop: CInt
     private let settled: CInt
 
-    /// Starts the thread, which connects.
+    /// Starts the thread, which connects to the bus.
     ///
     /// - Parameters:
-    ///   - address: Such as ``BusAddress/system``.
-    ///   - clients: Who wants to know what; kept until ``cancel()``.
-    /// - Throws: `eventfd`, where descriptors are exhausted.
+    ///   - address: The address of the bus, such as ``BusAddress/system``.
+    ///   - clients: The clients that follow services; retained until ``cancel()``.
+    /// - Throws: The `eventfd` that failed, for example because too many descriptors are open.
     public init(address: String, clients: [any BusClient]) throws(SystemCallError) {
         let stopEvent = OwnedDescriptor(taking: try retryingOnInterrupt("eventfd", "bus") { lx_eventfd() })
         let settledEvent = OwnedDescriptor(
@@ -33,16 +33,16 @@ public final class SystemBus: Sendable {
 
     deinit { _ = close(settled) }
 
-    /// Waits until every client has its first answer from its service; blocks its thread.
+    /// Waits until every client has received the first state of its service; blocks the thread.
     ///
-    /// - Parameter timeout: In milliseconds; a service that hangs is not waited for longer.
+    /// - Parameter timeout: The longest wait in milliseconds, in case a service does not answer.
     public func waitUntilSettled(timeoutMilliseconds timeout: Int32) {
         var polled = pollfd(fd: settled, events: Int16(POLLIN), revents: 0)
         while poll(&polled, 1, timeout) < 0 && errno == EINTR {}
     }
 
-    /// Ends the thread and the connection; a client's function that runs is not waited for.
+    /// Ends the thread and the connection, without waiting for a running method of a client.
     ///
-    /// Call it once.
+    /// Call this only once.
     public func cancel() { lx_eventfd_signal(stop) }
 }

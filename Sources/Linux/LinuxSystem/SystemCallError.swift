@@ -1,32 +1,32 @@
 import CLinuxShims
 import Glibc
 
-/// A system call that failed: which, on what, and the kernel's reason.
+/// A system call that failed, with its subject and the reason.
 public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The call's name.
+    /// The name of the call.
     public let call: String
-    /// What it was called on: a path, a process.
+    /// The path or process on which the call was made.
     public let subject: String
-    /// `errno`.
+    /// The error number (`errno`).
     public let code: CInt
 
-    /// Makes an error; `code` is read by the caller on the line after the call.
+    /// Creates an error; the caller must read `errno` immediately after the call.
     public init(call: String, subject: String, code: CInt) {
         self.call = call
         self.subject = subject
         self.code = code
     }
 
-    /// `pidfd_open(pid 4711): No such process (3)`.
+    /// A description such as `pidfd_open(pid 4711): No such process (3)`.
     public var description: String { "\(call)(\(subject)): \(Self.text(of: code)) (\(code))" }
 
-    /// Whether a device's driver reports that it can't be read just now: it sleeps, or has no value yet.
+    /// Whether the error means that a device cannot be read now, because it sleeps or has no value yet.
     public var isOfSleepingDevice: Bool { code == EAGAIN || code == ENODATA || code == EINVAL }
 
-    /// Whether what was to be made is there already.
+    /// Whether the error means that the file to create already exists.
     public var isExisting: Bool { code == EEXIST }
 
-    /// The kernel's sentence for an `errno`.
+    /// The system's description of an error number.
     public static func text(of code: CInt) -> String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard lx_strerror(code, &buffer, buffer.count) == 0 else { return "unknown error" }
@@ -35,9 +35,10 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
     }
 }
 
-/// Makes a call that reports failure as -1, again after every `EINTR`.
+/// Makes a call that returns -1 on failure, and repeats it while it fails with `EINTR`.
 ///
-/// Never inlined: no reference counting may run between the call and the read of `errno`.
+/// The function is never inlined, because no reference counting may run between the call and the read of
+/// `errno`.
 @inline(never)
 @discardableResult
 public func retryingOnInterrupt<Result: FixedWidthInteger>(

@@ -3,7 +3,7 @@ public import TaskModel
 
 /// The machine's clocks.
 public struct SystemClocks: MomentSource {
-    /// Makes a reader; it holds nothing.
+    /// Creates a reader, which has no state.
     public init() {}
 
     /// Reads CLOCK_BOOTTIME, CLOCK_MONOTONIC and CLOCK_REALTIME, in this order.
@@ -15,7 +15,7 @@ public struct SystemClocks: MomentSource {
 
     private static func read(_ clock: clockid_t) -> Duration {
         var time = timespec()
-        // Can't fail for these clocks: they exist since Linux 2.6.39 and the pointer is ours.
+        // This cannot fail: the clocks exist since Linux 2.6.39, and the pointer is valid.
         clock_gettime(clock, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }

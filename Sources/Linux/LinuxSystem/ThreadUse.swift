@@ -1,22 +1,22 @@
 import Glibc
 
-/// What one thread of a process has used, from /proc.
+/// The CPU time of one thread of a process, from /proc.
 public struct ThreadUse: Equatable, Sendable {
-    /// The process, as this process's PID namespace numbers it.
+    /// The number of the process in the PID namespace of this process.
     public let process: Int32
-    /// The thread, in the same numbers.
+    /// The number of the thread in the same namespace.
     public let thread: Int32
-    /// The name that it gave itself, at most 15 bytes.
+    /// The name of the thread, at most 15 bytes.
     public let name: String
-    /// CPU time since it began, user and system.
+    /// The CPU time since the thread began, user and system.
     public let cpuTime: Duration
 
-    /// The threads of processes; those that are gone are left out.
+    /// Lists the threads of processes, without those that have ended.
     ///
     /// - Parameters:
-    ///   - processes: Their numbers.
-    ///   - limit: The most threads that are looked at.
-    /// - Returns: One element a thread.
+    ///   - processes: The numbers of the processes.
+    ///   - limit: The largest number of threads to list.
+    /// - Returns: One element per thread.
     public static func all(of processes: [Int32], limit: Int = 1024) -> [ThreadUse] {
         let ticks = Int64(max(1, sysconf(CInt(_SC_CLK_TCK))))
         var result: [ThreadUse] = []
@@ -41,7 +41,7 @@ public struct ThreadUse: Equatable, Sendable {
         return result
     }
 
-    /// The thread's number in its own, innermost PID namespace; `nil` if it is gone.
+    /// The number of the thread in its innermost PID namespace; `nil` if the thread has ended.
     public var innermostNumber: Int32? {
         guard let status = try? SmallFile.read("/proc/\(process)/task/\(thread)/status"),
             let line = status.split(separator: "\n").first(where: { $0.hasPrefix("NSpid:") })

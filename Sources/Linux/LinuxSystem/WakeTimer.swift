@@ -2,23 +2,23 @@ import CLinuxShims
 import Glibc
 public import TaskModel
 
-/// One alarm on the boot clock and one on the wall clock, and word of a wall clock that was set.
+/// One alarm on CLOCK_BOOTTIME and one on the wall clock; it also reports that the wall clock was set.
 ///
-/// Its thread sleeps in the kernel and wakes for nothing else, so an idle host stays idle. A suspended
-/// machine is not woken: an alarm that passed in sleep comes at resume.
+/// The thread wakes up only for these, so an idle host stays idle. It does not wake a suspended machine: an
+/// alarm whose time passes during sleep fires when the machine resumes.
 public final class WakeTimer: Sendable {
     private let boot: CInt
     private let wall: CInt
     private let stop: CInt
 
-    /// One element for each alarm that came and each time that the wall clock was set.
+    /// An element for each alarm and each time that the wall clock was set.
     ///
-    /// Ends with ``cancel()``.
+    /// Elements that were not read yet are combined into one. The stream ends after ``cancel()``.
     public let wakes: AsyncStream<Void>
 
-    /// Makes the timers and starts the thread.
+    /// Creates the timers and starts the thread.
     ///
-    /// - Throws: The system call that failed; descriptors may be exhausted.
+    /// - Throws: The system call that failed, for example because too many descriptors are open.
     public init() throws(SystemCallError) {
         let bootTimer = OwnedDescriptor(
             taking: try retryingOnInterrupt("timerfd_create", "CLOCK_BOOTTIME") {
@@ -37,7 +37,8 @@ public final class WakeTimer: Sendable {
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         wakes = stream
         let (bootDescriptor, wallDescriptor, stopDescriptor) = (boot, wall, stop)
-        // The wall timer is set far from the present: only an armed timer reports that the clock was set.
+        // Only an armed timer reports that the clock was set, so the wall timer is set to a time far in the
+        // future.
         arm(wallAt: nil)
         BlockingThread.start(named: "bgtask-timer") {
             Self.watch(boot: bootDescriptor, wall: wallDescriptor, stop: stopDescriptor) {
@@ -47,9 +48,9 @@ public final class WakeTimer: Sendable {
         }
     }
 
-    /// Sets both alarms, replacing earlier ones.
+    /// Sets both alarms, and replaces earlier ones.
     ///
-    /// A time that has passed comes immediately; `nil` is never.
+    /// An alarm in the past fires immediately; `nil` means that there is no alarm.
     public func set(bootAt: Duration?, wallAt: WallTime?) {
         let time = bootAt.map { max($0.wholeNanoseconds, 1) } ?? 0
         lx_timerfd_settime(boot, time, 0)
@@ -67,7 +68,7 @@ public final class WakeTimer: Sendable {
         lx_timerfd_settime(wall, time, 1)
     }
 
-    /// Waits on the three descriptors until the stop event; owns and closes them.
+    /// Waits on the three descriptors until the stop event, then closes them.
     private static func watch(boot: CInt, wall: CInt, stop: CInt, wake: () -> Void) {
         defer {
             for descriptor in [boot, wall, stop] { _ = close(descriptor) }
@@ -81,7 +82,7 @@ public final class WakeTimer: Sendable {
             if polled[2].revents != 0 { return }
             for timer in polled.prefix(2) where timer.revents != 0 {
                 var expirations: UInt64 = 0
-                // ECANCELED means that the wall clock was set; that is a wake too.
+                // ECANCELED means that the wall clock was set, which is also reported.
                 _ = read(timer.fd, &expirations, MemoryLayout<UInt64>.size)
             }
             wake()

@@ -1,32 +1,35 @@
 /// A change that a user, a client or an operator makes to one bundle.
 public enum BundleChange: Equatable, Sendable {
-    /// The user used it; lifts a dismissal.
+    /// The user used the bundle.
+    ///
+    /// This ends a dismissal.
     case used
-    /// Its client came to the foreground, which is a use too, or left it.
+    /// A client of the bundle came to the foreground (`true`), which also counts as a use, or left it
+    /// (`false`).
     case foreground(Bool)
-    /// The user dismissed it: no refresh and no push until it is used again.
+    /// The user dismissed the bundle: it gets no refresh and no push until the user uses it again.
     case dismissed
-    /// Its switch for background refresh.
+    /// The bundle's switch for background refresh.
     case refresh(RefreshPermission)
-    /// Its limits per day; `nil` is the standard.
+    /// The bundle's limits per day; `nil` selects the host's default.
     case budget(launches: Int?, cpu: Duration?)
 }
 
-/// One bundle, for listings: what is remembered of it, and what it may spend.
+/// One bundle in a listing: its stored state, and how much of its daily budget it has used.
 public struct BundleFacts: Equatable, Sendable {
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
-    /// Whether a manifest in force has it.
+    /// Whether a valid manifest declares the bundle.
     public var isInstalled: Bool
-    /// What is remembered.
+    /// What the scheduler remembers of the bundle.
     public var state: BundleState
-    /// Refresh launches begun today, of ``launchLimit``.
+    /// The number of refresh launches that began today; the limit is ``launchLimit``.
     public var launchesToday: Int
-    /// Refresh launches a day.
+    /// The largest number of refresh launches per day.
     public var launchLimit: Int
-    /// CPU time spent today, of ``cpuLimit``.
+    /// The CPU time that the bundle used today; the limit is ``cpuLimit``.
     public var cpuToday: Duration
-    /// CPU time a day.
+    /// The largest CPU time per day.
     public var cpuLimit: Duration
 
     public init(
@@ -43,19 +46,19 @@ public struct BundleFacts: Equatable, Sendable {
     }
 }
 
-/// Why a task runs, waits, or would wait.
+/// Why a task runs, waits, or would wait if it were submitted now.
 public struct TaskExplanation: Equatable, Sendable {
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
-    /// Its kind.
+    /// The task's kind.
     public var kind: TaskKind
-    /// The request that waits; `nil` if the answer is about a request that was not submitted.
+    /// The pending request; `nil` if the answer is about a request that was not submitted.
     public var pending: RequestID?
-    /// The launch that runs.
+    /// The running launch; `nil` if none is running.
     public var running: LaunchID?
-    /// Every policy's answer about starting it now.
+    /// The answer of every policy to the question whether the task may start now.
     public var explanation: Explanation
-    /// When it would likely start; `nil` where it may start now.
+    /// When the task would probably start; `nil` if it may start now.
     public var forecast: Forecast?
 
     public init(
@@ -71,13 +74,14 @@ public struct TaskExplanation: Equatable, Sendable {
     }
 }
 
-/// What was recorded of a launch's decisions.
+/// Why a launch started and why it was asked to stop, as the host recorded it.
 public struct LaunchExplanation: Equatable, Sendable {
     /// The launch.
     public var record: LaunchRecord
-    /// Why it started when it did; `nil` for launches of hosts that did not record it.
+    /// Why the launch started when it did; `nil` if the host did not record it.
     public var start: Explanation?
-    /// Why it was asked to stop; `nil` if it was not, or if someone requested it by name.
+    /// Why the launch was asked to stop; `nil` if it was not asked, or if a user or client requested the
+    /// stop.
     public var stop: Explanation?
 
     public init(record: LaunchRecord, start: Explanation?, stop: Explanation?) {

@@ -1,73 +1,76 @@
 /// What the scheduler remembers of one bundle across restarts of the host.
 ///
-/// Only the scheduler changes it; the host stores it whole whenever the scheduler says so, and gives it back
-/// before the scheduler starts. Fields that an older record lacks have their defaults.
+/// Only the scheduler changes the state. The host stores the whole state after each change and restores it
+/// before the scheduler starts. When an older record lacks a field, the field has its default.
 public struct BundleState: Equatable, Sendable {
     /// The switch for background refresh.
     public var refresh = RefreshPermission.available
-    /// When the switch was last turned; `nil` if it never was.
+    /// When the refresh switch was last changed; `nil` if it never was.
     public var refreshChangedAt: WallTime?
     /// When the user dismissed the bundle; `nil` while it is not dismissed.
     public var dismissedAt: WallTime?
-    /// The newest use; `nil` if none is known.
+    /// The time of the newest use; `nil` if no use is known.
     public var lastUsed: WallTime?
-    /// When in the week it is used.
+    /// How often the bundle is used in each hour of the week.
     public var usage = UsageHistogram()
-    /// How its launches ended lately.
+    /// How the bundle's launches of the last days ended.
     public var conduct = ConductLedger()
-    /// What it spent today.
+    /// What the bundle used of its budget on the budget's current day.
     public var budget = BudgetAccount()
     /// When its newest refresh launch began.
     public var lastRefresh: WallTime?
     /// When its newest push launch began.
     public var lastPush: WallTime?
-    /// When its deferrable launches began lately.
+    /// When the bundle's newest deferrable launches began.
     public var recent = RecentLaunches()
-    /// How many of its launches began while the machine was busy anyway, earlier than they would have alone.
+    /// How many of the bundle's launches began earlier than they would have alone, because other work had
+    /// already woken the machine.
     public var wakeUpsSaved = 0
 
-    /// Makes the state of a bundle that nothing is known of.
+    /// Makes the state of a bundle about which nothing is known.
     public init() {}
 }
 
-/// Whether a bundle, or any, may refresh in the background.
+/// Whether one bundle, or every bundle, may refresh in the background.
 public enum RefreshPermission: String, Sendable, Codable, CaseIterable {
-    /// It may.
+    /// Background refresh is allowed.
     case available
     /// The user switched it off.
     case denied
-    /// The administrator switched it off; only the administrator lifts it.
+    /// The administrator switched it off; only the administrator can switch it on.
     case restricted
 }
 
-/// What a bundle spent of its daily budget, and an operator's own limits.
+/// How much of its daily budget a bundle used, and the limits that an operator set for it.
 public struct BudgetAccount: Equatable, Sendable, Codable {
-    /// The day that the sums belong to, counted from 1970-01-01 in local time; `nil` before the first launch.
+    /// The day of ``launches`` and ``cpu``, in days since 1970-01-01, local time; `nil` before the first
+    /// launch.
     public var day: Int64?
-    /// Refresh launches begun that day.
+    /// The number of refresh launches that began on ``day``.
     public var launches = 0
-    /// CPU time spent that day.
+    /// The CPU time used on ``day``.
     public var cpu = Duration.zero
-    /// Refresh launches a day, where the operator set them.
+    /// The operator's limit of refresh launches per day; `nil` selects the host's default.
     public var launchLimit: Int?
-    /// CPU time a day, where the operator set it.
+    /// The operator's limit of CPU time per day; `nil` selects the host's default.
     public var cpuLimit: Duration?
 
-    /// Makes an untouched account.
+    /// Makes an account without any use and without limits of its own.
     public init() {}
 }
 
-/// When a bundle's deferrable launches began lately, simulated ones left out: what the rate of launches is
-/// held against.
+/// When a bundle's newest deferrable launches began, without simulated ones.
+///
+/// The rate limit compares new launches with them.
 public struct RecentLaunches: Equatable, Sendable, Codable {
     /// The newest launch of one identifier.
     public struct Newest: Equatable, Sendable, Codable {
-        /// The task.
+        /// The task that was launched.
         public var identifier: TaskIdentifier
         /// When the launch began.
         public var beganAt: WallTime
 
-        /// Makes a note of a launch.
+        /// Records one launch.
         public init(identifier: TaskIdentifier, beganAt: WallTime) {
             self.identifier = identifier
             self.beganAt = beganAt
@@ -80,7 +83,7 @@ public struct RecentLaunches: Equatable, Sendable, Codable {
         public var kind: TaskKind
         /// Minutes since 1970-01-01 00:00 UTC.
         public var minute: Int64
-        /// How many began in it.
+        /// How many launches began in the minute.
         public var launches: Int
 
         /// Makes a minute.
@@ -91,22 +94,26 @@ public struct RecentLaunches: Equatable, Sendable, Codable {
         }
     }
 
-    /// The newest launch of each identifier, by identifier; without those that hold nothing back any more.
+    /// The newest launch of each identifier, ordered by identifier.
+    ///
+    /// A launch is removed once it is too old for the minimum spacing of launches to delay another one.
     public var newest: [Newest] = []
-    /// The minutes with launches, oldest first; of each kind at most the 61 that the last hour touches.
+    /// The minutes in which launches began, oldest first; for each kind at most 61, because an hour touches
+    /// 61 minutes.
     public var minutes: [Minute] = []
 
     /// Makes a memory without launches.
     public init() {}
 }
 
-/// How a bundle's launches ended, by day, for seven days.
+/// How a bundle's launches ended, as points per day, for the last seven days.
 public struct ConductLedger: Equatable, Sendable, Codable {
     /// One day's points.
     public struct Day: Equatable, Sendable, Codable {
-        /// Counted from 1970-01-01 in local time.
+        /// Days since 1970-01-01, local time.
         public var day: Int64
-        /// Hundredths: below 0 for kills, crashes and leaks, above for ends that were early or prompt.
+        /// The points, in hundredths of a score: negative for kills, crashes and assertions that never ended,
+        /// positive for launches that finished or stopped early.
         public var points: Int
 
         public init(day: Int64, points: Int) {
@@ -115,7 +122,7 @@ public struct ConductLedger: Equatable, Sendable, Codable {
         }
     }
 
-    /// The days with points, oldest first; at most eight.
+    /// The days with points, oldest first; adding points removes the days that do not count any more.
     public var days: [Day] = []
 
     /// Makes an empty ledger.
@@ -124,12 +131,14 @@ public struct ConductLedger: Equatable, Sendable, Codable {
 
 /// How often a bundle is used in each hour of the week.
 public struct UsageHistogram: Equatable, Sendable, Codable {
-    /// Uses per hour of the week, at most one counted per hour: index 0 is Monday 00:00 local time; empty
-    /// before the first use.
+    /// Uses in each hour of the week; index 0 is Monday 00:00 local time.
+    ///
+    /// Several uses within one hour count once. The array is empty before the first use.
     public var hours: [Int] = []
-    /// The day of the first use that is counted, from 1970-01-01 in local time.
+    /// The day of the first use that is counted, in days since 1970-01-01, local time; `nil` before it.
     public var firstDay: Int64?
-    /// The hour counted last, from 1970-01-01 00:00 local time.
+    /// The last hour that was counted, in hours since 1970-01-01 00:00 local time; `nil` before the first
+    /// use.
     public var lastHour: Int64?
 
     /// Makes an empty histogram.
@@ -142,7 +151,7 @@ extension BundleState: Codable {
         case recent, wakeUpsSaved
     }
 
-    /// Decodes a record; what it lacks has its default.
+    /// Decodes a record; fields that it lacks have their defaults.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func value<Value: Decodable>(_ key: CodingKeys, _ fallback: Value) throws -> Value {

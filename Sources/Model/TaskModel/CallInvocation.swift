@@ -1,14 +1,14 @@
 /// A C type that a `call:` can pass or receive.
 ///
-/// Structs by value are not among them: they need a plugin.
+/// Structs passed by value are not supported: a function that needs them needs a plugin.
 public enum CallType: String, Sendable, CaseIterable, Hashable, Codable {
-    // C's own names; the unsigned forms begin with `u`.
+    // The names are those of C; the unsigned forms begin with `u`.
     case void, bool, char, uchar, short, ushort, int, uint, long, ulong, longlong, ulonglong
     case int8, uint8, int16, uint16, int32, uint32, int64, uint64, size
     case float, double
     case pointer, string
 
-    /// Whether it is a whole number, `bool` included.
+    /// Whether the type is an integer; `bool` counts as one.
     public var isInteger: Bool {
         switch self {
         case .void, .float, .double, .pointer, .string: false
@@ -16,13 +16,13 @@ public enum CallType: String, Sendable, CaseIterable, Hashable, Codable {
         }
     }
 
-    /// Whether it is `float` or `double`.
+    /// Whether the type is `float` or `double`.
     public var isFloating: Bool { self == .float || self == .double }
 
-    /// Whether it is an address.
+    /// Whether the type is an address.
     public var isPointer: Bool { self == .pointer || self == .string }
 
-    /// Bits and sign of a whole number on 64-bit Linux; `nil` for the other types.
+    /// The number of bits and the signedness of an integer type on 64-bit Linux; `nil` for the other types.
     public var integerFormat: (bits: Int, isSigned: Bool)? {
         switch self {
         case .bool: (1, false)
@@ -39,48 +39,49 @@ public enum CallType: String, Sendable, CaseIterable, Hashable, Codable {
     }
 }
 
-/// A value that a manifest states.
+/// A constant in a manifest.
 public enum CallLiteral: Equatable, Sendable, Codable {
-    /// A whole number; unsigned ones above `Int64.max` keep their bits.
+    /// An integer; an unsigned one above `Int64.max` is stored as the same 64 bits.
     case integer(Int64)
-    /// A number with a fraction.
+    /// A floating-point number.
     case floating(Double)
-    /// A text, or a number that the payload brings; may hold `${payload.KEY}`.
+    /// A text, or a number that the payload supplies; may contain `${payload.KEY}`.
     case text(String)
-    /// NULL.
+    /// The C constant `NULL`.
     case null
 }
 
-/// A number that an argument needs: stated, or the value of a name.
+/// A number that an argument needs, such as a size.
 public enum CallSource: Equatable, Sendable, Codable {
-    /// Stated.
+    /// A constant.
     case literal(CallLiteral)
-    /// The value of a name.
+    /// The value of the variable, buffer or result with this name.
     case name(String)
 }
 
 /// One argument of a call.
 public enum CallArgument: Equatable, Sendable, Codable {
-    /// A literal of a type.
+    /// A constant of a type.
     case literal(CallType, CallLiteral)
-    /// NULL.
+    /// The C constant `NULL`.
     case null
-    /// The value of a name; of a buffer or a file, its address.
+    /// The value with this name; for a buffer or a file, its address.
     case use(String)
-    /// The address of a zeroed variable; afterwards its value has the name.
+    /// The address of a variable that is 0 before the call; afterwards, `name` is the variable's value.
     case out(CallType, name: String)
-    /// The address of a variable that begins with a value.
+    /// The address of a variable that has the value of `from` before the call; afterwards, `name` is its
+    /// value.
     case reference(CallType, name: String, from: CallSource)
-    /// The address of zeroed memory of a size.
+    /// The address of a zeroed buffer; the first value is its size in bytes.
     case buffer(CallSource, name: String)
-    /// The address of a mapped file, read-only.
+    /// The address of a file's contents, mapped read-only; the first value is the file's path.
     case file(String, name: String)
-    /// The bytes of a buffer or a file.
+    /// The size, in bytes, of the buffer or file with this name.
     case sizeOf(String)
-    /// The address of a callback.
+    /// The address of the callback with this name.
     case callback(String)
 
-    /// The name that it reads; `nil` if it reads none.
+    /// The names that this argument reads; empty if it reads none.
     public var usedNames: [String] {
         switch self {
         case .use(let name), .sizeOf(let name), .reference(_, _, from: .name(let name)),
@@ -90,7 +91,7 @@ public enum CallArgument: Equatable, Sendable, Codable {
         }
     }
 
-    /// The name that it binds; `nil` if it binds none.
+    /// The name that this argument defines; `nil` if it defines none.
     public var boundName: String? {
         switch self {
         case .out(_, let name), .reference(_, let name, _), .buffer(_, let name), .file(_, let name): name
@@ -101,13 +102,13 @@ public enum CallArgument: Equatable, Sendable, Codable {
 
 /// One call of a C function.
 public struct CallInvocation: Equatable, Sendable, Codable {
-    /// Where the function is; `nil` for the program's library.
+    /// The library that contains the function; `nil` selects the program's library.
     public var library: String?
-    /// Its symbol.
+    /// The function's symbol.
     public var function: String
-    /// What it returns.
+    /// The type of the return value.
     public var returns: CallType
-    /// What it is called with.
+    /// The arguments, in order.
     public var arguments: [CallArgument]
     /// The position, from 1, of the first variadic argument; `nil` if the function is not variadic.
     public var variadicFrom: Int?

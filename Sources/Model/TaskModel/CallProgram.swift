@@ -1,19 +1,21 @@
-/// A `call:` of a manifest: C functions of installed libraries, called in order (grammar:
-/// Documentation/Call.md).
+/// A `call:` of a manifest: C functions of installed libraries, called in order.
 ///
-/// Texts may hold `${payload.KEY}`, which the host fills in per launch before it encodes the program for the
-/// runner.
+/// Documentation/Call.md describes the grammar.
+///
+/// Texts may contain `${payload.KEY}`.
+///
+/// For each launch, the host replaces it before it encodes the program for the runner.
 public struct CallProgram: Equatable, Sendable, Codable {
-    /// Where functions are looked up unless a step says otherwise: as the loader finds it, or an absolute
-    /// path.
+    /// The library of each function whose step names no other one: a name for the loader to look up, or an
+    /// absolute path.
     public var library: String
-    /// Functions that the libraries may call back, by name, in the file's order.
+    /// Functions that the libraries may call back, in the order of the manifest.
     public var callbacks: [CallCallback]
-    /// What is done, in order.
+    /// The steps, in order.
     public var steps: [CallStep]
-    /// Yields the library's own text for a failure; `nil` if there is none.
+    /// The call that returns the library's own text about a failure; `nil` if there is none.
     public var message: CallInvocation?
-    /// Called when the launch expires, on the control thread; `nil` if there is nothing to call.
+    /// The call made when the launch expires, on the control thread; `nil` if there is none.
     public var onExpiration: CallInvocation?
 
     public init(
@@ -28,7 +30,7 @@ public struct CallProgram: Equatable, Sendable, Codable {
         self.onExpiration = onExpiration
     }
 
-    /// Every call of the program: of its steps, its message and its expiration.
+    /// Every call of the program: those of the steps, then ``message`` and ``onExpiration``.
     public var invocations: [CallInvocation] {
         let ofSteps = steps.compactMap { step in
             if case .invoke(let invocation) = step.action { invocation } else { nil }
@@ -36,9 +38,9 @@ public struct CallProgram: Equatable, Sendable, Codable {
         return ofSteps + [message, onExpiration].compactMap(\.self)
     }
 
-    /// The same program with other libraries.
+    /// Replaces the libraries of the program.
     ///
-    /// - Parameter replacement: Gives for each library's name the one to use.
+    /// - Parameter replacement: Returns the library to use in place of the given one.
     /// - Returns: The program with every library replaced.
     public func replacingLibraries(_ replacement: (String) -> String) -> CallProgram {
         func replaced(_ invocation: CallInvocation) -> CallInvocation {
@@ -69,17 +71,17 @@ public struct CallStep: Equatable, Sendable, Codable {
         case save(CallSave)
     }
 
-    /// What it does.
+    /// What the step does.
     public var action: Action
-    /// The name that the result gets; `nil` if it gets none.
+    /// The name of the result for later steps; `nil` if the result has no name.
     public var result: String?
-    /// What the result must be; `nil` takes any.
+    /// What the result must be; `nil` accepts any result.
     public var expect: CallExpectation?
-    /// Whether `errno` is read right after the call, for the failure's text.
+    /// Whether the runner reads `errno` right after the call, for the message about a failure.
     public var readsErrno: Bool
-    /// Names that are dead after this step.
+    /// Names that later steps cannot use.
     public var ends: [String]
-    /// Whether it runs after a failure or an expiration too.
+    /// Whether the step also runs after a failure or an expiration.
     public var always: Bool
 
     public init(
@@ -95,13 +97,13 @@ public struct CallStep: Equatable, Sendable, Codable {
     }
 }
 
-/// A file that is written whole or not at all: temporary file, fsync, rename.
+/// A file that is written completely or not at all, with a temporary file, `fsync` and `rename`.
 public struct CallSave: Equatable, Sendable, Codable {
-    /// The name of a buffer, a mapped file or a pointer.
+    /// The name of the buffer, mapped file or pointer to write.
     public var from: String
-    /// How many bytes.
+    /// The number of bytes to write.
     public var length: CallSource
-    /// Where to; may hold `${payload.KEY}`.
+    /// The path of the file; may contain `${payload.KEY}`.
     public var to: String
 
     public init(from: String, length: CallSource, to: String) {
@@ -113,31 +115,31 @@ public struct CallSave: Equatable, Sendable, Codable {
 
 /// What a step's result must be.
 public enum CallExpectation: Equatable, Sendable, Codable {
-    /// One of these.
+    /// The result must equal one of these.
     case anyOf([CallLiteral])
-    /// Anything but this.
+    /// The result must differ from this.
     case not(CallLiteral)
-    /// This number or more.
+    /// The result must be this number or greater.
     case atLeast(CallLiteral)
 }
 
 /// A function that a library may call back.
 public struct CallCallback: Equatable, Sendable, Codable {
-    /// Its name in the manifest.
+    /// The callback's name in the manifest.
     public var name: String
-    /// What it returns.
+    /// The type of the return value.
     public var returns: CallType
-    /// What it is called with.
+    /// The types of the parameters.
     public var parameters: [CallType]
-    /// Whether each call is a tick of indeterminate progress.
+    /// Whether each call of the callback adds 1 to indeterminate progress.
     public var counts: Bool
-    /// Which parameter, from 1, says how many units are done; `nil` if none does.
+    /// The parameter, counted from 1, that contains the completed units; `nil` if none does.
     public var completed: Int?
-    /// Which parameter, from 1, says how many there are; `nil` if none does.
+    /// The parameter, counted from 1, that contains the total units; `nil` if none does.
     public var total: Int?
-    /// What to return before expiration.
+    /// The return value before the launch expires.
     public var proceed: CallLiteral
-    /// What to return after it.
+    /// The return value after the launch has expired.
     public var stop: CallLiteral
 
     public init(

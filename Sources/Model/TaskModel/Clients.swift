@@ -1,35 +1,35 @@
-/// Names a process that runs handlers of its own, as long as it is connected: `C3`.
+/// Identifies a process that runs handlers of its own, as long as it is connected: `C3`.
 public struct ClientID: Hashable, Sendable, CustomStringConvertible {
-    /// Counted from 1 since the host began.
+    /// A number, counted from 1 since the host started.
     public let rawValue: Int
 
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// `C3`.
+    /// The form `C3`.
     public var description: String { "C\(rawValue)" }
 }
 
 /// An event that the host sends to a client with handlers of its own.
 public enum ClientCall: Equatable, Sendable {
-    /// It is registered under this name.
+    /// The host has registered the client under this id.
     case registered(ClientID)
-    /// Run the handler of a request that it submitted.
+    /// Run the handler of a request that the client submitted.
     case launch(ClientLaunch)
     /// Stop a launch; it ends after the grace period, whatever the client does.
     case expire(LaunchID, Reason, grace: Duration)
-    /// What the machine is like.
+    /// The conditions of the machine: sent at first and after each change.
     case conditions(HandlerConditions)
 }
 
 /// A launch in a client's own process.
 public struct ClientLaunch: Equatable, Sendable {
-    /// Its number.
+    /// The launch's id.
     public var id: LaunchID
-    /// The request that it runs.
+    /// The request that the launch runs.
     public var request: TaskRequest
-    /// What an earlier launch saved; `nil` is nothing.
+    /// The bytes that an earlier launch of the request saved; `nil` if there are none.
     public var checkpoint: [UInt8]?
-    /// Run time and grace.
+    /// The run time and the grace period.
     public var lease: Lease
 
     public init(id: LaunchID, request: TaskRequest, checkpoint: [UInt8]?, lease: Lease) {
@@ -40,14 +40,14 @@ public struct ClientLaunch: Equatable, Sendable {
     }
 }
 
-/// A report of a client about a launch that runs in it.
+/// A report of a client about a launch that runs in the client's process.
 public enum ClientReport: Equatable, Sendable {
-    /// How far it is.
+    /// How far the launch is.
     case progress(TaskProgress)
-    /// It is done; what follows is refused.
+    /// The launch is complete; the host refuses later reports.
     case complete(success: Bool, message: String?)
-    /// What a later launch goes on from; empty forgets.
+    /// The bytes for the next launch of the request; empty bytes delete what was saved.
     case checkpoint([UInt8])
-    /// What the user sees of it from now on.
+    /// The title and subtitle that the user sees from now on.
     case title(String, subtitle: String)
 }

@@ -1,11 +1,12 @@
-/// The answer of a source about one condition.
+/// The value of one condition, as its source reports it.
 ///
-/// `unknown` is a source that vanished or errs: it never relaxes a limit and never satisfies a constraint. A
-/// source that was absent from the start has a known value instead (Documentation/Conditions.md).
+/// `unknown` means that a source disappeared or fails. It never relaxes a limit and never satisfies a
+/// constraint. A source that was absent from the start has a known value instead
+/// (Documentation/Conditions.md).
 public enum Reading<Value: Sendable & Equatable>: Equatable, Sendable {
-    /// The source answers.
+    /// The source reports this value.
     case known(Value)
-    /// The source vanished or errs.
+    /// The source disappeared or fails.
     case unknown
 
     /// The value; `nil` if unknown.
@@ -21,11 +22,11 @@ public enum Reading<Value: Sendable & Equatable>: Equatable, Sendable {
 public struct PowerCondition: Equatable, Sendable, Codable {
     /// Whether external power is connected.
     ///
-    /// "Not charging" is not "unplugged".
+    /// A battery can be on external power without charging.
     public var externalPower: Bool
-    /// Whether the battery charges.
+    /// Whether the battery is charging.
     public var isCharging: Bool
-    /// 0 through 100; `nil` without a battery.
+    /// The charge of the battery in percent, 0 through 100; `nil` without a battery.
     public var batteryPercent: Int?
 
     public init(externalPower: Bool, isCharging: Bool, batteryPercent: Int?) {
@@ -40,9 +41,9 @@ public struct PowerCondition: Equatable, Sendable, Codable {
 
 /// What the network costs.
 public enum NetworkCondition: String, Sendable, Codable, CaseIterable, Equatable {
-    /// No default route.
+    /// There is no default route.
     case none
-    /// The user's low-data switch is on.
+    /// The user switched on low-data mode.
     case constrained
     /// Traffic is paid for.
     case metered
@@ -54,19 +55,19 @@ public enum NetworkCondition: String, Sendable, Codable, CaseIterable, Equatable
 public enum ThermalCondition: String, Sendable, Codable, CaseIterable, Equatable {
     /// Cool.
     case nominal
-    /// Warm: discretionary work is thinned.
+    /// Warm: fewer deferrable launches start.
     case fair
-    /// Hot: discretionary work waits.
+    /// Hot: deferrable launches wait, and running processing launches and activities are asked to stop.
     case serious
-    /// Everything stops.
+    /// Too hot: no launch starts, and running launches are asked to stop.
     case critical
 }
 
 /// Whether the machine is in use.
 public enum UserCondition: String, Sendable, Codable, CaseIterable, Equatable {
-    /// Input within the last five minutes.
+    /// There was input within the last five minutes.
     case active
-    /// No input for five minutes, or no seat at all.
+    /// There was no input for five minutes, or the machine has no seat (no keyboard or display).
     case idle
 }
 
@@ -89,23 +90,23 @@ public struct PressureCondition: Equatable, Sendable, Codable {
     public static let none = PressureCondition(cpu: false, memory: false, io: false)
 }
 
-/// A snapshot of everything the policies look at.
+/// The conditions of the machine at one moment, which the policies examine.
 public struct Conditions: Equatable, Sendable, Codable {
     /// Power supply.
     public var power: Reading<PowerCondition>
-    /// The low-power switch.
+    /// Whether low-power mode is on.
     public var lowPowerMode: Reading<Bool>
-    /// Network.
+    /// The cost of the network.
     public var network: Reading<NetworkCondition>
-    /// Heat.
+    /// The temperature of the machine.
     public var thermal: Reading<ThermalCondition>
-    /// The user.
+    /// Whether the user is active.
     public var user: Reading<UserCondition>
-    /// Pressure.
+    /// The resources that are under pressure.
     public var pressure: Reading<PressureCondition>
-    /// Whether a GPU is offered to tasks.
+    /// Whether tasks may use a GPU.
     public var gpu: Reading<Bool>
-    /// The conditions that files of `conditions.d` define, by name; one that is not here is not defined.
+    /// The conditions that files in `conditions.d` define, by name; a name that is missing is not defined.
     public var custom: [String: Reading<Bool>]
 
     public init(
@@ -124,7 +125,7 @@ public struct Conditions: Equatable, Sendable, Codable {
         self.custom = custom
     }
 
-    /// Decodes a snapshot; one that was recorded before there were custom conditions has none.
+    /// Decodes a snapshot; one that was recorded before custom conditions existed has none of them.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         try self.init(
@@ -138,22 +139,23 @@ public struct Conditions: Equatable, Sendable, Codable {
             custom: values.decodeIfPresent([String: Reading<Bool>].self, forKey: .custom) ?? [:])
     }
 
-    /// The start of `--conditions simulated`: mains power, an unmetered network, cool, and no user.
+    /// The initial conditions with `--conditions simulated`: mains power, an unmetered network, cool, and an
+    /// idle user.
     public static let simulatedStart = Conditions(
         power: .known(.mains), lowPowerMode: .known(false), network: .known(.unmetered),
         thermal: .known(.nominal), user: .known(.idle), pressure: .known(.none), gpu: .known(false))
 }
 
-/// One condition with its source, for listings.
+/// One condition with its source, in a listing.
 public struct ConditionRow: Equatable, Sendable {
     /// `power`, `lowPower`, `network`, `thermal`, `user`, `pressure`, `gpu`, or the name of a custom
     /// condition.
     public var key: String
-    /// As `bgtask conditions set` takes it; `unknown` if it is.
+    /// The value in the syntax of `bgtask conditions set`, or `unknown`.
     public var value: String
     /// The source: `sysfs`, `rtnetlink`, `simulated` or `none`, for example.
     public var source: String
-    /// Since when it has this value.
+    /// Since when the condition has had this value.
     public var since: WallTime
 
     public init(key: String, value: String, source: String, since: WallTime) {

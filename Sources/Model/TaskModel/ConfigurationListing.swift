@@ -1,8 +1,8 @@
 /// One value of the host's configuration, with where it came from.
 public struct ConfiguredValue: Equatable, Sendable {
-    /// The value that one layer gives.
+    /// A value from one layer of the configuration.
     public struct Origin: Equatable, Sendable {
-        /// The value, as a file has it.
+        /// The value, as it is written in a file.
         public var value: String
         /// Where the value comes from: `/etc/bgtask/bgtaskd.yaml:3`, `environment BGTASK_LOG_LEVEL`, `option
         /// --log-level`, `standard`, `bgtask settings`.
@@ -14,13 +14,13 @@ public struct ConfiguredValue: Equatable, Sendable {
         }
     }
 
-    /// `scheduling.refreshSpacing`.
+    /// The setting's key, such as `scheduling.refreshSpacing`.
     public var key: String
     /// The value in force, and where it comes from.
     public var inForce: Origin
-    /// The values below it, the nearest first.
+    /// The values from lower layers that ``inForce`` overrides, the highest layer first.
     public var overridden: [Origin]
-    /// The value that takes its place when the host restarts; `nil` if a restart changes nothing.
+    /// The value that will be in force after a restart of the host; `nil` if a restart changes nothing.
     public var afterRestart: Origin?
 
     public init(key: String, inForce: Origin, overridden: [Origin], afterRestart: Origin? = nil) {
@@ -31,25 +31,27 @@ public struct ConfiguredValue: Equatable, Sendable {
     }
 }
 
-/// One file that the host's configuration is looked for in.
+/// One file in which the host looks for its configuration.
 public struct ConfigurationFile: Equatable, Sendable {
-    /// What the host makes of it.
+    /// Whether the host uses the file's values.
     public enum State: String, Sendable, Codable, CaseIterable {
-        /// Its values are in force, unless a higher layer overrides them.
+        /// The values of the file are in force, except those that a higher layer overrides.
         case inForce
-        /// It is not there, which is right.
+        /// The file does not exist.
+        ///
+        /// This is not an error.
         case missing
-        /// It is wrong now; what it said before is still in force.
+        /// The file is invalid now; its values from before the last change are still in force.
         case lastRightVersion
-        /// It is wrong, and nothing of it is in force.
+        /// The file is invalid, and none of its values is in force.
         case leftOut
     }
 
-    /// The file.
+    /// The path of the file.
     public var path: String
     /// `vendor`, `administrator` or `option --config`.
     public var layer: String
-    /// What the host makes of it.
+    /// Whether the host uses the file's values.
     public var state: State
 
     public init(path: String, layer: String, state: State) {
@@ -59,13 +61,13 @@ public struct ConfigurationFile: Equatable, Sendable {
     }
 }
 
-/// The host's configuration: what `bgtask config show` prints.
+/// The host's configuration, as `bgtask config show` prints it.
 public struct ConfigurationListing: Equatable, Sendable {
     /// Every value in force, in the order of the documentation.
     public var values: [ConfiguredValue]
     /// Every file, the lowest layer first.
     public var files: [ConfigurationFile]
-    /// What is wrong in the files.
+    /// Errors in the files.
     public var problems: [ManifestProblem]
 
     public init(values: [ConfiguredValue], files: [ConfigurationFile], problems: [ManifestProblem]) {

@@ -1,10 +1,10 @@
-/// What a `cancel` or an `expire` points at.
+/// The request, launch or task to which a `cancel` or an `expire` applies.
 public enum ControlTarget: Hashable, Sendable, CustomStringConvertible {
-    /// `R17`.
+    /// One request, such as `R17`.
     case request(RequestID)
-    /// `L42`.
+    /// One launch, such as `L42`.
     case launch(LaunchID)
-    /// Whatever is pending or running under this name.
+    /// The pending requests and running launches of this identifier.
     case identifier(TaskIdentifier)
 
     /// Parses `R17`, `L42` or an identifier, in this order.
@@ -20,7 +20,7 @@ public enum ControlTarget: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is parsed.
+    /// The text from which the target can be parsed again.
     public var description: String {
         switch self {
         case .request(let id): id.description

@@ -1,32 +1,33 @@
-/// A condition that a file of `conditions.d` defines: a source, and when its value counts as *on*.
+/// A condition that a file in `conditions.d` defines: a source of values, and a test that is true when the
+/// condition is on.
 public struct CustomCondition: Equatable, Hashable, Sendable, Codable {
-    /// Where its value comes from.
+    /// Where the values come from.
     public enum Source: Equatable, Hashable, Sendable, Codable {
-        /// A program that is run again and again.
+        /// A program that the host runs repeatedly.
         case command(ConditionCommand)
-        /// The first line of a file, an absolute path; read when inotify reports a change.
+        /// The first line of the file at this absolute path; read again when inotify reports a change.
         case file(String)
     }
 
-    /// What manifests and `bgtask conditions set` call it; see ``isName(_:)``.
+    /// The name in manifests and in `bgtask conditions set`; see ``isName(_:)``.
     public var name: String
-    /// Where its value comes from.
+    /// Where the values come from.
     public var source: Source
-    /// When it is on.
+    /// Which values mean that the condition is on.
     public var predicate: ConditionPredicate
 
-    /// Makes a definition from checked parts.
+    /// Makes a definition from values that the caller has checked.
     public init(name: String, source: Source, predicate: ConditionPredicate) {
         self.name = name
         self.source = source
         self.predicate = predicate
     }
 
-    /// The machine's own conditions, whose names no file may take.
+    /// The names of the built-in conditions, which a file cannot use.
     public static let machineNames = ["power", "lowPower", "network", "thermal", "user", "pressure", "gpu"]
 
-    /// Whether a text is the name of a condition of this kind: a lower-case letter, then lower-case letters,
-    /// digits and hyphens, at most 64 in all.
+    /// Whether a text is a valid name of a custom condition: a lower-case letter, then lower-case letters,
+    /// digits and hyphens, at most 64 characters in all, and not a name of a built-in condition.
     public static func isName(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         let isLetter = { (byte: UInt8) in (0x61...0x7A).contains(byte) }
@@ -38,24 +39,26 @@ public struct CustomCondition: Equatable, Hashable, Sendable, Codable {
 
 /// A program whose result is a condition's value.
 public struct ConditionCommand: Equatable, Hashable, Sendable, Codable {
-    /// Which part of the result.
+    /// Which part of the result is the value.
     public enum Value: String, Sendable, Codable, CaseIterable {
         /// The exit status, 0 through 255.
         case exitStatus
-        /// The first line of what it prints; a status other than 0 is a failure.
+        /// The first line of standard output; an exit status other than 0 is a failure.
         case firstLine
     }
 
-    /// The program, an absolute path, and its arguments.
+    /// The absolute path of the program, then its arguments.
     public var arguments: [String]
-    /// From the start of one run to the start of the next; 1 s through 1 day, CLOCK_MONOTONIC.
+    /// Time from the start of one run to the start of the next, on CLOCK_MONOTONIC: 1 s through 1 day.
     public var interval: Duration
-    /// After this it and all that it started are killed, and the value is unknown; less than the interval.
+    /// The longest time of one run; less than ``interval``.
+    ///
+    /// When it has passed, the host kills the program and all its descendants, and the value is unknown.
     public var timeout: Duration
-    /// What counts.
+    /// Which part of the result is the value.
     public var value: Value
 
-    /// Makes a command from checked parts.
+    /// Makes a command from values that the caller has checked.
     public init(arguments: [String], interval: Duration, timeout: Duration, value: Value) {
         self.arguments = arguments
         self.interval = interval
@@ -64,22 +67,24 @@ public struct ConditionCommand: Equatable, Hashable, Sendable, Codable {
     }
 }
 
-/// What a value must be for its condition to be on.
+/// The test of a custom condition: the condition is on if the value passes it.
 public enum ConditionPredicate: Equatable, Hashable, Sendable, Codable {
-    /// The same text, or the same number.
+    /// The value is the same text, or the same number.
     case equals(String)
-    /// Neither.
+    /// The value is neither the same text nor the same number.
     case notEquals(String)
-    /// A greater number.
+    /// The value is a greater number.
     case above(Double)
-    /// A smaller number.
+    /// The value is a smaller number.
     case below(Double)
-    /// A regular expression that can match anywhere in the line, unless it uses `^` and `$`.
+    /// The value contains a match of this regular expression; `^` and `$` match only at its beginning and
+    /// end.
     case matches(String)
 
-    /// Whether a value satisfies it.
+    /// Whether a value passes the test.
     ///
-    /// - Returns: `nil` where that can't be said: a text that should be a number, an expression that is none.
+    /// - Returns: `nil` if the test does not apply: a number is needed and the text is not one, or the
+    ///   regular expression is invalid.
     public func holds(_ value: String) -> Bool? {
         switch self {
         case .equals(let text): return Self.areEqual(value, text)

@@ -1,8 +1,9 @@
-/// Why the scheduler did, or does not do, something: the record behind `explain`, kept with every launch.
+/// Why the scheduler did, or does not do, something.
 ///
-/// It is made by the code that decides; there is no second logic.
+/// `bgtask explain` prints this record, and the host stores one with every launch. The code that decides also
+/// writes the record, so the two cannot disagree.
 public struct Explanation: Equatable, Hashable, Sendable, Codable {
-    /// What it explains.
+    /// The question that an explanation answers.
     public enum Question: String, Sendable, Codable, CaseIterable {
         /// Whether a pending request may start.
         case start
@@ -10,21 +11,26 @@ public struct Explanation: Equatable, Hashable, Sendable, Codable {
         case stop
     }
 
-    /// What it explains.
+    /// The question that this explanation answers.
     public var question: Question
-    /// When it was true.
+    /// When the verdicts were valid.
     public var at: WallTime
     /// Every policy's answer, in a fixed order.
     ///
-    /// For a stop: the answer that decided, alone.
+    /// For a stop, the array contains only the answer that caused it.
     public var verdicts: [Verdict]
-    /// The weighted mean of the scores; `nil` where no score counts (what a user asked for, simulated
-    /// launches, stops).
+    /// The weighted mean of the policies' scores.
+    ///
+    /// `nil` where scores do not count: for work that a user requested, for simulated launches, and for
+    /// stops.
     public var score: Double?
-    /// What the score must reach now; 0 at the deadline.
+    /// The score that is necessary now; it falls to 0 at the request's deadline.
+    ///
+    /// `nil` where scores do not count.
     public var threshold: Double?
-    /// When the falling threshold meets the score if nothing else changes; `nil` if it does already, or no
-    /// score counts.
+    /// When the falling threshold reaches the score, if nothing else changes.
+    ///
+    /// `nil` if the score suffices already, or where scores do not count.
     public var scoreSuffices: WallTime?
 
     public init(
@@ -39,9 +45,9 @@ public struct Explanation: Equatable, Hashable, Sendable, Codable {
         self.scoreSuffices = scoreSuffices
     }
 
-    /// The answers that keep it from starting, the score's among them.
+    /// The answers that prevent the start, including that of the score.
     public var vetoes: [Verdict] { verdicts.filter(\.isVeto) }
 
-    /// Whether nothing keeps it from starting.
+    /// Whether no answer prevents the start.
     public var mayStart: Bool { !verdicts.contains(where: \.isVeto) }
 }

@@ -1,25 +1,26 @@
-/// When a request would likely start, from what the machine was like on earlier days.
+/// When a request will probably start, according to the conditions on earlier days.
 ///
-/// For each recorded day the policies are asked when they would let it start if the coming 24 hours were like
-/// that day. The dates below are those answers, moved to the coming day.
+/// For each recorded day, the policies decide when the request would start if the conditions of the next 24
+/// hours were those of that day. The times below are these results, moved to the next 24 hours.
 public struct Forecast: Equatable, Hashable, Sendable, Codable {
     /// How many days of history a forecast needs: 3.
     ///
-    /// Ours, as for the hours of use: fewer are chance.
+    /// This number is our choice: with fewer days, the result would be chance.
     public static let leastDays = 3
 
-    /// How many recorded days were asked, at most 28.
+    /// How many recorded days the forecast uses: at most 28.
     public var days: Int
-    /// On how many of them it would have started within 24 hours.
+    /// On how many of these days the request would have started within 24 hours.
     public var starts: Int
-    /// The middle one of the starts; `nil` with too little history, or where no day had one.
+    /// The median of the start times; `nil` if there is too little history, or if it would have started on no
+    /// day.
     public var usual: WallTime?
-    /// A quarter of the starts came before this.
+    /// The lower quartile: a quarter of the start times are earlier.
     public var early: WallTime?
-    /// A quarter of the starts came after this.
+    /// The upper quartile: a quarter of the start times are later.
     public var late: WallTime?
 
-    /// Makes a forecast from the starts, in any order.
+    /// Makes a forecast from start times, in any order.
     public init(days: Int, starts: [WallTime]) {
         self.days = days
         self.starts = starts.count
@@ -30,7 +31,8 @@ public struct Forecast: Equatable, Hashable, Sendable, Codable {
         late = sorted[(sorted.count * 3) / 4]
     }
 
-    /// The share of the days on which it would have started, 0 through 1; `nil` with too little history.
+    /// The share of days on which the request would have started, 0 through 1; `nil` if there is too little
+    /// history.
     public var confidence: Double? {
         days >= Self.leastDays ? Double(starts) / Double(days) : nil
     }

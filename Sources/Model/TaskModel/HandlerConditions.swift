@@ -1,33 +1,32 @@
-/// What a running handler may know of the machine; `bgtask_conditions` in `bgtask.h`.
+/// The conditions that a running handler can read: `bgtask_conditions` in `bgtask.h`.
 public struct HandlerConditions: Equatable, Sendable {
     /// Where the machine's power comes from.
     public enum Power: Sendable, CaseIterable {
-        /// The source vanished or errs.
+        /// The source of this condition disappeared or fails.
         case unknown
-        /// Unplugged.
+        /// The machine runs on battery.
         case battery
-        /// Plugged in, and the battery fills.
+        /// External power is connected, and the battery is charging.
         case charging
-        /// Plugged in and full, or no battery at all.
+        /// External power is connected and the battery is not charging, or there is no battery.
         case external
     }
 
-    /// The low-power switch; off while it is unknown.
+    /// Whether low-power mode is on; false if unknown.
     public var isLowPowerMode: Bool
-    /// How hot it is; nominal while it is unknown.
+    /// The temperature of the machine; nominal if unknown.
     public var thermal: ThermalCondition
     /// The power supply.
     public var power: Power
-    /// 0 through 100; `nil` if unknown or without a battery.
+    /// The charge of the battery in percent, 0 through 100; `nil` if unknown or without a battery.
     public var batteryPercent: Int?
     /// Whether the handler's bundle may refresh in the background.
     public var refresh: RefreshPermission
-    /// Activities: whether the host would rather have it stop here and go on another time.
+    /// For activities: whether the host suggests that the handler stop here and continue at another time.
     public var shouldDefer: Bool
-    /// Whether a GPU is offered to tasks; no while it is unknown.
+    /// Whether tasks may use a GPU; false if unknown.
     public var hasGPU: Bool
 
-    /// Makes it of its parts.
     public init(
         isLowPowerMode: Bool, thermal: ThermalCondition, power: Power, batteryPercent: Int?,
         refresh: RefreshPermission, shouldDefer: Bool, hasGPU: Bool = false
@@ -41,7 +40,7 @@ public struct HandlerConditions: Equatable, Sendable {
         self.hasGPU = hasGPU
     }
 
-    /// Takes from a snapshot what handlers may know.
+    /// Selects from a snapshot the conditions that handlers can read.
     public init(_ conditions: Conditions, refresh: RefreshPermission, shouldDefer: Bool = false) {
         let supply = conditions.power.value
         let power: Power =

@@ -1,13 +1,14 @@
 /// A submission that the host has accepted.
 public struct AcceptedSubmission: Equatable, Sendable {
-    /// The durable request.
+    /// The request, as the host stored it.
     public var request: TaskRequest
-    /// The pending request of the same identifier that it replaces.
+    /// The pending request of the same identifier that this one replaces; `nil` if none.
     public var replaces: RequestID?
-    /// Whether the host had accepted it before with the same idempotency key, so that nothing has changed.
+    /// Whether the host had already accepted a request with the same idempotency key, so that nothing
+    /// changed.
     public var isRepeat: Bool
 
-    /// Joins a request with what its acceptance changed.
+    /// Combines a request with the changes that its acceptance caused.
     public init(request: TaskRequest, replaces: RequestID?, isRepeat: Bool = false) {
         self.request = request
         self.replaces = replaces
@@ -15,11 +16,11 @@ public struct AcceptedSubmission: Equatable, Sendable {
     }
 }
 
-/// A request that waits, and the current verdicts of the policies.
+/// A pending request, and the current verdicts of the policies.
 public struct PendingRequest: Equatable, Sendable {
     /// The request.
     public var request: TaskRequest
-    /// Every policy's answer; one that is a veto keeps the request from starting.
+    /// Every policy's answer; a single veto prevents the start.
     public var verdicts: [Verdict]
 
     public init(request: TaskRequest, verdicts: [Verdict]) {
@@ -28,11 +29,11 @@ public struct PendingRequest: Equatable, Sendable {
     }
 }
 
-/// A launch with what it printed and logged.
+/// A launch, with the lines that it logged and printed.
 public struct LaunchDetail: Equatable, Sendable {
     /// The record.
     public var record: LaunchRecord
-    /// Its lines, oldest first, as far as the host remembers them.
+    /// The launch's log lines and output, oldest first, as far as the host still has them.
     public var log: [LogLine]
 
     public init(record: LaunchRecord, log: [LogLine]) {
@@ -41,11 +42,11 @@ public struct LaunchDetail: Equatable, Sendable {
     }
 }
 
-/// What a `cancel` reached.
+/// What a `cancel` cancelled.
 public struct Cancellation: Equatable, Sendable {
-    /// Pending requests that are gone.
+    /// The pending requests that it cancelled.
     public var requests: [RequestID]
-    /// Running launches that were asked to stop with `cancelledByUser`.
+    /// The running launches that it asked to stop, with the reason `cancelledByUser`.
     public var launches: [LaunchID]
 
     public init(requests: [RequestID], launches: [LaunchID]) {
@@ -56,9 +57,9 @@ public struct Cancellation: Equatable, Sendable {
 
 /// A simulated launch that was started.
 public struct SimulatedLaunch: Equatable, Sendable {
-    /// Its record, just started.
+    /// The record of the launch, in state `starting`.
     public var record: LaunchRecord
-    /// The task's process, for a debugger; only where one was asked for.
+    /// The process number for a debugger; `nil` unless the caller requested debugging.
     public var processIdentifier: Int32?
 
     public init(record: LaunchRecord, processIdentifier: Int32?) {
@@ -67,13 +68,13 @@ public struct SimulatedLaunch: Equatable, Sendable {
     }
 }
 
-/// What the plugins and manifests directories hold.
+/// The contents of the plugins directory and the manifests directory.
 public struct PluginListing: Equatable, Sendable {
-    /// What can be launched.
+    /// The valid manifests, with the host's copies of their libraries.
     public var handlers: [PermittedHandler]
-    /// What is wrong.
+    /// The errors in manifests and libraries.
     public var problems: [ManifestProblem]
-    /// What their authors should know of the installed versions, by bundle.
+    /// Advice for the authors of the installed library versions, by bundle.
     public var advice: [BundleIdentifier: [PluginAdvice]]
 
     public init(
@@ -88,9 +89,9 @@ public struct PluginListing: Equatable, Sendable {
 
 /// Facts about the host and the machine.
 public struct HostReport: Equatable, Sendable {
-    /// One line: `state directory`, `/var/lib/bgtask`.
+    /// One line of the report, such as `state directory` with the value `/var/lib/bgtask`.
     public struct Fact: Equatable, Sendable {
-        /// What it is.
+        /// What the value describes.
         public var name: String
         /// Its value.
         public var value: String
@@ -101,11 +102,11 @@ public struct HostReport: Equatable, Sendable {
         }
     }
 
-    /// Which isolation layers were found.
+    /// The isolation layers that the host found.
     public var isolation: IsolationReport
     /// Everything else, in the order in which it is shown.
     public var facts: [Fact]
-    /// What is wrong in the host's configuration.
+    /// The errors in the host's configuration.
     public var problems: [ManifestProblem]
 
     public init(isolation: IsolationReport, facts: [Fact], problems: [ManifestProblem] = []) {

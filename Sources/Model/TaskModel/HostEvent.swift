@@ -1,35 +1,40 @@
-/// What happens in the host, for its followers: `--wait`, `bgtask logs`, dashboards.
+/// An event in the host, for clients that follow it, such as `--wait`, `bgtask logs` and dashboards.
 ///
-/// Events of one request come in the order of its life: accepted, any number of blocked, then per attempt
-/// started, ready, progress, expiring, ended; an ended launch says itself whether its request is pending
-/// again, so that a follower knows the last attempt from this event.
+/// The events of one request arrive in this order: accepted, any number of blocked, then for each attempt
+/// started, ready, progress, expiring, ended. The event of an ended launch says whether its request is
+/// pending again, so a client can recognize the last attempt.
 public enum HostEvent: Equatable, Sendable {
-    /// A request is durable.
+    /// The host has stored a request durably.
     case requestAccepted(TaskRequest)
-    /// A pending request can't start, for these reasons; sent again when the vetoes change.
+    /// A pending request cannot start, for these reasons; sent again when the vetoes change.
     case requestBlocked(TaskRequest, [Verdict])
-    /// A pending request is gone without a launch: cancelled, replaced, or no longer permitted.
+    /// A pending request ended without a launch: it was cancelled, replaced, or is not permitted any more.
     case requestCancelled(RequestID, TaskIdentifier, Reason)
-    /// A launch is recorded and asked of the launcher.
+    /// The host has recorded a launch and sent it to the launcher or to a client.
     case launchStarted(LaunchRecord)
-    /// Its handler was called.
+    /// The launch is about to call its handler.
     case launchReady(LaunchID, RequestID, at: WallTime)
-    /// It reported progress; the newest report counts, and older ones may be left out.
+    /// The launch reported progress; the newest report replaces older ones, and older ones may be left out.
     case progress(LaunchID, RequestID, TaskProgress)
-    /// The user should see another title and subtitle of it from now on; the newest wins, older ones may be
-    /// left out.
+    /// The launch has a different title and subtitle now; the newest event replaces older ones, and older
+    /// ones may be left out.
     case titleChanged(LaunchID, RequestID, title: String, subtitle: String)
-    /// It has stopped or is slow, and the user is asked whether it should continue; no answer means yes.
+    /// The launch stopped making progress or is slow, so the host asks the user whether it should continue;
+    /// no answer means yes.
     case launchAsked(LaunchID, RequestID, Rationale)
-    /// It was asked to stop.
+    /// The host asked the launch to stop.
     case launchExpiring(LaunchID, RequestID, Reason)
-    /// It is over. `putBack` is its request if that is pending again, `nil` if this was the last attempt.
+    /// The launch has ended.
+    ///
+    /// `putBack` is its request if that is pending again, and `nil` if this was the last attempt.
     case launchEnded(LaunchRecord, putBack: TaskRequest?)
-    /// The host stops; the stream ends after this.
+    /// The host is stopping; no event follows.
     case hostStopping
 
-    /// Whether a slow reader may miss it: progress and titles, as newer ones say it all again, and the end
-    /// does.
+    /// Whether a slow reader may miss the event.
+    ///
+    /// This is true for progress and titles, because newer events and the end of the launch contain them
+    /// again.
     public var isDispensable: Bool {
         switch self {
         case .progress, .titleChanged: true
@@ -37,7 +42,7 @@ public enum HostEvent: Equatable, Sendable {
         }
     }
 
-    /// The request that it is about; `nil` for ``hostStopping``.
+    /// The request to which the event belongs; `nil` for ``hostStopping``.
     public var request: RequestID? {
         switch self {
         case .requestAccepted(let request), .requestBlocked(let request, _): request.id

@@ -3,10 +3,10 @@ public struct TaskIdentifier: Hashable, Comparable, Sendable, Codable, CustomStr
     /// The name as it was given.
     public let rawValue: String
 
-    /// Checks the name against the one grammar that manifests, requests and commands share.
+    /// Checks the name against the grammar that manifests, requests and commands share.
     ///
     /// - Parameter rawValue: The name, without a wildcard.
-    /// - Throws: ``IdentifierError`` with what was found. Nothing is repaired.
+    /// - Throws: ``IdentifierError`` with what was found. The name is never corrected.
     public init(_ rawValue: String) throws(IdentifierError) {
         try IdentifierGrammar.check(rawValue)
         self.rawValue = rawValue
@@ -25,13 +25,13 @@ public struct TaskIdentifier: Hashable, Comparable, Sendable, Codable, CustomStr
     /// The name.
     public var description: String { rawValue }
 
-    /// Orders by bytes.
+    /// Compares byte by byte.
     public static func < (left: Self, right: Self) -> Bool {
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
     }
 }
 
-/// The reverse-DNS id of a plugin (`com.example.photos`), under the same grammar as a task's identifier.
+/// The reverse-DNS id of a plugin (`com.example.photos`), with the same grammar as a task identifier.
 public struct BundleIdentifier: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     /// The id as it was given.
     public let rawValue: String
@@ -57,7 +57,7 @@ public struct BundleIdentifier: Hashable, Comparable, Sendable, Codable, CustomS
     /// The id.
     public var description: String { rawValue }
 
-    /// Orders by bytes.
+    /// Compares byte by byte.
     public static func < (left: Self, right: Self) -> Bool {
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
     }
@@ -72,10 +72,10 @@ extension BundleIdentifier: CodingKeyRepresentable {
         init?(intValue: Int) { nil }
     }
 
-    /// The id as a key, so that a dictionary by bundles is written as a mapping.
+    /// The id as a coding key, so that a dictionary with bundles as keys is encoded as a mapping.
     public var codingKey: any CodingKey { Key(stringValue: rawValue) }
 
-    /// Reads a key; `nil` if it is not an id.
+    /// Reads a coding key; `nil` if it is not a valid id.
     public init?<Other: CodingKey>(codingKey: Other) {
         try? self.init(codingKey.stringValue)
     }
@@ -97,7 +97,7 @@ public struct IdentifierPattern: Hashable, Sendable, Codable, CustomStringConver
         base = try TaskIdentifier(isWildcard ? String(text.dropLast(2)) : text)
     }
 
-    /// Makes the pattern that one identifier matches.
+    /// Makes the pattern that matches only one identifier.
     public init(exactly identifier: TaskIdentifier) {
         base = identifier
         isWildcard = false
@@ -113,8 +113,7 @@ public struct IdentifierPattern: Hashable, Sendable, Codable, CustomStringConver
         try description.encode(to: encoder)
     }
 
-    /// Whether the identifier is the pattern's own, or has at least one label more than the wildcard's
-    /// prefix.
+    /// Whether the identifier equals ``base`` or, for a wildcard, has at least one more label than ``base``.
     public func matches(_ identifier: TaskIdentifier) -> Bool {
         guard isWildcard else { return identifier == base }
         let (text, prefix) = (identifier.rawValue.utf8, base.rawValue.utf8)
@@ -122,16 +121,16 @@ public struct IdentifierPattern: Hashable, Sendable, Codable, CustomStringConver
         return text.dropFirst(prefix.count).first == UInt8(ascii: ".")
     }
 
-    /// The pattern as written.
+    /// The pattern as it is written in a manifest.
     public var description: String { isWildcard ? base.rawValue + ".*" : base.rawValue }
 }
 
 /// The reason why a text is not an identifier.
 public struct IdentifierError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was wrong, with the offending part made printable.
+    /// What is wrong; a character that cannot be printed is shown as a byte.
     public let finding: String
 
-    /// The finding and the rule.
+    /// The finding, followed by the rule.
     public var description: String {
         "\(finding); use 1 to \(IdentifierGrammar.maximumLength) characters of A-Z a-z 0-9 . _ -"
     }

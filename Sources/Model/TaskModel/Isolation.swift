@@ -1,22 +1,22 @@
-/// What guarantees that nothing of a launch survives its kill; the strongest that the machine grants is used.
+/// How the host kills all processes of a launch; it uses the strongest method that the machine offers.
 public enum GroupKill: String, Sendable, Codable, CaseIterable {
-    /// A cgroup v2 group of its own, killed by `cgroup.kill`.
+    /// The launch has its own cgroup v2 group, and `cgroup.kill` kills it.
     case cgroup
-    /// A PID namespace of its own, killed with its init.
+    /// The launch has its own PID namespace, and killing its init process kills it.
     case pidNamespace
-    /// A filter under which it cannot start processes.
+    /// A seccomp filter prevents the launch from starting processes.
     case noFork
 }
 
-/// Which of the machine's isolation layers the host found, for `bgtask doctor` and each launch's record.
+/// The isolation layers that the host found on the machine, for `bgtask doctor` and each launch record.
 public struct IsolationReport: Equatable, Sendable {
-    /// One layer.
+    /// One isolation layer.
     public struct Layer: Equatable, Sendable {
-        /// Its name: `cgroup v2`, `pid namespace`, `seccomp`.
+        /// The layer's name: `cgroup v2`, `pid namespace` or `seccomp`.
         public var name: String
-        /// Whether it is there.
+        /// Whether the layer is available.
         public var isAvailable: Bool
-        /// Where, or why not and what to do.
+        /// Where the layer was found, or why it is not available and what to do.
         public var finding: String
 
         public init(name: String, isAvailable: Bool, finding: String) {
@@ -26,9 +26,9 @@ public struct IsolationReport: Equatable, Sendable {
         }
     }
 
-    /// What is used.
+    /// The method that the host uses.
     public var groupKill: GroupKill
-    /// Everything that was probed.
+    /// All layers that the host looked for.
     public var layers: [Layer]
 
     public init(groupKill: GroupKill, layers: [Layer]) {

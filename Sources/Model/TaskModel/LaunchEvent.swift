@@ -1,53 +1,59 @@
-/// What happens to launches, in order per launch.
+/// An event of a launch; the events of one launch arrive in order.
 public enum LaunchEvent: Sendable, Equatable {
-    /// Its process exists; the number is for display and debuggers only.
+    /// The task's process exists; its number is for display and debuggers only.
     case started(LaunchID, pid: Int32)
-    /// Its handler is called next; the lease starts.
+    /// The task is about to call its handler; the lease starts.
     case ready(LaunchID, at: Moment)
-    /// The newest progress; at most 20 a second, the last one always.
+    /// The newest progress; at most 20 events per second, and the last one always arrives.
     case progress(LaunchID, TaskProgress)
     /// A line that the handler logged.
     case log(LaunchID, level: LogLine.Level, message: String, subsystem: String?, category: String?)
-    /// A word for the plugin's author; at most 100 of a launch.
+    /// Advice for the plugin's author; at most 100 pieces per launch.
     case advice(LaunchID, code: String, message: String)
-    /// It says why it is about to end itself; at most once, and its end says it too.
+    /// The task reports why it is about to end itself; at most once, and the `ended` event repeats it.
     case faulted(LaunchID, LaunchFault)
-    /// What the user should see of it from now on; at most 20 a second, the last one always.
+    /// The title and subtitle that the user should see; at most 20 events per second, and the last one always
+    /// arrives.
     case titleChanged(LaunchID, title: String, subtitle: String)
-    /// It has completed, and never listened for an expiration.
+    /// The task completed without ever having listened for an expiration.
     case neverListened(LaunchID)
-    /// A line that it printed, made harmless and capped.
+    /// A line that the task printed, without control characters and cut to the maximum length.
     case output(LaunchID, stream: OutputStream, line: String)
-    /// The newest checkpoint; empty forgets. The last one always comes, before `ended`.
+    /// The newest checkpoint; empty bytes delete it.
+    ///
+    /// The last checkpoint always arrives before `ended`.
     case checkpoint(LaunchID, [UInt8])
-    /// The handler submits; answer with `reply`.
+    /// The handler submits a request; answer with `reply`.
     case submit(LaunchID, call: UInt64, TaskSubmission)
-    /// The handler cancels one identifier or, with `nil`, all of its bundle; answer with `reply`.
+    /// The handler cancels the requests of one identifier or, with `nil`, of its bundle; answer with `reply`.
     case cancel(LaunchID, call: UInt64, TaskIdentifier?)
-    /// The handler asks for its bundle's pending requests; answer with `reply`.
+    /// The handler requests the list of its bundle's pending requests; answer with `reply`.
     case pending(LaunchID, call: UInt64)
-    /// It holds itself alive.
+    /// The task began an assertion, which keeps its process alive after completion.
     case assertionBegan(LaunchID, assertion: UInt64, name: String)
-    /// It let go.
+    /// The task ended an assertion.
     case assertionEnded(LaunchID, assertion: UInt64)
-    /// The expire frame was written; the grace period runs from here.
+    /// The host wrote the expire frame; the grace period begins now.
     case expiring(LaunchID, Reason, at: Moment)
-    /// A launch under `--debug` is held: it has stopped before its handler, or a debugger is attached; or
-    /// neither any more.
+    /// Whether a launch under `--debug` is held changed.
+    ///
+    /// It is held while it waits before its handler or while a debugger is attached.
     case tracingChanged(LaunchID, isTraced: Bool)
-    /// Half of the CPU quota is spent.
+    /// The launch has used half of its CPU quota.
     case cpuWarning(LaunchID, message: String)
-    /// Five seconds after the kill its processes are still there; `ended` follows when they go.
+    /// Five seconds after the kill, processes of the launch still exist; `ended` follows when they are gone.
     case unkillable(LaunchID)
-    /// It is over and its group is empty; exactly once per launch.
+    /// The launch is over and all its processes are gone; exactly once per launch.
     case ended(EndedLaunch)
-    /// The launcher died and is being replaced; every launch that ran ends as `lost`.
+    /// The launcher died and is being replaced; every running launch ends as `lost`.
     case launcherDied(message: String)
-    /// The launcher could not be replaced yet: nothing starts until it is. It is tried again every 5 s.
+    /// The host could not replace the launcher, so nothing starts.
+    ///
+    /// It tries again every 5 s.
     case launcherUnavailable(message: String)
 }
 
-/// Which of a task's output streams a line came from.
+/// The output stream of a task that a line came from.
 public enum OutputStream: String, Sendable, Codable, CaseIterable {
     /// Standard output.
     case stdout

@@ -1,65 +1,65 @@
-/// Everything that starting one launch takes.
+/// Everything that is necessary to start one launch.
 public struct LaunchOrder: Sendable {
-    /// The launch, recorded in the store already.
+    /// The launch, which the store already contains.
     public var id: LaunchID
-    /// The request that it runs.
+    /// The request that the launch runs.
     public var request: RequestID
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
-    /// The bundle.
+    /// The task's bundle.
     public var bundle: BundleIdentifier
-    /// The kind.
+    /// The task's kind.
     public var kind: TaskKind
-    /// From 1.
+    /// The number of the attempt, from 1.
     public var attempt: Int
-    /// The fencing token.
+    /// The fencing token, which grows with every launch on this host.
     public var token: Int64
-    /// The host-owned copy of the library; `nil` for a `call:` that loads its own.
+    /// The path of the host's own copy of the library; `nil` for a `call:`, which loads libraries itself.
     public var libraryPath: String?
-    /// The copy's hash; `nil` where there is no library.
+    /// The SHA-256 hash of the copy; `nil` if there is no library.
     public var libraryHash: String?
-    /// An encoded `call:` program; `nil` for the library's own handler.
+    /// An encoded `call:` program; `nil` if the library's handler runs.
     public var program: [UInt8]?
-    /// JSON text; `nil` means none.
+    /// The payload as JSON text; `nil` if there is none.
     public var payload: String?
-    /// What the attempt before saved; `nil` is nothing.
+    /// The bytes that an earlier attempt saved; `nil` if there are none.
     public var checkpoint: [UInt8]?
-    /// When this identifier last succeeded; `nil` is never.
+    /// When a launch of this identifier last succeeded; `nil` if none has.
     public var lastSuccess: WallTime?
-    /// Lease, CPU and memory.
+    /// The lease, the CPU limit and the memory limit.
     public var limits: LaunchLimits
-    /// What the user sees of a continued task.
+    /// The title that the user sees of a continued task.
     public var title = ""
-    /// Its second line.
+    /// The second line, below the title.
     public var subtitle = ""
-    /// The bundle's own directory, which exists; the task's working directory.
+    /// The bundle's own directory, which already exists; it becomes the task's working directory.
     public var dataDirectory: String
-    /// The runner's link or copy that its process is executed from; `nil` is the runner itself.
+    /// The link to the runner, or copy of it, that the process executes; `nil` selects the runner itself.
     public var executable: String?
-    /// Emptied after the launch; exists.
+    /// The launch's own directory for temporary files, which already exists; the host removes it
+    /// afterwards.
     public var temporaryDirectory: String
-    /// Whether it may start processes.
+    /// Whether the task may start processes.
     public var subprocesses = false
-    /// Whether it may open sockets.
+    /// Whether the task may open sockets.
     public var network = false
-    /// What the bundle's manifest permits, as written there; the task gets it.
+    /// The patterns of identifiers that the bundle's manifest permits, as they are written there.
     public var permittedIdentifiers: [String] = []
-    /// Their kinds, in their order.
+    /// The kind of each pattern in ``permittedIdentifiers``, in the same order.
     public var permittedKinds: [TaskKind] = []
-    /// The manifest's modes; the task gets them.
+    /// The background modes that the manifest declares.
     public var modes: [BackgroundMode] = []
-    /// What the machine is like at the start; `nil` where no handler asks.
+    /// The conditions of the machine at the start; `nil` for a `call:`, which cannot read them.
     public var conditions: HandlerConditions?
-    /// `NAME=value`, the whole environment.
+    /// The complete environment, as `NAME=value`.
     public var environment: [String] = []
-    /// Whether the task stops itself before its handler, for a debugger.
+    /// Whether the task stops before it calls its handler, so that a debugger can attach.
     public var debug = false
-    /// Scheduling niceness, 0 through 19.
+    /// The nice value of the task, 0 through 19.
     public var niceness = 0
-    /// Whether it gets a process of its own instead of a clone of a template.
+    /// Whether the task gets a new process instead of a clone of a template.
     public var fresh = false
 
-    /// Makes an order with what every launch has.
     public init(
         id: LaunchID, request: RequestID, identifier: TaskIdentifier, bundle: BundleIdentifier,
         kind: TaskKind,

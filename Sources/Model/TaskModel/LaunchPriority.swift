@@ -1,23 +1,23 @@
-/// How much of the machine a launch gets while other work runs.
+/// The share of the machine that a launch gets while other work runs.
 ///
-/// The scheduler decides it when a launch starts and again whenever its client comes to the foreground or
-/// leaves it.
+/// The scheduler chooses it when a launch starts, and again whenever the bundle's client enters or leaves the
+/// foreground.
 public struct LaunchPriority: Equatable, Hashable, Sendable, Codable {
-    /// The kernel's class for disk requests.
+    /// The kernel's scheduling class for disk I/O.
     public enum IOClass: String, Sendable, Codable, CaseIterable {
-        /// Served when no other work waits.
+        /// The kernel serves the request only while no other process uses the disk.
         case idle
-        /// The usual class.
+        /// The kernel's default class.
         case bestEffort
     }
 
-    /// Added to the task's nice value: 0 through 19.
+    /// The number that is added to the task's nice value: 0 through 19.
     public var nice: Int
-    /// Whether the kernel schedules it as batch work (`SCHED_BATCH`).
+    /// Whether the kernel schedules the task as batch work (`SCHED_BATCH`).
     public var isBatch: Bool
-    /// Its class for disk requests.
+    /// The scheduling class for disk I/O.
     public var ioClass: IOClass
-    /// `cpu.weight` of its control group: 1 through 10,000; the kernel's own default is 100.
+    /// The `cpu.weight` of the task's control group: 1 through 10,000; the kernel's default is 100.
     public var cpuWeight: Int
 
     public init(nice: Int, isBatch: Bool, ioClass: IOClass, cpuWeight: Int) {
@@ -27,13 +27,13 @@ public struct LaunchPriority: Equatable, Hashable, Sendable, Codable {
         self.cpuWeight = cpuWeight
     }
 
-    /// Deferrable work: nice 10, batch, idle I/O, a fifth of the usual CPU weight.
+    /// For deferrable work: nice 10, batch, idle I/O, a fifth of the default CPU weight.
     public static let discretionary = LaunchPriority(
         nice: 10, isBatch: true, ioClass: .idle, cpuWeight: 20)
-    /// Work that a user asked for and does not look at: nice 5, half of the usual CPU weight.
+    /// For work that a user requested but does not watch: nice 5, half of the default CPU weight.
     public static let requested = LaunchPriority(
         nice: 5, isBatch: false, ioClass: .bestEffort, cpuWeight: 50)
-    /// While the client is in the foreground: as any program.
+    /// For work of a bundle whose client is in the foreground: the same as any program.
     public static let foreground = LaunchPriority(
         nice: 0, isBatch: false, ioClass: .bestEffort, cpuWeight: 100)
 }

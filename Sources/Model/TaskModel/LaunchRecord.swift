@@ -1,47 +1,47 @@
-/// Names a launch in the store: `L42`.
+/// The number of a launch in the store, written as `L42`.
 public struct LaunchID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The store's number, from 1.
     public let rawValue: Int64
     /// Wraps the store's number.
     public init(rawValue: Int64) { self.rawValue = rawValue }
-    /// Parses `L42`; `nil` for anything else.
+    /// Parses text such as `L42`; returns `nil` for anything else.
     public init?(_ text: String) {
         guard text.hasPrefix("L"), let number = Int64(text.dropFirst()), number > 0 else { return nil }
         rawValue = number
     }
-    /// `L42`.
+    /// The form `L42`.
     public var description: String { "L\(rawValue)" }
-    /// Orders by age.
+    /// Orders by age: a smaller number began earlier.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Where a launch is in its life.
+/// The state of a launch.
 public enum LaunchState: String, Sendable, Codable, CaseIterable {
-    /// Recorded and asked of the launcher; its handler does not run yet.
+    /// The launch is recorded and was sent to the launcher; its handler does not run yet.
     case starting
-    /// Its handler runs under the lease.
+    /// The handler runs, and the lease counts.
     case running
-    /// It was asked to stop; the grace period runs.
+    /// The host asked the launch to stop; the grace period counts.
     case expiring
-    /// It is over.
+    /// The launch is over.
     case ended
 }
 
-/// Which part of a launch a crash hit.
+/// The part of a launch in which a crash happened.
 public enum LaunchPhase: String, Sendable, Codable, CaseIterable {
     /// Loading the library, its constructors included.
     case load
-    /// From the handler's call on.
+    /// From the call of the handler on.
     case run
 }
 
-/// How far a task has come, in its own units.
+/// How far a task is, in units that it chooses.
 public struct TaskProgress: Equatable, Hashable, Sendable, Codable {
-    /// Units done; may fall.
+    /// Completed units; can become smaller.
     public var completed: Int64
-    /// All units; 0 is indeterminate.
+    /// Total units; 0 means that the progress is indeterminate.
     public var total: Int64
-    /// What it is doing; `nil` if it never said.
+    /// What the task is doing; `nil` if it did not say.
     public var message: String?
 
     public init(completed: Int64, total: Int64, message: String? = nil) {
@@ -50,7 +50,7 @@ public struct TaskProgress: Equatable, Hashable, Sendable, Codable {
         self.message = message
     }
 
-    /// 0 through 1; `nil` when indeterminate.
+    /// The completed fraction, 0 through 1; `nil` if the progress is indeterminate.
     public var fraction: Double? {
         total > 0 ? min(1, max(0, Double(completed) / Double(total))) : nil
     }
@@ -58,31 +58,31 @@ public struct TaskProgress: Equatable, Hashable, Sendable, Codable {
 
 /// How a launch ended, with everything a report needs.
 public struct LaunchEnd: Equatable, Sendable {
-    /// The word.
+    /// The outcome.
     public var outcome: Outcome
-    /// Why; `nil` for `succeeded` without an expiration.
+    /// The reason; `nil` for `succeeded` without an expiration.
     public var reason: Reason?
-    /// A sentence for people with the deciding numbers; `nil` if there is nothing to add.
+    /// A sentence for people with the numbers that decided; `nil` if there is nothing to add.
     public var message: String?
-    /// Lines for people with what was measured: the samples of a `cpuLimit` and where the time went; `nil`
-    /// for none.
+    /// Measurements for people, such as the samples of a `cpuLimit` with the functions that used the time;
+    /// `nil` if there are none.
     public var report: String?
-    /// What the handler completed with; `nil` if it never did.
+    /// The value that the handler passed when it completed; `nil` if it did not complete.
     ///
-    /// Decides whether an expired request is put back.
+    /// The host puts an expired request back only if this is `nil`; see ``PutBackRule``.
     public var completion: Bool?
-    /// The signal of a crash or kill.
+    /// The number of the signal that ended the process; `nil` if none did.
     public var signal: Int32?
-    /// The exit status, where it exited.
+    /// The exit status of the process; `nil` if it did not exit.
     public var exitStatus: Int32?
-    /// Which part a crash hit.
+    /// The part in which a crash happened; `nil` if there was no crash.
     public var phase: LaunchPhase?
-    /// Apple's code of the end (`0x8badf00d`), where there is one.
+    /// Apple's code of the end (such as `0x8badf00d`); `nil` if there is none.
     public var code: UInt32?
-    /// Processes that outlived the task and were killed.
+    /// The number of processes that outlived the task; the host killed them.
     public var leftovers = 0
-    /// Whether it was asked to stop while it had neither an expiration handler nor asked for the expiration
-    /// descriptor.
+    /// Whether the host asked the launch to stop, but it had set no expiration handler and had not requested
+    /// the expiration descriptor.
     ///
     /// Such a launch counts as completed without success, as on iOS: its request is not put back.
     public var neverListened = false
@@ -93,24 +93,25 @@ public struct LaunchEnd: Equatable, Sendable {
         self.message = message
     }
 
-    /// The end of a launch that stopped when told to: a cancellation has an outcome of its own.
+    /// The end of a launch that stopped when the host asked it to: `cancelled` for a cancellation, otherwise
+    /// `expired`.
     public static func stopped(_ reason: Reason, message: String? = nil) -> LaunchEnd {
         let isCancelled = reason == .cancelledByUser || reason == .manifestRemoved
         return LaunchEnd(outcome: isCancelled ? .cancelled : .expired, reason: reason, message: message)
     }
 }
 
-/// A launch that is over, with what it used: what the launcher reports, the store keeps and listings show.
+/// A launch that is over, with the resources that it used.
 public struct EndedLaunch: Equatable, Sendable {
-    /// Which launch.
+    /// The launch's id.
     public var id: LaunchID
-    /// How it ended.
+    /// How the launch ended.
     public var end: LaunchEnd
-    /// When.
+    /// When the launch ended.
     public var at: Moment
     /// CPU time of the launch and all its descendants.
     public var cpuTime: Duration
-    /// Whether ``cpuTime`` may be too low, for want of a cgroup.
+    /// Whether ``cpuTime`` may be too low, because there was no cgroup to measure it.
     public var cpuIsLowerBound: Bool
     /// Peak resident memory; `nil` if unknown.
     public var peakMemory: ByteCount?
@@ -131,53 +132,58 @@ public struct EndedLaunch: Equatable, Sendable {
 
 /// One launch, as the store keeps it and every listing shows it.
 public struct LaunchRecord: Equatable, Sendable {
-    /// Its number.
+    /// The launch's id.
     public let id: LaunchID
-    /// The request it runs.
+    /// The request that the launch runs.
     public var request: RequestID
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
-    /// The kind.
+    /// The task's kind.
     public var kind: TaskKind
-    /// 1 for the first launch of the request.
+    /// The number of the attempt; 1 for the first launch of the request.
     public var attempt: Int
     /// The fencing token: grows with every launch on this host.
     public var token: Int64
-    /// Where it is.
+    /// The current state.
     public var state: LaunchState
-    /// When it was recorded, before anything was started.
+    /// When the host recorded the launch, before it started anything.
     public var startedAt: WallTime
-    /// When the handler was called; `nil` before.
+    /// When the handler was called; `nil` if it was not called yet.
     public var readyAt: WallTime?
-    /// When it ended; `nil` before.
+    /// When the launch ended; `nil` if it has not.
     public var endedAt: WallTime?
-    /// How it ended; `nil` before.
+    /// How the launch ended; `nil` if it has not.
     public var end: LaunchEnd?
-    /// The reason of the expiration that was sent; `nil` if none.
+    /// The reason of the expiration that was sent; `nil` if none was.
     public var expiration: Reason?
-    /// The newest progress.
+    /// The newest progress; `nil` if the launch reported none.
     public var progress: TaskProgress?
-    /// Continued tasks: what the user sees, as submitted or as the handler said last; else empty.
+    /// For continued tasks, the title that the user sees: from the submission, or the last one that the
+    /// handler set.
+    ///
+    /// For other tasks, empty.
     public var title: String
-    /// Its second line.
+    /// The second line, below the title.
     public var subtitle: String
     /// CPU time of the launch and all its descendants.
     public var cpuTime: Duration
-    /// Whether ``cpuTime`` may be too low, for want of a cgroup.
+    /// Whether ``cpuTime`` may be too low, because there was no cgroup to measure it.
     public var cpuIsLowerBound: Bool
     /// Peak resident memory; `nil` if unknown.
     public var peakMemory: ByteCount?
-    /// What isolated it: `cgroup`, `pidNamespace` or `noFork`, then more words as layers are added.
+    /// What isolated the launch: `cgroup`, `pidNamespace` or `noFork`, followed by the names of further
+    /// layers.
     public var isolation: String
     /// The hash of the library that ran; `nil` for a `call:`.
     public var libraryHash: String?
-    /// Whether a simulated launch skipped the policies.
+    /// Whether the launch was simulated (`bgtask launch`), so that the policies did not apply.
     public var isSimulated: Bool
-    /// Why it was started: the verdicts at that time, as JSON text; `nil` if none were kept.
+    /// The verdicts at the start, as JSON text; `nil` if none were stored.
     public var explanation: String?
-    /// Why it was asked to stop, as JSON text; `nil` if it was not, or if someone requested it.
+    /// The reason for the request to stop, as JSON text; `nil` if there was none, or if a user or client
+    /// requested the stop.
     public var stopExplanation: String?
 
     /// Makes the record of a launch that is about to start.

@@ -1,11 +1,12 @@
 /// The run time granted to one launch, and the time to finish after expiration.
 public struct Lease: Hashable, Sendable, Codable {
-    /// Run time on CLOCK_BOOTTIME, from the task's *ready* on; `nil` has no end of its own.
+    /// Run time on CLOCK_BOOTTIME, from the task's *ready* message on; `nil` means that run time is not
+    /// limited.
     public let duration: Duration?
-    /// Time from the writing of the expire frame until everything is killed, on CLOCK_MONOTONIC.
+    /// Time from writing the expire frame until the host kills the launch, on CLOCK_MONOTONIC.
     public let gracePeriod: Duration
 
-    /// Makes a lease from numbers that were checked already.
+    /// Makes a lease from numbers that the caller has checked.
     public init(duration: Duration?, gracePeriod: Duration) {
         self.duration = duration
         self.gracePeriod = gracePeriod
@@ -13,8 +14,9 @@ public struct Lease: Hashable, Sendable, Codable {
 
     /// The lease of a kind, unless a manifest sets another.
     ///
-    /// 30 s for a refresh and "several minutes" for processing are Apple's (WWDC 2019, session 707), which
-    /// promises neither; grace periods are ours: long enough to flush a file, short enough to shut down in.
+    /// The 30 s for a refresh and "several minutes" for processing come from Apple (WWDC 2019, session 707),
+    /// which guarantees neither. The grace periods are our choice: long enough to flush a file, short enough
+    /// not to delay a shutdown.
     public static func standard(for kind: TaskKind) -> Lease {
         switch kind {
         case .appRefresh, .push, .transferEvents, .appLaunch:
@@ -25,11 +27,11 @@ public struct Lease: Hashable, Sendable, Codable {
     }
 }
 
-/// A limit of CPU-seconds inside a sliding wall window, over a launch and all its descendants.
+/// A limit of CPU time within a sliding window, over a launch and all its descendants.
 public struct CPULimit: Hashable, Sendable, Codable {
-    /// Percent of one core, 1 and up; 200 is two cores.
+    /// Percent of one core, at least 1; 200 is two cores.
     public let percent: Int
-    /// The window, on CLOCK_MONOTONIC.
+    /// The length of the window, on CLOCK_MONOTONIC.
     public let window: Duration
 
     public init(percent: Int, window: Duration) {
@@ -40,20 +42,20 @@ public struct CPULimit: Hashable, Sendable, Codable {
     /// 80 % of one core over 60 s: 48 CPU-seconds, the limit of Apple's public CPU reports.
     public static let standard = CPULimit(percent: 80, window: .seconds(60))
 
-    /// The CPU time that may be spent inside one window.
+    /// The CPU time that a launch may use within one window.
     public var quota: Duration { window * percent / 100 }
 }
 
-/// What one launch may use.
+/// The resources that one launch may use.
 public struct LaunchLimits: Hashable, Sendable, Codable {
-    /// Run time and grace.
+    /// The run time and the grace period.
     public var lease: Lease
-    /// `nil` has no fatal CPU limit.
+    /// The CPU limit, which ends the launch; `nil` means that there is none.
     public var cpu: CPULimit?
-    /// Resident memory of the launch and its descendants.
+    /// The limit of resident memory, for the launch and its descendants.
     public var memory: ByteCount
 
-    /// Makes limits from checked parts.
+    /// Makes limits from values that the caller has checked.
     public init(lease: Lease, cpu: CPULimit?, memory: ByteCount) {
         self.lease = lease
         self.cpu = cpu

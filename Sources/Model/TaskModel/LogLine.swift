@@ -1,16 +1,16 @@
-/// One line of the host's log: its own, a handler's message, or a line that a handler printed.
+/// One line of the host's log: a message of the host or of a handler, or a line that a handler printed.
 public struct LogLine: Equatable, Sendable {
     /// How important it is.
     public enum Level: String, Sendable, Codable, CaseIterable, Comparable {
         /// For developers.
         case debug
-        /// The ordinary course.
+        /// The normal course of events.
         case info
-        /// A change that a user asked about.
+        /// A change that a user requested.
         case notice
-        /// The host coped.
+        /// A problem that the host could handle.
         case warning
-        /// A person must act.
+        /// A problem that a person must fix.
         case error
 
         /// Orders by importance: `debug` is the least.
@@ -27,7 +27,7 @@ public struct LogLine: Equatable, Sendable {
         }
     }
 
-    /// Where it comes from.
+    /// Where a line comes from.
     public enum Source: String, Sendable, Codable, CaseIterable {
         /// The host itself.
         case host
@@ -39,17 +39,17 @@ public struct LogLine: Equatable, Sendable {
         case standardError
     }
 
-    /// When the host got it.
+    /// When the host received the line.
     public var at: WallTime
-    /// How important it is; output of a handler is `info`.
+    /// How important the line is; output that a handler prints is `info`.
     public var level: Level
-    /// Where it comes from.
+    /// Where the line comes from.
     public var source: Source
-    /// The launch it is about; `nil` if none.
+    /// The launch that the line is about; `nil` if it is about none.
     public var launch: LaunchID?
-    /// The task it is about; `nil` if none.
+    /// The task that the line is about; `nil` if it is about none.
     public var identifier: TaskIdentifier?
-    /// The text, without control characters and within the capture's cap.
+    /// The text, without control characters and cut to the maximum length.
     public var message: String
     /// The subsystem that a handler's `log` call named; `nil` if none.
     public var subsystem: String?

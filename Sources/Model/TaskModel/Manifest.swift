@@ -1,23 +1,25 @@
-/// A manifest that was read and found right: what a bundle may do, and what runs.
+/// A manifest that was read and is valid: what a bundle may do, and which code runs.
 public struct Manifest: Equatable, Sendable {
     /// The bundle's id.
     public var bundle: BundleIdentifier
-    /// The library's file name inside the plugins directory; `nil` where every task has a `call:`.
-    public var library: String?
-    /// What the bundle declares to do.
-    public var modes: Set<BackgroundMode>
-    /// What it permits, in the file's order.
-    public var tasks: [TaskDeclaration]
-    /// What its tasks may reach.
-    public var sandbox: SandboxDeclaration
-    /// How many requests may be pending, if the manifest sets it: `pending:`.
-    public var pendingLimits = PendingLimits()
-    /// The identifier of its app launches; `nil` if its library is not an app.
+    /// The library's file name inside the plugins directory; `nil` if the manifest names none.
     ///
-    /// No file contains this: the host finds out when it copies the library.
+    /// Without a library, each task has a `call:` or is run by a client.
+    public var library: String?
+    /// The background modes that the bundle declares.
+    public var modes: Set<BackgroundMode>
+    /// The tasks that the manifest permits, in the order of the file.
+    public var tasks: [TaskDeclaration]
+    /// What the tasks may access besides their own directories.
+    public var sandbox: SandboxDeclaration
+    /// The bundle's limits of pending requests (`pending:`).
+    public var pendingLimits = PendingLimits()
+    /// The identifier of the bundle's app launches; `nil` if its library is not an app.
+    ///
+    /// No file contains this identifier: the host detects an app when it copies the library.
     public var appLaunch: TaskIdentifier?
 
-    /// Makes a manifest from checked parts.
+    /// Makes a manifest from values that the caller has checked.
     public init(
         bundle: BundleIdentifier, library: String?, modes: Set<BackgroundMode>, tasks: [TaskDeclaration],
         sandbox: SandboxDeclaration
@@ -29,10 +31,10 @@ public struct Manifest: Equatable, Sendable {
         self.sandbox = sandbox
     }
 
-    /// The declaration that an identifier falls under; an exact one wins over a wildcard, a longer one over a
-    /// shorter.
+    /// The declaration that applies to an identifier.
     ///
-    /// App launches have a declaration that no file has.
+    /// An exact pattern takes precedence over a wildcard, and a longer wildcard over a shorter one. For app
+    /// launches, the host makes a declaration, because no file contains one.
     public func declaration(for identifier: TaskIdentifier) -> TaskDeclaration? {
         if identifier == appLaunch { return TaskDeclaration(appLaunch: identifier) }
         return tasks.filter { $0.pattern.matches(identifier) }.max { left, right in
@@ -42,20 +44,20 @@ public struct Manifest: Equatable, Sendable {
     }
 }
 
-/// `pending: {appRefresh, processing}`: how many requests of a kind a bundle may have pending.
+/// The limits in `pending: {appRefresh, processing}`: how many requests of a kind a bundle may have pending.
 public struct PendingLimits: Equatable, Sendable, Codable {
-    /// Refresh requests, 1 through 1000; `nil` leaves it to the host.
+    /// The limit for refresh requests, 1 through 1000; `nil` selects the host's default.
     public var appRefresh: Int?
-    /// Processing requests, 1 through 1000; `nil` leaves it to the host.
+    /// The limit for processing requests, 1 through 1000; `nil` selects the host's default.
     public var processing: Int?
 
-    /// Makes limits from checked numbers; the default leaves both to the host.
+    /// Makes limits from numbers that the caller has checked; by default, the host's limits apply.
     public init(appRefresh: Int? = nil, processing: Int? = nil) {
         self.appRefresh = appRefresh
         self.processing = processing
     }
 
-    /// The limit of a kind; `nil` leaves it to the host, which limits no other kind.
+    /// The limit for a kind; `nil` selects the host's default, which exists only for refresh and processing.
     public subscript(kind: TaskKind) -> Int? {
         switch kind {
         case .appRefresh: appRefresh
@@ -67,33 +69,34 @@ public struct PendingLimits: Equatable, Sendable, Codable {
 
 /// One task of a manifest.
 public struct TaskDeclaration: Equatable, Sendable, Codable {
-    /// What it permits.
+    /// The identifiers that the declaration permits.
     public var pattern: IdentifierPattern
-    /// Its kind.
+    /// The kind of the task.
     public var kind: TaskKind
-    /// A constraint of every request.
+    /// Whether every request requires external power.
     public var requiresExternalPower: Bool
-    /// A constraint of every request.
+    /// Whether every request requires a network connection.
     public var requiresNetworkConnectivity: Bool
-    /// What one launch may use: the kind's standard, changed by `limits:`.
+    /// The resources that one launch may use: the default of the kind, changed by `limits:`.
     public var limits: LaunchLimits
-    /// Requests that the host makes by itself; `nil` if it makes none.
+    /// When the host makes requests by itself; `nil` if it makes none.
     public var schedule: Schedule?
-    /// The keys that a payload must carry, with their types; empty permits any.
+    /// The keys that a payload must contain, with their types; an empty dictionary permits any payload.
     public var payload: [String: PayloadType]
-    /// A `call:` in place of the library's handler.
+    /// The `call:` that runs instead of the library's handler; `nil` if there is none.
     public var call: CallProgram?
-    /// Whether a launch that ended `lost` or expired without completing is not put back.
+    /// Whether the host never puts a request back when its launch ends as `lost`, or expires without
+    /// completing.
     public var isAtMostOnce: Bool
-    /// Whether processing also runs while the device is in use: `deviceActivity: ignore`, for kiosks and
+    /// Whether processing also runs while the user is active: `deviceActivity: ignore`, for kiosks and
     /// servers.
     public var ignoresDeviceActivity = false
-    /// How often a failed launch is tried again by the host; `nil` leaves it to the handler.
+    /// How often the host tries a failed launch again; `nil` if it never does.
     public var retry: RetryDeclaration?
     /// The names of custom conditions that must hold, in the file's order: `requiresConditions`.
     public var requiredConditions: [String] = []
 
-    /// Makes a declaration from checked parts.
+    /// Makes a declaration with the default limits of its kind and without constraints.
     public init(pattern: IdentifierPattern, kind: TaskKind) {
         self.pattern = pattern
         self.kind = kind
@@ -107,28 +110,29 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
         retry = nil
     }
 
-    /// What the host declares by itself for the launches of an app.
+    /// Makes the declaration for an app's launches, which no manifest contains.
     public init(appLaunch identifier: TaskIdentifier) {
         self.init(pattern: IdentifierPattern(exactly: identifier), kind: .appLaunch)
     }
 }
 
-/// `retry: {attempts, backoff}`: launches that ended `failed` or `crashed` are retried.
+/// The rule in `retry: {attempts, backoff}`: the host retries launches that ended `failed` or `crashed`.
 ///
-/// An expired or lost launch does not count as a failed attempt; it is put back independently of this.
+/// An expired or lost launch does not count as a failed attempt. The host puts it back independently of this
+/// rule.
 public struct RetryDeclaration: Equatable, Hashable, Sendable, Codable {
-    /// All attempts of one request, the first included: 1 through 100.
+    /// The largest number of attempts of one request, including the first one: 1 through 100.
     public var attempts: Int
-    /// The wait after the first failure, doubled after each further one, at most 1 day.
+    /// The wait after the first failure; it doubles after each further failure, up to 1 day.
     public var backOff: Duration
 
-    /// Makes a declaration from checked numbers.
+    /// Makes a rule from numbers that the caller has checked.
     public init(attempts: Int, backOff: Duration) {
         self.attempts = attempts
         self.backOff = backOff
     }
 
-    /// How long to wait after failure number `failures`, from 1; `nil` once every attempt is spent.
+    /// The wait after failure number `failures`, counted from 1; `nil` if no attempt is left.
     public func delay(afterFailure failures: Int) -> Duration? {
         guard failures < attempts else { return nil }
         var delay = backOff
@@ -149,11 +153,11 @@ public enum PayloadType: String, Sendable, Codable, CaseIterable {
     case boolean
 }
 
-/// A directory that a task may write.
+/// A directory to which a task may write.
 public struct WriteGrant: Equatable, Hashable, Sendable, Codable {
-    /// The directory; may begin with `~/` or name `${payload.KEY}`.
+    /// The directory; may begin with `~/` and contain `${payload.KEY}`.
     public var path: String
-    /// Whether the host makes it if it is missing.
+    /// Whether the host creates the directory if it does not exist.
     public var create: Bool
 
     public init(path: String, create: Bool) {
@@ -162,20 +166,20 @@ public struct WriteGrant: Equatable, Hashable, Sendable, Codable {
     }
 }
 
-/// What a manifest's tasks may reach besides their own directories.
+/// What the tasks of a manifest may access besides their own directories.
 public struct SandboxDeclaration: Equatable, Sendable, Codable {
-    /// May open sockets; `nil` leaves it to the kind.
+    /// Whether tasks may open sockets; `nil` selects the default of the kind.
     public var network: Bool?
-    /// Paths it may read.
+    /// The paths that tasks may read.
     public var read: [String]
-    /// Directories it may write.
+    /// The directories to which tasks may write.
     public var write: [WriteGrant]
-    /// May start processes.
+    /// Whether tasks may start processes.
     public var subprocesses: Bool
-    /// Its requests may ask for the GPU; `nil` is no.
+    /// Whether requests may ask for the GPU; `nil` means no.
     public var gpu: Bool?
 
-    /// Makes a declaration; the default grants nothing.
+    /// Makes a declaration; by default, it grants nothing.
     public init(
         network: Bool? = nil, read: [String] = [], write: [WriteGrant] = [], subprocesses: Bool = false,
         gpu: Bool? = nil

@@ -1,11 +1,12 @@
-/// Manifests in recorded logs: the modes are in order, so that the same manifest gives the same bytes in
-/// every process.
+/// The coding of manifests in recorded logs.
+///
+/// Modes are encoded in order, so that the same manifest gives the same bytes in every process.
 extension Manifest: Codable {
     private enum CodingKeys: String, CodingKey {
         case bundle, library, modes, tasks, sandbox, pendingLimits, appLaunch
     }
 
-    /// Decodes what ``encode(to:)`` made; nothing is checked again.
+    /// Decodes the output of ``encode(to:)`` without checking it again.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         try self.init(

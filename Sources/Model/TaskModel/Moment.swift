@@ -8,7 +8,7 @@ public struct WallTime: Hashable, Comparable, Sendable, Codable {
         self.sinceEpoch = sinceEpoch
     }
 
-    /// Makes a point from milliseconds since the epoch, as the store and the wire carry it.
+    /// Makes a point from milliseconds since the epoch, the unit of the store and the wire.
     public init(milliseconds: Int64) {
         sinceEpoch = .milliseconds(milliseconds)
     }
@@ -16,50 +16,50 @@ public struct WallTime: Hashable, Comparable, Sendable, Codable {
     /// Milliseconds since the epoch, rounded towards zero.
     public var milliseconds: Int64 { sinceEpoch.wholeMilliseconds }
 
-    /// The point as the store and the wire give it back: without anything below a millisecond.
+    /// The point rounded towards the epoch to a whole millisecond, as the store and the wire keep it.
     public var rounded: Self { Self(milliseconds: milliseconds) }
 
     /// Orders by time.
     public static func < (left: Self, right: Self) -> Bool { left.sinceEpoch < right.sinceEpoch }
-    /// Moves the point.
+    /// The point that is later by a duration.
     public static func + (left: Self, right: Duration) -> Self { Self(sinceEpoch: left.sinceEpoch + right) }
     /// The time between two points.
     public static func - (left: Self, right: Self) -> Duration { left.sinceEpoch - right.sinceEpoch }
 }
 
-/// One instant on the three clocks that the rules use.
+/// One instant on the three clocks that the host uses.
 ///
-/// Leases count `boot` (CLOCK_BOOTTIME: sleep included), grace periods and the CPU window count `monotonic`
-/// (CLOCK_MONOTONIC: stops in sleep), dates are on `wall` (CLOCK_REALTIME: may jump).
+/// Leases use `boot` (CLOCK_BOOTTIME, which includes sleep). Grace periods and the CPU window use `monotonic`
+/// (CLOCK_MONOTONIC, which stops during sleep). Dates use `wall` (CLOCK_REALTIME, which may jump).
 public struct Moment: Hashable, Sendable, Codable {
-    /// CLOCK_BOOTTIME.
+    /// The time on CLOCK_BOOTTIME.
     public var boot: Duration
-    /// CLOCK_MONOTONIC.
+    /// The time on CLOCK_MONOTONIC.
     public var monotonic: Duration
-    /// CLOCK_REALTIME.
+    /// The time on CLOCK_REALTIME.
     public var wall: WallTime
 
-    /// Makes an instant from three readings.
+    /// Makes an instant from the readings of the three clocks.
     public init(boot: Duration, monotonic: Duration, wall: WallTime) {
         self.boot = boot
         self.monotonic = monotonic
         self.wall = wall
     }
 
-    /// The instant that follows when all three clocks run on by the same time.
+    /// The instant after all three clocks have advanced by a duration.
     public func advanced(by duration: Duration) -> Self {
         Self(boot: boot + duration, monotonic: monotonic + duration, wall: wall + duration)
     }
 }
 
-/// Where "now" comes from: the machine's clocks in the host, a virtual one in tests and replays.
+/// A source of the current time: the machine's clocks in the host, a virtual clock in tests and replays.
 public protocol MomentSource: Sendable {
     /// Reads the three clocks.
     func now() -> Moment
 }
 
 extension Duration {
-    /// Whole nanoseconds, saturating at the range of `Int64` (292 years).
+    /// Whole nanoseconds, rounded towards zero and limited to the range of `Int64` (292 years).
     public var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -68,7 +68,7 @@ extension Duration {
         return sumOverflow ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// Whole milliseconds, rounded towards zero.
+    /// Whole milliseconds, rounded towards zero and limited to the range of `Int64`.
     public var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -76,7 +76,7 @@ extension Duration {
         return product + attoseconds / 1_000_000_000_000_000
     }
 
-    /// Seconds as a floating-point number, for display and rates.
+    /// The duration in seconds, for display and for rates.
     public var inSeconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) * 1e-18

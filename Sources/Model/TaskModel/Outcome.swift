@@ -4,34 +4,34 @@ public enum Outcome: String, Sendable, Codable, CaseIterable, Hashable {
     case succeeded
     /// The handler completed with `false`, ended without completing, or could not be loaded.
     case failed
-    /// It was asked to stop, and stopped in time.
+    /// The launch was asked to stop, and stopped in time.
     case expired
-    /// The host killed it.
+    /// The host killed the launch.
     case killed
-    /// A signal ended it that the host did not send.
+    /// A signal that the host did not send ended the process.
     case crashed
-    /// The host or the launcher died under it.
+    /// The host or the launcher died while the launch was running.
     case lost
-    /// It was cancelled.
+    /// A user cancelled the launch, or its manifest was removed.
     case cancelled
 }
 
-/// Why a launch expired or ended as it did: one vocabulary in code, wire, API, command line and reports.
+/// Why a launch expired or ended: the same words in code, wire, API, command line and reports.
 public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     // MARK: Reasons that an expiration gives
     /// The lease ran out.
     case leaseEnded
-    /// The CPU monitor's quota is spent.
+    /// The launch used its quota of CPU time.
     case cpuLimit
-    /// The memory limit was reached.
+    /// The launch reached its memory limit.
     case memoryLimit
-    /// External power that it required is gone.
+    /// The launch requires external power, which is not connected any more.
     case externalPowerLost
-    /// The network that it required is gone.
+    /// The launch requires a network, which is not available any more.
     case networkLost
-    /// The user came back to the device.
+    /// The user became active again.
     case userReturned
-    /// A condition of `conditions.d` that it required does not hold any more.
+    /// The launch requires a condition of `conditions.d` that is not on any more.
     case conditionLost
     /// The battery is nearly empty.
     case lowBattery
@@ -39,46 +39,46 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case lowPowerMode
     /// The machine is too hot.
     case thermal
-    /// Progress stalled.
+    /// The launch made no progress for too long.
     case noProgress
-    /// CPU, memory or I/O pressure.
+    /// CPU, memory or I/O is under pressure.
     case pressure
-    /// The user cancelled it.
+    /// A user cancelled the launch or the request.
     case cancelledByUser
-    /// The machine goes to sleep.
+    /// The machine is about to sleep.
     case systemSleep
     /// The host is stopping.
     case hostShutdown
-    /// The host died; the task expires itself.
+    /// The host died, so the task expired itself.
     case hostGone
-    /// Its manifest or library was removed.
+    /// The launch's manifest or library was removed.
     case manifestRemoved
-    /// `bgtask expire`.
+    /// A user ran `bgtask expire`.
     case simulated
 
     // MARK: Reasons of an end
     /// The handler completed with `false`.
     case handlerFailed
-    /// It exited or returned without completing.
+    /// The process exited, or the handler returned, without completing.
     case exitedWithoutCompleting
-    /// A signal, trap or abort.
+    /// A signal ended the process, for example after a trap or an abort.
     case signal
-    /// The library or its entry could not be loaded.
+    /// The library could not be loaded, or it has no entry function.
     case loadFailed
-    /// A violation of the runner protocol.
+    /// The task violated the runner protocol.
     case protocolError
-    /// The host died.
+    /// The host died while the launch was running.
     case hostDied
-    /// The launcher died.
+    /// The launcher died while the launch was running.
     case launcherDied
-    /// The kernel can't kill it.
+    /// The kernel could not kill the launch's processes.
     case unkillable
-    /// The process that was to run it is gone, and no plugin can.
+    /// The client that was to run the request disconnected, and no plugin can run it.
     case clientGone
-    /// A newer request of the same identifier took its place while it was pending.
+    /// A newer request of the same identifier replaced this one while it was pending.
     case replaced
 
-    /// Whether an expire frame may carry it.
+    /// Whether an expire frame can contain this reason.
     public var isExpiration: Bool {
         switch self {
         case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .userReturned,

@@ -1,26 +1,27 @@
-/// A manifest whose library was found and copied: what the host can launch.
+/// A valid manifest with the host's copy of its library, if it names one.
 public struct PermittedHandler: Equatable, Sendable {
-    /// The manifest's file.
+    /// The path of the manifest.
     public var manifestPath: String
     /// The contents of the manifest.
     public var manifest: Manifest
-    /// The host-owned copy of the library, an absolute real path; `nil` where every task has a `call:`.
+    /// The absolute real path of the host's own copy of the library; `nil` if the manifest names none.
     public var libraryPath: String?
-    /// SHA-256 of the library and its siblings, in hexadecimal; `nil` where there is none.
+    /// The SHA-256 of the library and its siblings, in hexadecimal; `nil` if there is no library.
     public var libraryHash: String?
 
-    /// Whether the host can start a process for a task; else only a client that registered for it can run it.
+    /// Whether the host can start a process for the task; otherwise, only a client that registered for it can
+    /// run it.
     public func canLaunch(_ identifier: TaskIdentifier) -> Bool {
         libraryPath != nil || manifest.declaration(for: identifier)?.call != nil
     }
 
-    /// The hashes of all host-owned copies that its tasks load: of its library, and of those that its calls
-    /// name.
+    /// The hashes of all copies that the tasks load: of the library, and of the libraries that `call:`
+    /// programs name.
     public var libraryCopies: Set<String> {
         var copies = Set([libraryHash].compactMap(\.self))
         for program in manifest.tasks.compactMap(\.call) {
             for path in [program.library] + program.invocations.compactMap(\.library) {
-                // .../libraries/HASH/libFoo.so
+                // Such a path ends in libraries/HASH/libFoo.so, where HASH is a SHA-256 of 64 digits.
                 let parts = path.split(separator: "/")
                 if parts.count > 1, parts[parts.count - 2].utf8.count == 64 {
                     copies.insert(String(parts[parts.count - 2]))
@@ -38,25 +39,25 @@ public struct PermittedHandler: Equatable, Sendable {
     }
 }
 
-/// Something wrong with a manifest or a library, pointing at its place.
+/// An error or a warning about a manifest or a library, with its place in the file.
 public struct ManifestProblem: Error, Equatable, Hashable, Sendable, CustomStringConvertible {
-    /// How bad it is.
+    /// How serious a problem is.
     public enum Severity: String, Sendable, Codable {
-        /// The manifest is not used.
+        /// The host does not use the manifest.
         case error
-        /// It is used, but its author should check it.
+        /// The host uses the manifest, but its author should check it.
         case warning
     }
 
-    /// How bad it is.
+    /// How serious the problem is.
     public var severity: Severity
-    /// The file.
+    /// The path of the file.
     public var file: String
-    /// From 1; `nil` where the whole file is meant.
+    /// The line, counted from 1; `nil` if the problem is about the whole file.
     public var line: Int?
-    /// From 1; `nil` where the whole line is meant.
+    /// The column, counted from 1; `nil` if the problem is about the whole line.
     public var column: Int?
-    /// What was found.
+    /// What is wrong, in words.
     public var finding: String
     /// What to do; `nil` if the finding makes that clear.
     public var remedy: String?
@@ -73,7 +74,9 @@ public struct ManifestProblem: Error, Equatable, Hashable, Sendable, CustomStrin
         self.remedy = remedy
     }
 
-    /// `photos.yaml:4:7: error: unknown key 'kindd'. Did you mean 'kind'?`.
+    /// The problem in one line: `photos.yaml:4:7: error: unknown key 'kindd'.
+    ///
+    /// Did you mean 'kind'?`.
     public var description: String {
         let place = [file] + [line, column].compactMap { $0.map(String.init) }
         let tail = remedy.map { ". \($0)" } ?? ""

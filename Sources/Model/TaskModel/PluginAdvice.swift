@@ -1,15 +1,15 @@
 /// Advice for the author of a plugin, given once for each version of its library.
 public struct PluginAdvice: Equatable, Sendable, Codable {
-    /// One word for what was found: `chainEnds`, `noExpirationHandler`, or a word of the plugin itself.
+    /// A word that identifies the advice: `chainEnds`, `noExpirationHandler`, or a word that the plugin
+    /// chose.
     public var code: String
-    /// What was found and what to do.
+    /// A sentence that says what was found and what to do.
     public var message: String
-    /// The launch that showed it.
+    /// The launch that gave rise to the advice.
     public var launch: LaunchID
-    /// When.
+    /// When the advice was given.
     public var at: WallTime
 
-    /// Makes a piece of advice.
     public init(code: String, message: String, launch: LaunchID, at: WallTime) {
         self.code = code
         self.message = message

@@ -1,21 +1,21 @@
 /// Which ends of a launch make its request pending again.
 public enum PutBackRule {
-    /// Whether the request goes back, unless another one of its identifier is pending (the store looks at
-    /// that).
+    /// Whether the host makes the request pending again after its launch ended.
     ///
-    /// A launch that was lost, or expired without a word of the handler, has not done its work; everything
-    /// else is an answer. What the user cancelled, and what has no manifest, stays ended. The launch of an
-    /// app that took its whole lease does too: it would take it again.
+    /// A launch that was lost, or that expired without the handler completing, has not done its work. All
+    /// other ends are final, and so is the end of a launch that the user cancelled or whose manifest was
+    /// removed. The launch of an app that used its whole lease is final too, because another launch would use
+    /// it again. The store refuses to put a request back while another one of its identifier is pending.
     ///
     /// - Parameters:
     ///   - kind: The request's kind.
     ///   - outcome: How the launch ended.
     ///   - completed: Whether the handler completed, with `true` or `false`.
-    ///   - expiration: The reason of the expiration that was sent; `nil` if none.
+    ///   - expiration: The reason of the expiration that was sent; `nil` if none was.
     ///   - isAtMostOnce: Whether the manifest sets `delivery: atMostOnce`.
-    ///   - neverListened: Whether it had no expiration handler: then the expiration completed it, without
-    ///     success.
-    /// - Returns: False where the launch's end is the request's end.
+    ///   - neverListened: Whether the handler listened for no expiration: then the expiration completed the
+    ///     launch, without success.
+    /// - Returns: Whether to put the request back; false if the request ends with its launch.
     public static func applies(
         kind: TaskKind, outcome: Outcome, completed: Bool, expiration: Reason?, isAtMostOnce: Bool,
         neverListened: Bool = false
@@ -24,8 +24,8 @@ public enum PutBackRule {
         switch outcome {
         case .lost: return true
         case .expired:
-            // The host's own stop, or the machine's sleep, says nothing about the handler: it is like a
-            // launch that was lost.
+            // When the host stops or the machine sleeps, the missing expiration handler does not count: the
+            // launch is treated like one that was lost.
             let isHosts = expiration == .hostShutdown || expiration == .systemSleep
             return !completed && (!neverListened || isHosts)
                 && (kind != .appLaunch || expiration != .leaseEnded)
@@ -33,16 +33,15 @@ public enum PutBackRule {
         }
     }
 
-    /// How long to wait before a launch that failed or crashed is tried again; `nil` where its end is the
-    /// request's end.
+    /// How long to wait before a launch that failed or crashed is tried again.
     ///
     /// - Parameters:
     ///   - outcome: How the launch ended.
-    ///   - expiration: The reason of the expiration that was sent; `nil` if none.
+    ///   - expiration: The reason of the expiration that was sent; `nil` if none was.
     ///   - retry: The manifest's rule; `nil` means no retries.
-    ///   - failures: Earlier launches of the request that failed or crashed; those that expired or were lost
-    ///     are none.
-    /// - Returns: The back-off.
+    ///   - failures: The number of earlier launches of the request that failed or crashed, without those that
+    ///     expired or were lost.
+    /// - Returns: The wait, or `nil` if the request ends with its launch.
     public static func retryDelay(
         outcome: Outcome, expiration: Reason?, retry: RetryDeclaration?, failures: Int
     ) -> Duration? {

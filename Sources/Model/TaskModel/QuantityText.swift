@@ -1,6 +1,6 @@
 /// The reason why a text is not a valid duration or size.
 public struct QuantityError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was found.
+    /// What is wrong, in words.
     public let finding: String
     /// What to write instead.
     public let remedy: String
@@ -9,17 +9,17 @@ public struct QuantityError: Error, Equatable, Sendable, CustomStringConvertible
     public var description: String { "\(finding). \(remedy)" }
 }
 
-/// Reads and writes durations as people write them in manifests and on the command line.
+/// Parses and formats durations as people write them in manifests and on the command line.
 public enum DurationText {
     private static let units: [(name: String, length: Duration)] = [
         ("ms", .milliseconds(1)), ("s", .seconds(1)), ("m", .seconds(60)), ("h", .seconds(3600)),
         ("d", .seconds(86400)),
     ]
 
-    /// Reads `500ms`, `30s`, `15m`, `1h30m`, `2d`: whole numbers with units, the largest unit first.
+    /// Parses `500ms`, `30s`, `15m`, `1h30m` or `2d`: whole numbers with units, the largest unit first.
     ///
-    /// - Throws: ``QuantityError`` for anything else, and above 3,660 days. A bare number has no unit and is
-    ///   refused.
+    /// - Throws: ``QuantityError`` for any other text, for a number without a unit, and for more than 3,660
+    ///   days.
     public static func parse(_ text: String) throws(QuantityError) -> Duration {
         let remedy = "Write a number with a unit: 500ms, 30s, 15m, 1h30m, 2d"
         let refusal = QuantityError(finding: "not a valid duration: '\(text.prefix(40))'", remedy: remedy)
@@ -39,9 +39,9 @@ public enum DurationText {
         return sum
     }
 
-    /// The duration as ``parse(_:)`` reads it: `1h30m`, `500ms`, `0s`.
+    /// Formats a duration so that ``parse(_:)`` can read it: `1h30m`, `500ms`, `0s`.
     ///
-    /// Parts under a millisecond are dropped.
+    /// Anything below a millisecond is omitted.
     public static func format(_ duration: Duration) -> String {
         var rest = duration.wholeMilliseconds
         guard rest > 0 else { return "0s" }
@@ -60,20 +60,20 @@ public enum DurationText {
         rest = rest.dropFirst(digits.count)
         let unit = rest.prefix { ("a"..."z").contains($0) }
         rest = rest.dropFirst(unit.count)
-        // Nine digits of days still fit into Duration's seconds.
+        // Twelve digits of days still fit into the seconds of a Duration.
         guard digits.count <= 12, let number = Int(digits) else { throw refusal }
         return (number, unit)
     }
 }
 
-/// Reads sizes as people write them.
+/// Parses sizes as people write them in manifests and on the command line.
 public enum ByteCountText {
     private static let units: [String: Int64] = ["B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30]
 
-    /// Reads `256MiB`, `64KiB`, `2GiB`, `512B`; one blank before the unit is allowed.
+    /// Parses `256MiB`, `64KiB`, `2GiB` or `512B`; one space before the unit is allowed.
     ///
-    /// - Throws: ``QuantityError`` for anything else. `MB` is refused, because it means two sizes: 10^6 or
-    ///   2^20 bytes.
+    /// - Throws: ``QuantityError`` for any other text. `MB` is refused because it is ambiguous: 10^6 or 2^20
+    ///   bytes.
     public static func parse(_ text: String) throws(QuantityError) -> ByteCount {
         let digits = text.prefix { ("0"..."9").contains($0) }
         var unit = text.dropFirst(digits.count)
@@ -88,7 +88,7 @@ public enum ByteCountText {
         return ByteCount(bytes: product)
     }
 
-    /// For `256MB`, `256M` or `256mb`: `Use 256MiB`; otherwise what a size looks like.
+    /// The remedy: `Use 256MiB` for `256MB`, `256M` or `256mb`, and otherwise the valid syntax.
     private static func advice(digits: Substring, unit: Substring) -> String {
         let meant = ["k": "KiB", "m": "MiB", "g": "GiB"][unit.lowercased().prefix(1)]
         if let meant, !digits.isEmpty, ["", "b", "ib"].contains(unit.lowercased().dropFirst()) {

@@ -1,17 +1,17 @@
 extension Rationale {
-    /// What was found, as a sentence without a full stop: `External power is not connected`.
+    /// What the policy found, as a sentence without a full stop: `External power is not connected`.
     public var statement: String {
         let subject = phrase.subject
         return subject.isEmpty ? observed.withCapital : "\(subject) \(observed)"
     }
 
-    /// What was found and what the policy requires, without a full stop:
-    /// `External power is not connected; it must be connected`.
+    /// What the policy found and what it requires, without a full stop: `External power is not connected; it
+    /// must be connected`.
     public var sentence: String { "\(statement); \(phrase.obligation) \(required)" }
 
-    /// The words around ``observed`` and ``required``.
+    /// The words around ``observed`` and ``required`` in a sentence for people.
     ///
-    /// Names of quantities never change, because programs read them. People read these words instead.
+    /// The names of quantities never change, because programs read them.
     private var phrase: (subject: String, obligation: String) {
         func number(_ counted: String) -> (String, String) {
             ("The number of \(counted) is", "it must be")
@@ -56,10 +56,10 @@ extension Rationale {
 }
 
 extension String {
-    /// The text with a capital at its beginning.
+    /// The text with its first letter in upper case.
     fileprivate var withCapital: String { prefix(1).uppercased() + dropFirst() }
 
-    /// `fuelLevel` as `Fuel level`: a quantity that a newer host may send.
+    /// Converts `fuelLevel` to `Fuel level`, for quantities that only newer hosts know.
     fileprivate var inWords: String {
         reduce(into: "") { $0 += $1.isUppercase && !$0.isEmpty ? " " + $1.lowercased() : String($1) }
             .withCapital

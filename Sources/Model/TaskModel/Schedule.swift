@@ -1,27 +1,31 @@
-/// When the host makes requests by itself: at most one timing, and any of the events as well.
+/// When the host makes requests by itself: at dates, after events, or both.
 public struct Schedule: Equatable, Hashable, Sendable, Codable {
-    /// What gives the dates.
+    /// A rule from which the dates follow.
     public enum Timing: Equatable, Hashable, Sendable, Codable {
-        /// A period after the identifier's last launch began.
+        /// One date, a period after the identifier's last launch began.
         case every(Duration)
-        /// A calendar expression, checked when the manifest was read, and the zone whose clocks it means;
-        /// `nil` is the machine's own zone, whatever it is at each computation.
+        /// The dates of a calendar expression in a time zone.
+        ///
+        /// The expression was checked when the manifest was read. A `nil` time zone selects the machine's own
+        /// zone at the time of each computation.
         case calendar(expression: String, timeZone: String?)
     }
 
-    /// What gives the dates; `nil` where only events do.
+    /// The rule from which the dates follow; `nil` if only events make requests.
     public var timing: Timing?
-    /// How much later than its date a launch may come without being late.
+    /// How long after its date a launch may still begin without being late.
     public var tolerance: Duration
-    /// Whether external power that becomes connected makes a request.
+    /// Whether the host makes a request when external power becomes connected.
     public var onPower = false
-    /// Whether a network that comes into being makes a request.
+    /// Whether the host makes a request when a network becomes available.
     public var onNetwork = false
-    /// Whether the first start of the host after each boot of the machine makes a request.
+    /// Whether the host makes a request at its first start after each boot of the machine.
     public var onBoot = false
-    /// A file or directory, an absolute path, whose change makes a request; `nil` means none.
+    /// The absolute path of a file or directory; a change of it makes a request.
+    ///
+    /// `nil` means none.
     public var onFileChange: String?
-    /// Whether its dates wake a suspended machine.
+    /// Whether the host wakes a suspended machine at the dates.
     public var wakesMachine = false
 
     public init(timing: Timing?, tolerance: Duration) {
@@ -29,20 +33,20 @@ public struct Schedule: Equatable, Hashable, Sendable, Codable {
         self.tolerance = tolerance
     }
 
-    /// Makes a schedule of a period.
+    /// Makes a schedule with a fixed period.
     public init(every: Duration, tolerance: Duration) {
         self.init(timing: .every(every), tolerance: tolerance)
     }
 
-    /// The period; `nil` where there is none.
+    /// The period; `nil` if the schedule has none.
     public var every: Duration? {
         if case .every(let period) = timing { period } else { nil }
     }
 
-    /// Whether any event makes requests.
+    /// Whether any event makes a request.
     public var hasEvents: Bool { onPower || onNetwork || onBoot || onFileChange != nil }
 
-    /// `every 15m, on power`, `Mon..Fri 02:00 Europe/Berlin`.
+    /// The schedule in one line, such as `every 15m, on power` or `Mon..Fri 02:00 Europe/Berlin`.
     public var description: String {
         var parts: [String] = []
         switch timing {

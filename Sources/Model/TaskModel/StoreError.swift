@@ -1,37 +1,40 @@
-/// Why the store could not do what was asked.
+/// Why the store could not do what the host requested.
 public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a caller can switch on.
+    /// The kind of a store error, for callers to switch on.
     public enum Code: String, Sendable, CaseIterable {
-        /// Another host has the state directory.
+        /// Another host uses the state directory.
         case inUse
-        /// The files are not, or no longer, a store.
+        /// The files are not a store, or are damaged.
         case damaged
-        /// A newer host has written it.
+        /// A newer version of the host wrote the store.
         case newerSchema
-        /// No space is left; nothing was changed. Reads go on, and so does writing when there is space.
+        /// No space is left, so nothing was changed.
+        ///
+        /// Reading still works, and writing works again as soon as there is space.
         case diskFull
-        /// The disk reported an error; nothing was acknowledged. The store has opened its files again.
+        /// The disk reported an error, so nothing was acknowledged.
+        ///
+        /// The store has opened its files again.
         case inputOutput
-        /// The files can't be opened: rights, a directory that is missing.
+        /// The files cannot be opened, for example because of missing rights or a missing directory.
         case cannotOpen
-        /// The database would not promise durability.
+        /// The database cannot guarantee durability.
         case notDurable
         /// The store was closed.
         case closed
-        /// The request is not pending, or there is none by that number.
+        /// The request is not pending, or does not exist.
         case notPending
     }
 
-    /// The stable code.
+    /// The kind of the error.
     public let code: Code
-    /// What it is about: a file, a request.
+    /// The file or request that the error is about.
     public let subject: String
-    /// What was found.
+    /// What is wrong, in words.
     public let finding: String
     /// What to do.
     public let remedy: String
 
-    /// Makes an error.
     public init(code: Code, subject: String, finding: String, remedy: String) {
         self.code = code
         self.subject = subject

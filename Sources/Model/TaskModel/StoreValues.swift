@@ -1,25 +1,24 @@
-/// Where a request is in its life; the raw values are in the database.
+/// The state of a request; the database contains the raw values.
 public enum RequestState: String, Sendable, CaseIterable {
-    /// Stored, not launched.
+    /// The request is stored, and no launch of it runs.
     case pending
-    /// A launch runs it.
+    /// A launch of the request runs.
     case launched
-    /// Over for good.
+    /// The request has ended and is never launched again.
     case done
 }
 
 /// The store's answer to a submission.
 public struct Acceptance: Equatable, Sendable {
-    /// The request: the new one, or the one that was there.
+    /// The request: the new one, or the one that the store already contained.
     public var request: TaskRequest
-    /// Its state; anything but `pending` only where ``isRepeat``.
+    /// The request's state; always `pending` unless ``isRepeat`` is true.
     public var state: RequestState
-    /// Whether nothing was stored, because the same was accepted before.
+    /// Whether the store changed nothing, because it had already accepted the same submission.
     public var isRepeat: Bool
-    /// The pending request whose place it took; `nil` if none.
+    /// The pending request that the new one replaced; `nil` if none.
     public var replaced: TaskRequest?
 
-    /// Makes an answer.
     public init(request: TaskRequest, state: RequestState, isRepeat: Bool, replaced: TaskRequest?) {
         self.request = request
         self.state = state
@@ -28,22 +27,23 @@ public struct Acceptance: Equatable, Sendable {
     }
 }
 
-/// A request with its state and, once it is done, its end.
+/// A request with its state and, after it has ended, its outcome.
 public struct RequestRecord: Equatable, Sendable {
     /// The request.
     public var request: TaskRequest
-    /// Where it is.
+    /// The request's state.
     public var state: RequestState
-    /// How it ended: its last launch's outcome, or `cancelled` before any; `nil` before.
+    /// How the request ended; `nil` if it has not.
+    ///
+    /// This is the outcome of its last launch, or `cancelled` if it was never launched.
     public var outcome: Outcome?
-    /// Why; `nil` where there is none.
+    /// Why the request ended; `nil` if there is no reason or it has not ended.
     public var reason: Reason?
-    /// When; `nil` before.
+    /// When the request ended; `nil` if it has not.
     public var endedAt: WallTime?
-    /// The request that took its place while it was pending.
+    /// The request that replaced this one while it was pending; `nil` if none did.
     public var replacedBy: RequestID?
 
-    /// Makes a record.
     public init(
         request: TaskRequest, state: RequestState, outcome: Outcome? = nil, reason: Reason? = nil,
         endedAt: WallTime? = nil, replacedBy: RequestID? = nil
@@ -57,28 +57,26 @@ public struct RequestRecord: Equatable, Sendable {
     }
 }
 
-/// The wish that a request becomes pending again when its launch ends.
+/// How to make a request pending again when its launch ends.
 public struct PutBack: Equatable, Sendable {
-    /// The next attempt must not start before this; `nil` is at once.
+    /// The earliest time of the next attempt; `nil` if it may start immediately.
     public var notBefore: WallTime?
-    /// Whether the launch failed or crashed and is tried again: adds 1 to the request's failures.
+    /// Whether this is a retry after a failure or crash, which adds 1 to the request's failures.
     public var isRetry: Bool
 
-    /// Makes a wish.
     public init(notBefore: WallTime?, isRetry: Bool = false) {
         self.notBefore = notBefore
         self.isRetry = isRetry
     }
 }
 
-/// What `RequestStore.recover` found and did.
+/// The result of `RequestStore.recover`.
 public struct Recovery: Equatable, Sendable {
-    /// The launches that are lost now, oldest first.
+    /// The launches that the store ended as `lost`, oldest first.
     public var lost: [LaunchRecord]
-    /// The requests that are pending again.
+    /// The requests that the store made pending again.
     public var putBack: [TaskRequest]
 
-    /// Makes a result.
     public init(lost: [LaunchRecord], putBack: [TaskRequest]) {
         self.lost = lost
         self.putBack = putBack

@@ -1,84 +1,98 @@
-/// One change of what the host must remember across restarts.
+/// One change of the data that the host must remember across restarts.
 ///
-/// Writes are values so that the host's core can ask for them, and a test can make them fail, arrive late or
-/// arrive in another order. The writes of one `RequestStore.commit` share one transaction and one sync,
-/// in their order; each is refused or done on its own.
+/// Changes are values, so that the host's core can request them, and a test can make them fail, delay them or
+/// reorder them. The changes in one call of `RequestStore.commit` share one transaction and one sync, in
+/// their order. Each one succeeds or is refused independently of the others.
 public enum StoreWrite: Equatable, Sendable {
-    /// Stores a request, in place of one that is pending under the same identifier.
+    /// Stores a request, which replaces a pending one of the same identifier.
     ///
-    /// - The request that is replaced ends as `cancelled` with the reason `replaced`.
-    /// - A submission whose idempotency key was seen for the identifier returns that request, whatever became
-    ///   of it.
-    /// - A schedule's submission never replaces what someone else asked for: it returns that request as a
-    ///   repeat.
+    /// - The replaced request ends as `cancelled` with the reason `replaced`.
+    /// - If the idempotency key was already used for the identifier, the answer is the request that used it,
+    ///   in any state.
+    /// - A submission of a schedule never replaces a request from another origin: the answer is that request,
+    ///   as a repeat.
     ///
     /// Answer: ``StoreAnswer/accepted(_:)``.
     case accept(TaskSubmission, RequestTerms)
-    /// Ends a pending request as `cancelled`: `cancelledByUser` or `manifestRemoved`. Answer:
-    /// ``StoreAnswer/cancelled(_:)``.
-    case cancel(RequestID, Reason, at: WallTime)
-    /// Consumes a pending request by a new launch in state `starting`. Answer: ``StoreAnswer/begun(_:)``.
-    case begin(RequestID, LaunchTerms)
-    /// Records the reason of an expiration, and what decided it as JSON text. Answer: `done`.
+    /// Ends a pending request as `cancelled`, with the reason `cancelledByUser` or `manifestRemoved`.
     ///
-    /// The first reason stays, except that a user's cancellation replaces it: a host that dies then must not
-    /// put the request back. No effect on a launch that has ended.
+    /// Answer: ``StoreAnswer/cancelled(_:)``.
+    case cancel(RequestID, Reason, at: WallTime)
+    /// Starts a launch of a pending request and records it in state `starting`.
+    ///
+    /// Answer: ``StoreAnswer/begun(_:)``.
+    case begin(RequestID, LaunchTerms)
+    /// Records the reason of an expiration, and the explanation as JSON text.
+    ///
+    /// The first reason is kept, except that a user's cancellation replaces it: if the host dies afterwards,
+    /// it must not put the request back. The change has no effect on a launch that has ended.
+    ///
+    /// Answer: ``StoreAnswer/done``.
     case markExpiring(LaunchID, Reason, explanation: String?)
-    /// Keeps bytes for the next attempt of the launch's request. Answer: ``StoreAnswer/saved(_:)``.
+    /// Saves bytes for the next attempt of the launch's request.
+    ///
+    /// Answer: ``StoreAnswer/saved(_:)``.
     case checkpoint(LaunchID, [UInt8])
-    /// Ends a launch, and puts its request back or ends that too, in one step.
+    /// Ends a launch and, in the same step, puts its request back or ends the request.
     ///
     /// A request is not put back while another one of its identifier is pending. A `nil` progress or title
-    /// keeps what is stored; a `nil` put-back ends the request, see ``PutBackRule``. Answer:
-    /// ``StoreAnswer/ended(putBack:)``.
+    /// keeps the stored one. A `nil` put-back ends the request; see ``PutBackRule``.
+    ///
+    /// Answer: ``StoreAnswer/ended(putBack:)``.
     case end(EndedLaunch, progress: TaskProgress?, title: LaunchTitle?, putBack: PutBack?)
-    /// Keeps a fact in place of the one that it supersedes. Answer: `done`.
+    /// Stores a fact, which replaces the stored fact of the same kind and bundle.
+    ///
+    /// Answer: ``StoreAnswer/done``.
     case remember(StoredFact)
 }
 
-/// What the store says of one ``StoreWrite``.
+/// The store's answer to one ``StoreWrite``.
 public enum StoreAnswer: Equatable, Sendable {
-    /// The request, and what it replaced.
+    /// The request, and the one that it replaced.
     case accepted(Acceptance)
     /// Whether the request was pending.
     case cancelled(Bool)
-    /// The launch, recorded before anything is started.
+    /// The launch, which is recorded before the host starts anything.
     case begun(BegunLaunch)
-    /// Whether the launch had not ended: a late checkpoint must not reach the next attempt.
+    /// Whether the bytes were saved.
+    ///
+    /// This is false if the launch had already ended, because a late checkpoint must not reach the next
+    /// attempt.
     case saved(Bool)
-    /// The request, if it is pending again. `nil` also when the launch had ended before: the first end
-    /// counts.
+    /// The request if it is pending again, otherwise `nil`.
+    ///
+    /// It is also `nil` if the launch had already ended, because only the first end counts.
     case ended(putBack: TaskRequest?)
-    /// It is durable.
+    /// The change is durable.
     case done
 }
 
-/// Why the store did not do one ``StoreWrite``.
+/// Why the store refused one ``StoreWrite``.
 public enum StoreRefusal: Error, Equatable, Sendable {
-    /// The submission was refused; only ``StoreWrite/accept(_:_:)`` fails like this.
+    /// The submission was refused; only ``StoreWrite/accept(_:_:)`` can fail this way.
     case submission(SubmissionError)
     /// The store could not write, or the request is not pending.
     case store(StoreError)
 }
 
-/// What the host decided about a submission before it is stored.
+/// The host's decisions about a submission, made before it is stored.
 public struct RequestTerms: Equatable, Sendable {
-    /// The number of the request, above every earlier one; `nil` takes the store's next.
+    /// The number of the request, greater than all earlier ones; `nil` selects the store's next number.
     public var id: RequestID?
-    /// The bundle whose manifest permits it.
+    /// The bundle whose manifest permits the submission.
     public var bundle: BundleIdentifier
-    /// The kind that the manifest gives it.
+    /// The kind that the manifest gives the task.
     public var kind: TaskKind
-    /// When it was accepted.
+    /// When the host accepted the submission.
     public var acceptedAt: WallTime
-    /// When every wish but vetoes should have fallen.
+    /// The time from which the request no longer waits for better conditions: only vetoes still delay it.
     public var deadline: WallTime
-    /// How many pending requests of this bundle and kind may exist that no schedule made; `nil` is no limit.
+    /// The largest number of pending requests of this bundle and kind, without those of schedules; `nil`
+    /// means no limit.
     ///
-    /// The request that is replaced does not count, and a schedule's submission is not held to the limit.
+    /// The request that is replaced does not count. The limit does not apply to the submission of a schedule.
     public var pendingLimit: Int?
 
-    /// Makes terms.
     public init(
         id: RequestID? = nil, bundle: BundleIdentifier, kind: TaskKind, acceptedAt: WallTime,
         deadline: WallTime, pendingLimit: Int?
@@ -91,7 +105,7 @@ public struct RequestTerms: Equatable, Sendable {
         self.pendingLimit = pendingLimit
     }
 
-    /// The request that a store makes of a submission: its times are rounded to milliseconds.
+    /// Makes the request that a store keeps for a submission, with its times rounded to milliseconds.
     public func request(_ id: RequestID, of submission: TaskSubmission) -> TaskRequest {
         var kept = submission
         kept.earliestBeginDate = submission.earliestBeginDate?.rounded
@@ -102,22 +116,21 @@ public struct RequestTerms: Equatable, Sendable {
     }
 }
 
-/// What the host decided about a launch before it is stored.
+/// The host's decisions about a launch, made before it is stored.
 public struct LaunchTerms: Equatable, Sendable {
-    /// The number of the launch, above every earlier one; `nil` takes the store's next.
+    /// The number of the launch, greater than all earlier ones; `nil` selects the store's next number.
     public var id: LaunchID?
-    /// When it begins.
+    /// When the launch begins.
     public var at: WallTime
-    /// What will isolate it.
+    /// What will isolate the launch; see ``LaunchRecord/isolation``.
     public var isolation: String
-    /// The library that will run; `nil` for a `call:` or a client.
+    /// The hash of the library that will run; `nil` for a `call:` or a client.
     public var libraryHash: String?
-    /// Whether policies were skipped.
+    /// Whether the launch is simulated, so that the policies do not apply.
     public var isSimulated: Bool
-    /// The verdicts, as JSON text.
+    /// The verdicts at the start, as JSON text; `nil` if there are none.
     public var explanation: String?
 
-    /// Makes terms.
     public init(
         id: LaunchID? = nil, at: WallTime, isolation: String, libraryHash: String?, isSimulated: Bool,
         explanation: String?
@@ -131,16 +144,15 @@ public struct LaunchTerms: Equatable, Sendable {
     }
 }
 
-/// A launch that is recorded, with what earlier attempts left for it; read in the same transaction.
+/// A launch that was recorded, with the data that earlier attempts left for it, read in the same transaction.
 public struct BegunLaunch: Equatable, Sendable {
     /// The record, in state `starting`.
     public var record: LaunchRecord
-    /// What the last attempt of the request saved.
+    /// The bytes that an earlier attempt of the request saved; `nil` if there are none.
     public var checkpoint: [UInt8]?
-    /// When a launch of the identifier last succeeded.
+    /// When a launch of the identifier last succeeded; `nil` if none has.
     public var lastSuccess: WallTime?
 
-    /// Makes a launch.
     public init(record: LaunchRecord, checkpoint: [UInt8]?, lastSuccess: WallTime?) {
         self.record = record
         self.checkpoint = checkpoint
@@ -148,77 +160,74 @@ public struct BegunLaunch: Equatable, Sendable {
     }
 }
 
-/// What the user sees of a launch and of its request.
+/// The title and subtitle of a launch and its request, as the user sees them.
 public struct LaunchTitle: Equatable, Sendable {
     /// The first line.
     public var title: String
     /// The second line.
     public var subtitle: String
 
-    /// Makes a title.
     public init(title: String, subtitle: String) {
         self.title = title
         self.subtitle = subtitle
     }
 }
 
-/// What may be lost with the host without breaking a promise.
+/// A fact about a launch that may be lost if the host dies, without breaking a promise.
 ///
-/// It costs no commit of its own and rides along with the next.
+/// A note causes no commit of its own; the next commit includes it.
 public enum StoreNote: Equatable, Sendable {
-    /// The handler was called; the first time stays.
+    /// When the handler was called; only the first time is kept.
     case ready(at: WallTime)
     /// The newest progress.
     case progress(TaskProgress)
 }
 
-/// One fact that outlives the host, besides requests and launches.
+/// A fact, besides requests and launches, that must survive a restart of the host.
 public enum StoredFact: Equatable, Sendable {
     /// What the scheduler remembers of a bundle.
     case bundleState(BundleIdentifier, BundleState)
-    /// The library for which an app was last launched; `nil` forgets it.
+    /// The hash of the library for which the host last launched an app; `nil` deletes the fact.
     case launchedApp(BundleIdentifier, libraryHash: String?)
-    /// What was advised about one version of a bundle's library; `nil` forgets it.
+    /// The advice about the installed version of a bundle's library; `nil` deletes the fact.
     case advice(BundleIdentifier, VersionAdvice?)
-    /// The machine's boot id, when the host noticed it.
+    /// The boot id of the machine, which changes with each boot.
     case boot(String)
-    /// A data directory named by a number, as older hosts made them, has its bundle's name now.
+    /// The bundle's data directory, which older hosts named by a number, now has the bundle's name.
     case directoryRenamed(BundleIdentifier)
 }
 
-/// What was advised about one version of a bundle's library.
+/// The advice about one version of a bundle's library.
 public struct VersionAdvice: Equatable, Sendable {
-    /// Which version.
+    /// The hash of that version.
     public var libraryHash: String
-    /// Oldest first.
+    /// The pieces of advice, oldest first.
     public var advice: [PluginAdvice]
 
-    /// Makes an entry.
     public init(libraryHash: String, advice: [PluginAdvice]) {
         self.libraryHash = libraryHash
         self.advice = advice
     }
 }
 
-/// Every ``StoredFact``, as read when a host begins.
+/// All stored facts, as the host reads them when it starts.
 public struct StoredFacts: Equatable, Sendable {
-    /// What the scheduler remembered of each bundle.
+    /// What the scheduler remembers of each bundle.
     public var bundleStates: [BundleIdentifier: BundleState] = [:]
-    /// The library for which each app was last launched.
+    /// The hash of the library for which the host last launched each app.
     public var launchedApps: [BundleIdentifier: String] = [:]
-    /// What was advised about each bundle.
+    /// The advice about each bundle's library.
     public var advice: [BundleIdentifier: VersionAdvice] = [:]
-    /// The boot id that was noticed last.
+    /// The boot id that was stored last; `nil` if none was.
     public var boot: String?
-    /// The numbers of data directories that older hosts made.
+    /// The numbers by which older hosts named the data directories of bundles.
     public var numberedDirectories: [BundleIdentifier: String] = [:]
-    /// The highest number that a request ever had; 0 if there never was one.
+    /// The highest number that a request ever had; 0 if there has been no request.
     public var lastRequest: Int64 = 0
-    /// The highest number that a launch ever had; 0 if there never was one.
+    /// The highest number that a launch ever had; 0 if there has been no launch.
     public var lastLaunch: Int64 = 0
-    /// Sentences for the log: what was stored and can't be read, and what happens without it.
+    /// Messages for the log about stored facts that cannot be read, and the consequences.
     public var unreadable: [String] = []
 
-    /// Makes an empty set.
     public init() {}
 }

@@ -1,21 +1,22 @@
-/// Why the host refused what a client or a handler asked for.
+/// Why the host refused a request of a client or a handler.
 public struct SubmissionError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a caller can switch on; raw values are part of the control API and never change.
+    /// The kind of a refusal, for callers to switch on; the control API contains the raw values, which never
+    /// change.
     public enum Code: String, Sendable, Codable, CaseIterable {
-        /// Background work is switched off, or the host stops or can't store it.
+        /// Background work is switched off, or the host is stopping or cannot store the request.
         case unavailable
-        /// The bundle's limit is reached.
+        /// The bundle has reached its limit of pending requests.
         case tooManyPendingTaskRequests
-        /// No manifest permits it.
+        /// No manifest permits the task.
         case notPermitted
-        /// `fail` strategy, and it can't start now.
+        /// The request has the strategy `fail`, and it cannot start now.
         case immediateRunIneligible
-        /// The request itself is malformed.
+        /// The request is malformed.
         case invalidRequest
-        /// There is nothing by that name.
+        /// The launch, request or task does not exist.
         case notFound
 
-        /// The number of the code in `bgtask.h`; 1 to 4 are Apple's.
+        /// The number of the code in `bgtask.h`; 1 to 4 are Apple's numbers.
         public var wireValue: UInt64 {
             switch self {
             case .unavailable: 1
@@ -27,11 +28,11 @@ public struct SubmissionError: Error, Equatable, Sendable, CustomStringConvertib
         }
     }
 
-    /// The stable code.
+    /// The kind of the refusal.
     public let code: Code
-    /// What was asked about: an identifier, a launch, a file.
+    /// The identifier, launch or file that the refusal is about.
     public let subject: String
-    /// What decided, with its numbers.
+    /// The fact that decided, with its numbers.
     public let finding: String
     /// What to do.
     public let remedy: String

@@ -1,4 +1,4 @@
-/// What kind of background task it is; decides lease, grace, limits and policies.
+/// The kind of a background task, which decides its lease, limits and policies.
 public enum TaskKind: String, Sendable, Codable, CaseIterable, Hashable {
     /// A short refresh of what the user will see next; Apple's app refresh task.
     case appRefresh
@@ -6,16 +6,17 @@ public enum TaskKind: String, Sendable, Codable, CaseIterable, Hashable {
     case processing
     /// Work that a user started and watches; Apple's continued processing task.
     case continuedProcessing
-    /// A silent push.
+    /// The handling of a silent push.
     case push
-    /// The events of a background transfer session.
+    /// The handling of the events of a background transfer session.
     case transferEvents
-    /// Periodic work inside a tolerance; Apple's background activity scheduler.
+    /// Periodic work with a tolerance; Apple's background activity scheduler.
     case activity
-    /// No task: runs an app's launch code, which submits its first requests; Apple's launch into the
-    /// background.
+    /// A run of an app's launch code, which registers handlers and submits first requests; Apple's launch
+    /// into the background.
     ///
-    /// The host makes them for plugins that export `bgtask_app_entry`; no manifest can declare one.
+    /// The host makes these launches for plugins that export `bgtask_app_entry`. A manifest cannot declare
+    /// this kind.
     case appLaunch
 
     /// The kinds that a manifest can give a task.
@@ -34,13 +35,13 @@ public enum TaskKind: String, Sendable, Codable, CaseIterable, Hashable {
         }
     }
 
-    /// The kind with that number in the runner protocol; `nil` if there is none.
+    /// The kind with this number; `nil` if there is none.
     public init?(wireValue: UInt64) {
         guard let kind = Self.allCases.first(where: { $0.wireValue == wireValue }) else { return nil }
         self = kind
     }
 
-    /// The mode that a manifest must declare for this kind; `nil` if it needs none.
+    /// The mode that a manifest must declare in order to use this kind; `nil` if it needs none.
     public var requiredMode: BackgroundMode? {
         switch self {
         case .appRefresh: .fetch
@@ -50,12 +51,14 @@ public enum TaskKind: String, Sendable, Codable, CaseIterable, Hashable {
         }
     }
 
-    /// Whether the host may put it off: all but what a user asked for, and launches of apps, which cost
-    /// little and come once.
+    /// Whether the host may delay a task of this kind.
+    ///
+    /// This is true for all kinds except continued tasks, which a user requested, and app launches, which are
+    /// short and rare.
     public var isDiscretionary: Bool { self != .continuedProcessing && self != .appLaunch }
 }
 
-/// A manifest's declaration of what its bundle does in the background, as Apple's `UIBackgroundModes`.
+/// What a bundle does in the background, as its manifest declares it; like Apple's `UIBackgroundModes`.
 public enum BackgroundMode: String, Sendable, Codable, CaseIterable, Hashable {
     /// App refresh tasks.
     case fetch
@@ -63,6 +66,6 @@ public enum BackgroundMode: String, Sendable, Codable, CaseIterable, Hashable {
     case processing
     /// Silent pushes.
     case remoteNotification = "remote-notification"
-    /// Processing tasks of a health research study: what is an entitlement on Apple's systems.
+    /// Processing tasks of a health research study; on Apple's systems, these need an entitlement.
     case healthResearch = "health-research"
 }

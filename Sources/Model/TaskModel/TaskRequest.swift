@@ -1,120 +1,121 @@
-/// Names a request in the store: `R17`.
+/// The number of a request in the store, written as `R17`.
 public struct RequestID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The store's number, from 1.
     public let rawValue: Int64
     /// Wraps the store's number.
     public init(rawValue: Int64) { self.rawValue = rawValue }
-    /// Parses `R17`; `nil` for anything else.
+    /// Parses text such as `R17`; returns `nil` for anything else.
     public init?(_ text: String) {
         guard text.hasPrefix("R"), let number = Int64(text.dropFirst()), number > 0 else { return nil }
         rawValue = number
     }
-    /// `R17`.
+    /// The form `R17`.
     public var description: String { "R\(rawValue)" }
     /// Orders by age: a smaller number was accepted earlier.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What to do with a continued request that can't start now.
+/// What the host does with a continued request that cannot start now.
 public enum SubmissionStrategy: String, Sendable, Codable, CaseIterable {
-    /// Refuse it with `immediateRunIneligible`.
+    /// It refuses the request with `immediateRunIneligible`.
     case fail
-    /// Keep it, first in first out.
+    /// It keeps the request; kept requests start in the order of their submission.
     case queue
 }
 
-/// Who made a request.
+/// What made a request.
 public enum RequestOrigin: String, Sendable, Codable, CaseIterable {
     /// A client of the control channel.
     case client
     /// A running handler of the same bundle.
     case handler
-    /// The `schedule:` of a manifest.
+    /// The schedule of a manifest.
     case schedule
-    /// `bgtask launch` of an identifier that had nothing pending.
+    /// A simulated launch (`bgtask launch`) of an identifier that had no pending request.
     case simulated
-    /// A plugin that is an app was installed, or its library changed.
+    /// The installation of a plugin that is an app, or a change of its library.
     case installation
 }
 
-/// How urgent a silent push is; the numbers are those of `apns-priority`.
+/// How urgent a silent push is; the numbers are those of Apple's `apns-priority`.
 public enum PushPriority: Int, Sendable, Codable, CaseIterable {
-    /// May be put off with regard to power.
+    /// The host may delay the push to save power.
     case considerate = 5
-    /// At once: no score is asked, only vetoes and the rate.
+    /// The host starts the push immediately: it needs no score, but vetoes and the rate limit apply.
     case immediate = 10
 }
 
-/// What a client, a handler or a schedule asks for, before the host has accepted it.
+/// A request of a client, a handler or a schedule, before the host has accepted it.
 public struct TaskSubmission: Equatable, Sendable, Codable {
-    /// The task; a manifest must permit it.
+    /// The task's identifier; a manifest must permit it.
     public var identifier: TaskIdentifier
-    /// The kind that the submitter means; it must be the one that the manifest gives.
+    /// The kind that the submitter expects; it must be the kind in the manifest.
     ///
-    /// `nil` takes the manifest's. Stores keep the request's kind alone.
+    /// `nil` accepts the kind in the manifest. Stores keep only the request's kind.
     public var kind: TaskKind?
-    /// Not before; a floor, never a promise.
+    /// The earliest time at which the task may start; when it starts depends on the conditions.
     ///
-    /// `nil` has no delay.
+    /// `nil` means that it may start immediately.
     public var earliestBeginDate: WallTime?
-    /// Added to the manifest's constraint.
+    /// Whether the launch requires external power; the manifest may require it too.
     public var requiresExternalPower = false
-    /// Added to the manifest's constraint.
+    /// Whether the launch requires a network connection; the manifest may require it too.
     public var requiresNetworkConnectivity = false
-    /// JSON text of an object; at most 48 KiB.
+    /// The payload: a JSON object as text, at most 48 KiB.
     ///
-    /// `nil` means none.
+    /// `nil` means that there is none.
     public var payload: String?
-    /// Continued tasks: what the user sees.
+    /// For continued tasks, the title that the user sees.
     public var title = ""
-    /// Continued tasks: the second line.
+    /// For continued tasks, the second line, below the title.
     public var subtitle = ""
-    /// Continued tasks: whether to wait.
+    /// For continued tasks, what to do if the task cannot start now.
     public var strategy = SubmissionStrategy.queue
-    /// Asks for the GPU.
+    /// Whether the launch requires a GPU.
     public var requiresGPU = false
-    /// Pushes: how urgent it is.
+    /// For pushes, how urgent the push is.
     public var pushPriority = PushPriority.considerate
-    /// Activities: when the window ends, which becomes the request's deadline.
+    /// For activities, the end of the window in which to start, which becomes the request's deadline.
     ///
-    /// `nil` has no window. Stores keep only the request's deadline.
+    /// `nil` means that there is no window. Stores keep only the request's deadline.
     public var deadline: WallTime?
-    /// A repeated submission with the same key returns the same request.
+    /// A key that identifies this submission: if it is repeated with the same key, the host returns the same
+    /// request.
     ///
-    /// `nil` never matches.
+    /// `nil` never matches another submission.
     public var idempotencyKey: String?
-    /// Who asks.
+    /// What made the request.
     public var origin: RequestOrigin
 
-    /// Makes a submission without any wish but to run.
+    /// Makes a submission with the defaults of all other properties.
     public init(identifier: TaskIdentifier, origin: RequestOrigin) {
         self.identifier = identifier
         self.origin = origin
     }
 }
 
-/// An accepted request: durable until a launch consumed it and ended for good.
+/// A request that the host has accepted; the store keeps it until it ends.
 public struct TaskRequest: Equatable, Sendable, Codable {
-    /// Its number in the store.
+    /// The number of the request in the store.
     public let id: RequestID
-    /// What was asked.
+    /// The submission that made the request.
     public var submission: TaskSubmission
-    /// The bundle whose manifest permitted it.
+    /// The bundle whose manifest permits the task.
     public var bundle: BundleIdentifier
-    /// The kind that the manifest gave it.
+    /// The kind that the manifest gives the task.
     public var kind: TaskKind
-    /// When it was accepted.
+    /// When the host accepted the request.
     public var submittedAt: WallTime
     /// The number of the next launch, from 1; grows when the host puts the request back.
     public var attempt: Int
-    /// How many of its launches failed or crashed; those that expired or were lost do not count.
+    /// How many launches of the request failed or crashed, without those that expired or were lost.
     public var failures = 0
-    /// Set by a put-back's back-off: not before this, besides the earliest begin date.
+    /// The earliest time of a retry, in addition to the earliest begin date; `nil` if there is none.
     public var notBefore: WallTime?
-    /// When every wish but vetoes should have fallen; see semantics, *Submitting*.
+    /// The time from which the request no longer waits for better conditions: only vetoes still delay it.
     public var deadline: WallTime
 
-    /// Makes a request as the store holds it.
+    /// Makes a request from the values that the store keeps.
     public init(
         id: RequestID, submission: TaskSubmission, bundle: BundleIdentifier, kind: TaskKind,
         submittedAt: WallTime, attempt: Int, notBefore: WallTime?, deadline: WallTime
@@ -132,12 +133,14 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     /// The task's identifier.
     public var identifier: TaskIdentifier { submission.identifier }
 
-    /// The earliest begin date where it counts: continued tasks ignore it.
+    /// The earliest begin date; `nil` for continued tasks, which ignore it.
     public var effectiveBeginDate: WallTime? {
         kind == .continuedProcessing ? nil : submission.earliestBeginDate
     }
 
-    /// Whether the host may put it off: all but what a user asked for, urgent pushes and launches of apps.
+    /// Whether the host may delay the request.
+    ///
+    /// This is true for all requests except continued ones, urgent pushes and app launches.
     public var isDiscretionary: Bool {
         kind.isDiscretionary && !(kind == .push && submission.pushPriority == .immediate)
     }

@@ -1,14 +1,15 @@
-/// What a policy found: a quantity, what it should be, what it is, and when that can change.
+/// One finding of a policy: the quantity, the required and observed values, and when it can change.
 public struct Rationale: Equatable, Hashable, Sendable, Codable {
-    /// What was looked at: `externalPower`, `earliestBeginDate`, `launchesOfIdentifier`.
+    /// The name of the quantity: `externalPower`, `earliestBeginDate` or `launchesOfIdentifier`, for example.
     public var quantity: String
-    /// What the policy requires, for people.
+    /// The value that the policy requires, in words.
     public var required: String
-    /// What it saw, for people.
+    /// The value that the policy observed, in words.
     public var observed: String
-    /// The earliest time at which this can change by itself; `nil` if no clock decides it.
+    /// The earliest time at which the observed value can change by itself; `nil` if that does not depend on
+    /// time.
     public var earliestChange: WallTime?
-    /// The act or command that would help; `nil` if only time does.
+    /// An action or command that would help; `nil` if the user can only wait.
     public var remedy: String?
 
     public init(
@@ -23,31 +24,30 @@ public struct Rationale: Equatable, Hashable, Sendable, Codable {
     }
 }
 
-/// The answer of a policy about starting one request now.
+/// A policy's answer to the question whether one request may start now.
 public enum Decision: String, Sendable, Codable, CaseIterable {
-    /// It has nothing against it.
+    /// The policy does not object.
     case proceed
-    /// Not now.
+    /// The request must not start now.
     case mustNotProceed
-    /// Not now, and what runs already should stop too.
+    /// The request must not start now, and a running launch should stop too.
     case absolutelyMustNotProceed
 }
 
-/// One policy's answer about one request, as `explain` prints it.
+/// One policy's answer about one request, as `bgtask explain` prints it.
 public struct Verdict: Equatable, Hashable, Sendable, Codable {
-    /// The policy's name: `ExternalPower`.
+    /// The policy's name, such as `ExternalPower`.
     public var policy: String
-    /// Its answer.
+    /// The policy's answer.
     public var decision: Decision
-    /// 0 through 1, of a policy that proceeds.
+    /// How favorable the conditions are, 0 through 1; it counts only if the policy does not object.
     public var score: Double
-    /// How much its score counts; 0 for a policy that can only veto, or has no opinion on this request.
+    /// The weight of the score; 0 for a policy that can only veto, or that has no opinion on this request.
     public var weight: Double
-    /// What it looked at.
-    ///
-    /// Empty if the policy gave no reason.
+    /// What the policy found; empty if it gave no reason.
     public var rationale: [Rationale]
-    /// Since when what it looked at has been so, as far as the host knows; `nil` if that has no time.
+    /// Since when the observed values have been the same, as far as the host knows; `nil` if that has no
+    /// meaning.
     public var since: WallTime?
 
     public init(
@@ -62,6 +62,6 @@ public struct Verdict: Equatable, Hashable, Sendable, Codable {
         self.rationale = rationale
     }
 
-    /// Whether it keeps the request from starting.
+    /// Whether the answer prevents the start.
     public var isVeto: Bool { decision != .proceed }
 }

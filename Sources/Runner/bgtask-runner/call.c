@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a call program from its first step to the task's completion. */
+/* Runs a call program, from its first step to the completion of the task. */
 #include "call.h"
 
 #include "call_expect.h"
@@ -10,7 +10,7 @@
 
 static call_machine machine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Adds the library's own text and errno's to a failure. */
+/* Appends the library's own error text and the description of errno to call_failure. */
 static void explain(const call_step *step, int error) {
     char *failure = call_failure;
     size_t size = sizeof call_failure, length = strlen(failure);
@@ -77,7 +77,7 @@ static bool run_step(const call_step *step) {
     return false;
 }
 
-/* On the control thread. */
+/* Called on the control thread when the launch expires. */
 static void expire(bgtask_task *task, const bgtask_expiration *expiration, void *context) {
     (void)task;
     (void)expiration;
@@ -88,7 +88,7 @@ static void expire(bgtask_task *task, const bgtask_expiration *expiration, void 
     call_result result;
     pthread_mutex_lock(&machine.lock);
     if (call_is_usable(&machine, call)) {
-        /* A failure here has nowhere to go: the main thread reports what becomes of its step. */
+        /* A failure is not reported here: the main thread reports the result of the step that was stopped. */
         (void)call_invoke(&machine, call, true, &result);
     }
     pthread_mutex_unlock(&machine.lock);
@@ -106,7 +106,7 @@ static void run_steps(void) {
             is_skipped = true;
             continue;
         }
-        /* What was never opened needs no closing. */
+        /* What a failed step did not create needs no cleanup. */
         if (is_cleaning && !step->is_save && !call_is_usable(&machine, &step->invocation))
             continue;
         if (!run_step(step)) {
@@ -137,8 +137,9 @@ const char *call_prepare(bgtask_task *task, const bgtask_host *host, const uint8
         snprintf(message, sizeof message, "the call can't be loaded: %s", call_failure);
         return message;
     }
-    /* With nothing to stop and nothing to clean up, an expiration may end the process at once. Set before *ready* is
-     * sent: an expire frame right behind it must find the handler. */
+    /* If there is nothing to stop and nothing to clean up, no handler is set, so an expiration ends the
+     * process immediately. The handler must be set before *ready* is sent, because an expire frame may
+     * follow immediately. */
     bool can_stop = machine.program.has_on_expiration || machine.program.callback_count > 0;
     for (size_t i = 0; i < machine.program.step_count; i++)
         can_stop = can_stop || machine.program.steps[i].always;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that libraries call back: libffi closures that report progress and say when to stop. */
+/* The functions that libraries can call back: libffi closures that report progress and return whether to
+ * stop. */
 #include "call_machine.h"
 
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void report(call_machine *machine, const call_callback *callback, void **
     machine->host->progress(machine->task, units[0], units[1], NULL);
 }
 
-/* Called by the library, on whatever thread it likes. */
+/* Called by the library, on any thread. */
 static void called(ffi_cif *cif, void *result, void **arguments, void *user) {
     (void)cif;
     const closure_context *context = user;
@@ -47,7 +48,7 @@ static void called(ffi_cif *cif, void *result, void **arguments, void *user) {
     call_store_value(&machine->program, &value, callback->returns,
                      is_expired ? &callback->stop : &callback->proceed);
     if (call_is_integer(callback->returns)) {
-        /* libffi wants small whole numbers widened. */
+        /* libffi requires small integers to be widened to ffi_arg. */
         ffi_arg wide = (ffi_arg)call_load_integer(&value, callback->returns);
         memcpy(result, &wide, sizeof wide);
     } else {

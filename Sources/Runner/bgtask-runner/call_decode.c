@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a call program. The bytes may be anything: nothing is used before it has been checked. */
+/* Decodes a call program. Everything is checked before it is used, because the bytes may not be valid. */
 #include "call_program.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 typedef struct cursor {
     const uint8_t *bytes;
     size_t left;
-    const char *finding; /* the first violation; everything read after it is 0 */
+    const char *finding; /* the first violation; after it, everything reads as 0 */
     const call_program *program;
 } cursor;
 
@@ -35,7 +35,7 @@ static uint8_t byte(cursor *in) {
     return (uint8_t)number(in, 1);
 }
 
-/* A count or an index; 0 if it is not below the limit. */
+/* Reads a count or an index; a value that is not below the limit is refused and reads as 0. */
 static uint16_t bounded(cursor *in, size_t size, uint64_t limit, const char *finding) {
     uint64_t value = number(in, size);
     if (value < limit)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a step's result must be, and how to say that it is not. */
+/* Compares the result of a step with its expectation, and describes a difference. */
 #include "call_expect.h"
 
 #include <inttypes.h>

@@ -4,10 +4,10 @@
 
 #include "call_program.h"
 
-/** Whether a step's result is what the manifest expects. */
+/** Whether the result of a step fulfills the expectation of the manifest. */
 bool call_is_expected(const call_step *step, const call_storage *result);
 
-/** Writes "sqlite3_exec returned 5, expected 0". */
+/** Writes a description such as "sqlite3_exec returned 5, expected 0". */
 void call_describe_result(const call_step *step, const call_storage *result, char *text, size_t size);
 
 #endif

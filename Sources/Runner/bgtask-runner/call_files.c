@@ -10,7 +10,7 @@
 
 int call_map_file(const char *path, void **address, size_t *size) {
     static char empty;
-    /* Not blocking: opening a FIFO would wait for its writer. */
+    /* O_NONBLOCK, because opening a FIFO would wait for a writer. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
         return errno;
@@ -22,7 +22,7 @@ int call_map_file(const char *path, void **address, size_t *size) {
     if (code == 0) {
         *size = (size_t)status.st_size;
         *address = &empty;
-        /* A mapping of nothing is an error to mmap. */
+        /* mmap fails for a length of 0. */
         if (*size > 0)
             *address = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0);
         if (*address == MAP_FAILED)

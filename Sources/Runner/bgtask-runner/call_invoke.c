@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call: its arguments, the call through libffi, and what came out of it. */
+/* Makes one call: prepares its arguments, calls the function with libffi, and stores the results. */
 #include "call_machine.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libffi writes whole numbers that are smaller than a register as wide ones. */
+/* libffi returns an integer that is smaller than a register as a wide one. */
 static call_storage narrowed(const call_storage *returned, call_type type) {
     call_storage value = *returned;
     if (call_is_integer(type))
@@ -81,7 +81,7 @@ static bool make_buffer(call_machine *machine, const call_invocation *call, cons
     return true;
 }
 
-/* Makes an argument's value; `cell` is what out and inout arguments point at. */
+/* Computes the value of an argument; an out or inout argument points to `cell`. */
 static bool prepare(call_machine *machine, const call_invocation *call, const call_argument *argument,
                     bool holds_lock, call_storage *value, call_type *type, call_storage *cell) {
     const call_name *name = &machine->program.names[argument->name];
@@ -141,7 +141,7 @@ static bool prepare(call_machine *machine, const call_invocation *call, const ca
     return fail(call->function, "an argument", "its kind is unknown");
 }
 
-/* C's default promotions, which variadic arguments undergo. */
+/* Applies C's default argument promotions to a variadic argument. */
 static void promote(call_storage *value, call_type *type) {
     if (*type == CALL_FLOAT) {
         double wide = (double)value->f32;
@@ -157,7 +157,8 @@ bool call_invoke(call_machine *machine, const call_invocation *call, bool holds_
     call_storage values[CALL_MAX_ARGUMENTS];
     void *pointers[CALL_MAX_ARGUMENTS];
     ffi_type *types[CALL_MAX_ARGUMENTS];
-    /* The library may keep a pointer to an out variable for longer than the call. */
+    /* Allocated and never freed, because the library may use the pointer to an out variable after the
+     * call. */
     call_storage *cells = calloc(call->count + 1u, sizeof *cells);
     if (!cells)
         return fail(call->function, "its arguments", strerror(ENOMEM));

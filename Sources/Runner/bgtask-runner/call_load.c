@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens a call program's libraries and finds its functions before the first of them runs. */
+/* Opens the libraries of a call program and finds all its functions before any of them is called. */
 #include "call_program.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,8 @@ static bool find(call_program *program, void **handles, call_invocation *call, c
                  program->libraries[call->library], text ? text : "its address is NULL");
         return false;
     }
-    /* ISO C has no cast from an object's address to a function's; POSIX guarantees that it works. */
+    /* ISO C does not allow a cast from an object pointer to a function pointer, but POSIX guarantees that
+     * it works. */
     call->address = (void (*)(void))(uintptr_t)address;
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The running call program: one per process. */
+/* The state of the running call program; there is one per process. */
 #ifndef BGTASK_RUNNER_CALL_MACHINE_H
 #define BGTASK_RUNNER_CALL_MACHINE_H
 
@@ -13,35 +13,37 @@ typedef struct call_machine {
     bgtask_task *task;
     const bgtask_host *host;
     call_program program;
-    /** Held while a name changes, during steps that end one, and during onExpiration: that call never sees a name
-     *  that is half bound or about to die. */
+    /** Held while a name changes, during a step that ends a name, and during the call for expiration, so
+     *  that this call never uses a name that is only partly bound or that is being ended. */
     pthread_mutex_t lock;
-    /** Ticks of indeterminate progress. */
+    /** The number of steps and callback calls that were reported as indeterminate progress. */
     atomic_llong ticks;
-    /** Whether a callback tells real units, so that ticks of steps would only disturb. */
+    /** Whether a callback reports completed units; then finished steps are not reported as progress. */
     bool has_units;
 } call_machine;
 
-/** The last failure's text; onExpiration's on the control thread never touches the main thread's. */
+/** The text of the last failure. It is thread-local, so that the control thread does not overwrite the
+ *  main thread's text. */
 extern _Thread_local char call_failure[1000];
 
-/** A call's result. */
+/** The result of a call. */
 typedef struct call_result {
     call_storage value;
-    int error; /* errno right after the call */
+    int error; /* errno immediately after the call */
 } call_result;
 
-/** Makes the callbacks' code. False with the reason in `call_failure`. */
+/** Makes the callbacks' closures. On failure, returns false with the reason in `call_failure`. */
 bool call_make_callbacks(call_machine *machine);
 
-/** Whether every name that the call uses lives, and is no NULL pointer. Under the lock, or on the main thread. */
+/** Whether every name that the call uses has a value, and no such value is NULL. The caller holds the lock
+ *  or runs on the main thread. */
 bool call_is_usable(const call_machine *machine, const call_invocation *call);
 
-/** Makes a call: arguments, the call itself, and binding of what came out. False with the reason in `call_failure`.
- *  `holds_lock` is true where the caller holds the lock. */
+/** Prepares the arguments, makes the call and binds the names of its results. On failure, returns false
+ *  with the reason in `call_failure`. `holds_lock` says whether the caller holds the lock. */
 bool call_invoke(call_machine *machine, const call_invocation *call, bool holds_lock, call_result *result);
 
-/** Binds a name to a value. */
+/** Binds a name to a value. `holds_lock` says whether the caller holds the lock. */
 void call_bind(call_machine *machine, uint16_t name, call_type type, const call_storage *value,
                bool holds_lock);
 

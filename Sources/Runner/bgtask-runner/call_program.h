@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A decoded call program. Everything lives until the process ends. */
+/* A decoded call program. All its memory lives until the process ends. */
 #ifndef BGTASK_RUNNER_CALL_PROGRAM_H
 #define BGTASK_RUNNER_CALL_PROGRAM_H
 
@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Bounds of a program; the host's reader has the same. */
+/** The limits of a program; the host checks the same ones. */
 enum { CALL_MAX_ARGUMENTS = 32, CALL_MAX_STEPS = 64, CALL_MAX_TABLE = 1024 };
 
-/** The types' numbers in a program. */
+/** The types; their values are the numbers in an encoded program. */
 typedef enum call_type {
     CALL_VOID,
     CALL_BOOL,
@@ -41,7 +41,7 @@ typedef enum call_type {
     CALL_TYPE_COUNT
 } call_type;
 
-/** A value in memory as C has it. */
+/** A value as C stores it in memory. */
 typedef union call_storage {
     uint8_t u8;
     uint16_t u16;
@@ -53,7 +53,7 @@ typedef union call_storage {
     ffi_arg wide;
 } call_storage;
 
-/** A stated value, or the name of one. */
+/** A constant, or the index of a name whose value is used. */
 typedef struct call_value {
     enum { CALL_INTEGER, CALL_FLOATING, CALL_NULL, CALL_TEXT, CALL_NAME } kind;
     int64_t integer;
@@ -62,13 +62,13 @@ typedef struct call_value {
     uint16_t name;
 } call_value;
 
-/** What a name stands for now. */
+/** A name, with its current value. */
 typedef struct call_name {
     const char *text;
     enum { CALL_UNBOUND, CALL_LIVE, CALL_ENDED } state;
     call_type type;
     call_storage value;
-    bool has_size; /* a buffer or a mapped file */
+    bool has_size; /* true for a buffer and a mapped file */
     size_t size;
 } call_name;
 
@@ -88,7 +88,7 @@ typedef enum call_argument_kind {
 typedef struct call_argument {
     call_argument_kind kind;
     call_type type;
-    uint16_t name; /* or the callback's index */
+    uint16_t name; /* for a callback, its index */
     call_value value;
     const char *text;
 } call_argument;
@@ -97,10 +97,10 @@ typedef struct call_invocation {
     uint16_t library;
     const char *function;
     call_type returns;
-    uint8_t variadic_from; /* position from 1; 0 if none */
+    uint8_t variadic_from; /* counted from 1; 0 if not variadic */
     uint8_t count;
     call_argument *arguments;
-    void (*address)(void); /* after call_load */
+    void (*address)(void); /* set by call_load */
 } call_invocation;
 
 typedef struct call_step {
@@ -112,7 +112,7 @@ typedef struct call_step {
     uint8_t ends_count;
     uint16_t *ends;
     call_invocation invocation;
-    uint16_t from; /* of a save */
+    uint16_t from; /* the name to save, in a save step */
     call_value length;
     const char *path;
 } call_step;
@@ -122,9 +122,9 @@ typedef struct call_callback {
     uint8_t count;
     call_type *parameters;
     bool counts;
-    uint8_t completed, total; /* positions from 1; 0 if none */
+    uint8_t completed, total; /* positions counted from 1; 0 if none */
     call_value proceed, stop;
-    void *code; /* after call_make_callbacks */
+    void *code; /* set by call_make_callbacks */
 } call_callback;
 
 typedef struct call_program {
@@ -137,39 +137,42 @@ typedef struct call_program {
     call_invocation message, on_expiration;
 } call_program;
 
-/** Decodes a program, every length and index checked. Returns NULL, or what is wrong. */
+/** Decodes a program and checks all lengths and indexes. Returns NULL, or what is wrong. */
 const char *call_decode(call_program *program, const uint8_t *bytes, size_t length);
 
-/** Opens the libraries and finds the functions. Returns true, or false with the loader's words in `why`. */
+/** Opens the libraries and finds the functions. On failure, returns false with the loader's message in
+ *  `why`. */
 bool call_load(call_program *program, char *why, size_t why_size);
 
-/** libffi's description of a type. */
+/** Returns libffi's description of a type. */
 ffi_type *call_ffi_type(call_type type);
 
-/** Whether it is a whole number, `bool` included. */
+/** Whether a type is an integer; `bool` counts as one. */
 bool call_is_integer(call_type type);
 
-/** Whether it is a whole number without sign. */
+/** Whether a type is an unsigned integer or a pointer. */
 bool call_is_unsigned(call_type type);
 
-/** Stores a whole number as the type has it, cut to its size. */
+/** Stores an integer as a value of the type, truncated to its size. */
 void call_store_integer(call_storage *storage, call_type type, int64_t number);
 
-/** Reads a whole number of the type; of `float` and `double` the whole part, of pointers the address. */
+/** Reads an integer. For `float` and `double`, this is the integral part; for pointers, the address. */
 int64_t call_load_integer(const call_storage *storage, call_type type);
 
-/** Reads a `float` or `double`; of whole numbers their value. */
+/** Reads a `float` or `double`; other types are converted. */
 double call_load_floating(const call_storage *storage, call_type type);
 
-/** Stores a value as the type has it; a name's is converted. False if the name has none. */
+/** Stores a value as a value of the type; the value of a name is converted. False if the name has no
+ *  value, or if the value does not fit the type. */
 bool call_store_value(const call_program *program, call_storage *storage, call_type type,
                       const call_value *value);
 
-/** Writes a file whole or not at all: a file without a name, fsync, a name, rename. Removes what earlier saves to this
- *  path left that were killed. Returns 0, or errno. */
+/** Writes a file completely or not at all: it writes and syncs an unnamed file, gives it a temporary name,
+ *  and renames it. It also removes the temporary files of earlier saves to this path that were killed.
+ *  Returns 0, or an error number. */
 int call_save(const char *path, const void *bytes, size_t length);
 
-/** Maps a regular file for reading. Returns 0, or errno. */
+/** Maps a regular file for reading. Returns 0, or an error number. */
 int call_map_file(const char *path, void **address, size_t *size);
 
 #endif

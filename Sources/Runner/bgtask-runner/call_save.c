@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Saves a file of a call program so that it is there whole or not at all, and nothing else is, even after a kill.
+/* Saves a file of a call program completely or not at all. If the process is killed, a temporary file may
+ * remain, but only until the next save to the same path.
  *
- * The bytes go into a file that has no name yet (O_TMPFILE), which is gone with its process. Only the
- * finished file gets a name, `.NAME.bgtask.XXXXXX`, and at once its own. Where the file system knows no such
- * files, it has that
- * name from the start. Its writer holds a lock on it, so that the next save can tell what a killed one left. */
+ * The bytes are written to a file without a name (O_TMPFILE), which disappears with the process. The
+ * finished file first gets a temporary name, `.NAME.bgtask.XXXXXX`, and is then renamed to its own name.
+ * If the file system does not support O_TMPFILE, the file has the temporary name from the start. The
+ * process that writes the file holds a lock on it, so that the next save can recognize the file of a
+ * killed process. */
 #include "call_program.h"
 
 #include <dirent.h>
@@ -20,29 +22,29 @@
 
 enum { SUFFIX_LENGTH = 6, PREFIX_MAX = NAME_MAX + 1 - SUFFIX_LENGTH, ATTEMPTS = 100 };
 
-/* Where a file goes, and what its temporary ones are called. */
+/* The directory and name of a file, and the prefix of its temporary names. */
 struct place {
     int directory;
     const char *name;
-    char prefix[PREFIX_MAX]; /* `.NAME.bgtask.`, of a long name the beginning */
+    char prefix[PREFIX_MAX]; /* `.NAME.bgtask.`, or the beginning of a long name */
 };
 
 static void temporary_name(const struct place *place, char name[static NAME_MAX + 1]) {
     uint32_t number = 0;
-    /* Without random numbers names may meet; then the next attempt gets another. */
+    /* Without random numbers, names may collide; the next attempt then uses another number. */
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0)
         number = (uint32_t)getpid();
     snprintf(name, NAME_MAX + 1, "%s%06x", place->prefix, number & 0xFFFFFF);
 }
 
-/* Removes what a killed save left: temporary files of this name whose lock is free. */
+/* Removes the temporary files of killed saves: those with this prefix that are not locked. */
 static void sweep(const struct place *place) {
     int copy = openat(place->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = copy < 0 ? NULL : fdopendir(copy);
     if (entries == NULL) {
         if (copy >= 0)
             close(copy);
-        return; /* a directory that can be written but not read: nothing to find */
+        return; /* the directory can be written but not read, so its files cannot be found */
     }
     size_t length = strlen(place->prefix);
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
@@ -61,7 +63,7 @@ static void sweep(const struct place *place) {
     closedir(entries);
 }
 
-/* Opens a file without a name; -1 where that, or naming it later, is not to be had. */
+/* Opens an unnamed file. Returns -1 if this is not possible, or if the file could not be named later. */
 static int open_nameless(const struct place *place) {
     int file = openat(place->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
     if (file < 0)
@@ -74,7 +76,7 @@ static int open_nameless(const struct place *place) {
     return -1;
 }
 
-/* Opens a file with a temporary name; -1 with errno. */
+/* Opens a file with a temporary name. Returns -1 and sets errno on failure. */
 static int open_named(const struct place *place, char name[static NAME_MAX + 1]) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         temporary_name(place, name);
@@ -83,8 +85,8 @@ static int open_named(const struct place *place, char name[static NAME_MAX + 1])
             continue;
         if (file < 0)
             return -1;
-        /* Before we had the lock, another save may have taken the file for a leftover. A file system without locks
-         * gives other errors, and no sweep finds anything there. */
+        /* Another save may have removed the file before it was locked, because it looked like the file of a
+         * killed save. A file system without locks gives other errors; there, no save removes files. */
         struct stat status;
         bool is_lost = flock(file, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
         if (!is_lost && fstat(file, &status) == 0 && status.st_nlink > 0)
@@ -95,7 +97,7 @@ static int open_named(const struct place *place, char name[static NAME_MAX + 1])
     return -1;
 }
 
-/* Gives a nameless file a temporary name. Returns 0, or errno. */
+/* Gives an unnamed file a temporary name. Returns 0, or an error number. */
 static int give_name(const struct place *place, int file, char name[static NAME_MAX + 1]) {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
@@ -134,7 +136,7 @@ static int save(const struct place *place, const void *bytes, size_t length) {
         file = open_named(place, temporary);
     if (file < 0)
         return errno;
-    /* A file that is replaced keeps its permissions, a new one gets the umask's. */
+    /* A file that is replaced keeps its permissions; a new one gets those that the umask allows. */
     mode_t mask = umask(0);
     umask(mask);
     int code = fchmod(file, is_old ? old.st_mode & 0777 : 0666 & ~mask) < 0 ? errno : 0;
@@ -148,7 +150,7 @@ static int save(const struct place *place, const void *bytes, size_t length) {
         unlinkat(place->directory, temporary, 0);
     if (close(file) < 0 && code == 0)
         code = errno;
-    /* The rename is durable once its directory is. */
+    /* The rename is durable only after the directory was synced. */
     return code == 0 && fsync(place->directory) < 0 ? errno : code;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C's types for libffi, and conversions between them. */
+/* The C types of call programs, and conversions between their values. */
 #include "call_program.h"
 
 static const struct {
@@ -69,7 +69,7 @@ int64_t call_load_integer(const call_storage *storage, call_type type) {
     bool is_unsigned = types[type].is_unsigned;
     if (type == CALL_FLOAT || type == CALL_DOUBLE) {
         double number = call_load_floating(storage, type);
-        /* Outside of these bounds, and for NaN, the conversion would be undefined. */
+        /* Outside these bounds, and for NaN, the conversion would be undefined. */
         return number > -9.2e18 && number < 9.2e18 ? (int64_t)number : 0;
     }
     switch (types[type].size) {

@@ -1,17 +1,20 @@
-/* The completion of a task, which is sent once: by the handler, or by an expiration that finds nothing to call. */
+/* The completion of a task. It is sent once: by the handler, or by an expiration that finds no handler to
+ * call. */
 #include "process.h"
 #include "report.h"
 #include "task_state.h"
 
 #include <pthread.h>
 
-/* How long a plugin has to set its expiration handler before an expiration that finds none counts as ignored. Both
- * numbers are ours: `run` sets it in its first lines, an app after its launch code, which takes milliseconds. */
+/* How long a plugin may take to set its expiration handler before it counts as not listening. Both numbers
+ * are our choice: `run` sets the handler in its first lines; an app sets it after its launch code, which
+ * takes milliseconds. */
 #define LISTENING_TIME_NANOSECONDS 100000000
 #define APP_LISTENING_TIME_NANOSECONDS 1000000000
 
-/* Whether the handler could have listened for an expiration and did not: else the launch is tried again. Under the
- * lock. To poll is to listen; but an app that reads its deadline only plans with it. */
+/* Whether the handler had enough time to listen for an expiration and did not; otherwise, the launch is
+ * tried again. Called with the lock held. Polling counts as listening, except in an app: it may read its
+ * deadline only for planning. */
 static bool never_listened(const bgtask_task *task) {
     if (task->polled && !task->is_app)
         return false;

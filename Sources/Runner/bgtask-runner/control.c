@@ -1,4 +1,5 @@
-/* The control thread: reads expire, replies and conditions, calls the handlers of them, sees the host's end. */
+/* The control thread: reads *expire*, replies and conditions, calls the handlers for them, and notices the
+ * end of the host. */
 #include "process.h"
 #include "report.h"
 #include "sample.h"
@@ -22,7 +23,8 @@ void control_wake(bgtask_task *task) {
 
 /* MARK: Expiration */
 
-/* Calls the handler if the launch is expiring and it has not been called. */
+/* Calls the expiration handler if the launch is expiring and the handler was not called yet. If there is
+ * nothing to call, completes the task and ends the process. */
 static void call_handler(bgtask_task *task) {
     pthread_mutex_lock(&task->lock);
     bgtask_expiration_handler handler = NULL;
@@ -46,7 +48,7 @@ static void call_handler(bgtask_task *task) {
     _exit(0);
 }
 
-/* Begins the expiration; a second one changes nothing. `reason` is kept. */
+/* Begins the expiration; later calls have no effect. `reason` must stay valid. */
 static void expire(bgtask_task *task, const char *reason, uint64_t grace, int64_t deadline) {
     pthread_mutex_lock(&task->lock);
     bool is_first = !task->expiring;
@@ -85,7 +87,8 @@ static void host_gone(bgtask_task *task) {
     }
     pthread_cond_broadcast(&task->changed);
     pthread_mutex_unlock(&task->lock);
-    // The launcher kills as well; this holds where the launcher died too, and a handler hangs.
+    // The launcher also kills the task. This is for the case that the launcher has died, too, and a handler
+    // hangs.
     pthread_t watchdog;
     if (pthread_create(&watchdog, NULL, end_after_grace, NULL) != 0)
         _exit(EXIT_PROTOCOL_ERROR);
@@ -144,13 +147,13 @@ static void *control_thread(void *context) {
     while (sem_wait(&task->may_hear) != 0)
         continue;
     report_set_control_thread(pthread_self());
-    obey_all(task); // what came behind *start*
+    obey_all(task); // the frames that followed *start*
     struct pollfd sources[2] = {{.fd = TASK_CONTROL, .events = POLLIN}, {.fd = task->wake, .events = POLLIN}};
     for (;;) {
         sources[0].revents = sources[1].revents = 0;
         poll(sources, 2, report_progress_timeout());
-        // A plugin that closed descriptors which are not its own: the host sees the report pipe's end and
-        // decides.
+        // The plugin closed a descriptor that it does not own. The host sees the end of the report pipe and
+        // reacts.
         for (int i = 0; i < 2; i++) {
             if (sources[i].revents & POLLNVAL) {
                 sources[i].fd = -1;
@@ -173,7 +176,7 @@ static void *control_thread(void *context) {
             frame_reader_added(&task->reader, (size_t)count);
             obey_all(task);
         } else if (count == 0) {
-            sources[0].fd = -1; // poll leaves it out from now on
+            sources[0].fd = -1; // poll ignores it from now on
             host_gone(task);
         } else if (errno != EINTR) {
             sources[0].fd = -1;
@@ -187,7 +190,7 @@ bool control_prepare(bgtask_task *task) {
     task->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (task->wake < 0)
         return false;
-    // Signals are the plugin's: none may be delivered to the thread that must stay able to expire it.
+    // Signals are for the plugin's threads: this thread blocks them, so that it can always handle expiration.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -49,7 +49,7 @@ static const char *value_violation(struct value value, const struct field_rule *
 }
 
 const char *body_violation(struct body body, const struct message_rule *rule) {
-    uint32_t seen = 0; // bit i: fields[i] was there
+    uint32_t seen = 0; // bit i: fields[i] was present
     size_t at = 0;
     while (at < body.length) {
         uint8_t tag;
@@ -158,7 +158,8 @@ void frame_begin(struct frame_writer *writer, uint8_t kind) {
     writer->overflow = false;
 }
 
-/* Room for a value, its header written; NULL, and the overflow noted, if there is none. */
+/* Reserves space for a value and writes the field's header. Returns NULL, and records the overflow, if
+ * there is no space. */
 static uint8_t *add_field(struct frame_writer *writer, uint8_t tag, size_t length) {
     if (length > UINT16_MAX || sizeof(writer->bytes) - writer->length < FIELD_HEADER + length)
         writer->overflow = true;
@@ -190,7 +191,7 @@ void frame_add_bytes(struct frame_writer *writer, uint8_t tag, const void *bytes
 void frame_add_text(struct frame_writer *writer, uint8_t tag, const char *text, size_t at_most) {
     const uint8_t *bytes = (const uint8_t *)text;
     size_t length = strnlen(text, at_most + 4),
-           cut = 0; // 4: a character that begins before the cut is seen whole
+           cut = 0; // 4 more bytes, so that a character that crosses the limit is seen completely
     while (cut < length) {
         size_t character = utf8_character(bytes + cut, length - cut);
         if (cut + (character == 0 ? 1 : character) > at_most)
@@ -231,7 +232,7 @@ size_t utf8_character(const uint8_t *bytes, size_t length) {
     for (size_t i = 1; i < count; i++)
         if ((bytes[i] & 0xC0) != 0x80)
             return 0;
-    // Overlong forms, surrogates, and what lies above U+10FFFF show in the second byte.
+    // Overlong forms, surrogates and values above U+10FFFF can be recognized by the second byte.
     if ((bytes[0] == 0xE0 && bytes[1] < 0xA0) || (bytes[0] == 0xED && bytes[1] > 0x9F) ||
         (bytes[0] == 0xF0 && bytes[1] < 0x90) || (bytes[0] == 0xF4 && bytes[1] > 0x8F))
         return 0;

@@ -1,6 +1,8 @@
-/* The frames of Documentation/RunnerProtocol.md: a bounded, incremental decoder and an encoder.
+/* The frames of Documentation/RunnerProtocol.md: an incremental decoder with limited memory, and an
+ * encoder.
  *
- * Nothing here allocates, blocks or keeps state outside of the structs that the caller owns. */
+ * Except for body_text, the functions do not allocate memory. None of them blocks, and all state is in
+ * structs that the caller owns. */
 #ifndef BGTASK_RUNNER_FRAMES_H
 #define BGTASK_RUNNER_FRAMES_H
 
@@ -10,16 +12,16 @@
 
 /** The protocol version of this runner. */
 #define PROTOCOL_VERSION 1u
-/** The most that a frame's length field may say. */
+/** The largest valid value of a frame's length field. */
 #define FRAME_LENGTH_MAX 65536u
-/** Bytes of a length field. */
+/** The number of bytes in the length field. */
 #define FRAME_PREFIX 4u
-/** Bytes of a frame before its body: length, kind, flags, sequence. */
+/** The number of bytes before the body: length, kind, flags and sequence number. */
 #define FRAME_HEADER 8u
-/** Bytes of a whole frame of the greatest length. */
+/** The number of bytes in the longest frame, including the length field. */
 #define FRAME_BYTES_MAX (FRAME_PREFIX + FRAME_LENGTH_MAX)
 
-/** Kinds of messages; the names are those of the protocol page. */
+/** The kinds of messages, with the names in Documentation/RunnerProtocol.md. */
 enum message_kind {
     MESSAGE_READY = 0x01,
     MESSAGE_LAUNCH = 0x02,
@@ -61,105 +63,107 @@ enum message_kind {
     MESSAGE_PREPARED = 0x57,
 };
 
-/** Types of a field's value. */
+/** The types of a field's value. */
 enum field_type { FIELD_U64 = 1, FIELD_I64, FIELD_FLAG, FIELD_TEXT, FIELD_BYTES };
 
-/** What the protocol page says of one field of a message. */
+/** The rule for one field of a message, from Documentation/RunnerProtocol.md. */
 struct field_rule {
-    uint8_t tag;      /**< 0 ends a list of rules. */
+    uint8_t tag;      /**< The field's tag; 0 ends a list of rules. */
     uint8_t type;     /**< A `field_type`. */
-    bool required;    /**< Marked * on the page. */
-    bool repeated;    /**< Marked + on the page. */
-    uint32_t at_most; /**< Greatest length of a text or bytes; 0: what fits. */
+    bool required;    /**< Marked with * in the documentation. */
+    bool repeated;    /**< Marked with + in the documentation. */
+    uint32_t at_most; /**< The largest length of a text or bytes; 0: no limit. */
 };
 
-/** The most fields of one message; at most 32, the bits of a set of them. */
+/** The largest number of fields in one message; at most 32, because a set of fields is a 32-bit number. */
 #define MESSAGE_FIELDS_MAX 20u
 
-/** What the protocol page says of one message. */
+/** The rule for one message, from Documentation/RunnerProtocol.md. */
 struct message_rule {
     uint8_t kind;
     struct field_rule fields[MESSAGE_FIELDS_MAX];
 };
 
-/** The fields of a message, or of a nested one. */
+/** The encoded fields of a message, or of a nested message. */
 struct body {
     const uint8_t *bytes;
     size_t length;
 };
 
-/** A value inside a body; borrowed from it. */
+/** A value inside a body; valid only as long as the body's bytes. */
 struct value {
     const uint8_t *bytes;
     size_t length;
 };
 
-/** A frame that keeps every rule of the page; borrowed from its decoder. */
+/** A frame that obeys its message's rule; valid only until frame_reader_room is called. */
 struct frame {
     uint8_t kind;
     const struct message_rule *rule;
     struct body body;
 };
 
-/** The rule of a kind; NULL for one that this version does not know. */
+/** Returns the rule of a kind; NULL if this version does not know the kind. */
 const struct message_rule *message_rule_of(uint8_t kind);
-/** The rules of one nested body of *reply*: a pending request. */
+/** The rule for a pending request, which is a nested body of *reply*. */
 extern const struct message_rule pending_request_rule;
 
-/** Finds what a body does wrong by its rule; NULL if nothing. The text is constant. */
+/** Returns the first violation of the rule in a body, as a constant text; NULL if there is none. */
 const char *body_violation(struct body body, const struct message_rule *rule);
-/** Steps through a body's fields: `*at` from 0; false at its end. Only for a body without violation. */
+/** Reads the next field of a body without violations. `*at` must be 0 at first. Returns false at the end. */
 bool body_next(struct body body, size_t *at, uint8_t *tag, struct value *value);
-/** The first field of a tag; false if it is not there. */
+/** Finds the first field with a tag; false if there is none. */
 bool body_find(struct body body, uint8_t tag, struct value *value);
-/** A number (u64, i64 as its bits, flag), or `otherwise` if it is not there. */
+/** Returns a number (u64, i64 as its bits, or flag), or `otherwise` if the field is missing. */
 uint64_t body_number(struct body body, uint8_t tag, uint64_t otherwise);
-/** A text as a fresh, terminated string; NULL if it is not there or memory is short. The caller frees it. */
+/** Returns a copy of a text, which the caller frees; NULL if the field is missing or there is no memory. */
 char *body_text(struct body body, uint8_t tag);
-/** The number of a u64, i64 or flag value. */
+/** Returns the number in a u64, i64 or flag value. */
 uint64_t value_number(struct value value);
 
-/** An incremental decoder of one channel and direction. Zero it before use. */
+/** An incremental decoder for one direction of one channel. Fill it with zeros before use. */
 struct frame_reader {
-    uint16_t sequence;     /**< Expected next. */
-    size_t start, filled;  /**< What of the buffer is not decoded yet. */
-    const char *violation; /**< Set once; the reader yields nothing more. */
+    uint16_t sequence;     /**< The next frame must have this number. */
+    size_t start, filled;  /**< The part of the buffer to decode. */
+    const char *violation; /**< Set once; then no frame is returned any more. */
     uint8_t buffer[FRAME_BYTES_MAX];
 };
 
-/** What a decoder has. */
+/** The result of decoding. */
 enum frame_status { FRAME_NEEDS_MORE, FRAME_READY, FRAME_VIOLATION };
 
-/** Room for more bytes: never 0 after FRAME_NEEDS_MORE. Ends the life of frames handed out before. */
+/** Returns the free space for more bytes, which is never 0 after FRAME_NEEDS_MORE. Frames that were
+ *  returned before become invalid. */
 size_t frame_reader_room(struct frame_reader *reader, uint8_t **at);
-/** Says that `count` bytes were put where frame_reader_room pointed. */
+/** Reports that `count` bytes were stored at the address from frame_reader_room. */
 void frame_reader_added(struct frame_reader *reader, size_t count);
-/** Decodes the next known frame; unknown kinds from 0x80 are skipped. */
+/** Decodes the next frame; frames of unknown kinds from 0x80 on are skipped. */
 enum frame_status frame_reader_next(struct frame_reader *reader, struct frame *frame);
-/** True if bytes of an unfinished frame are left: at the stream's end that is a violation. */
+/** Whether part of a frame is left, which is a violation at the end of the stream. */
 bool frame_reader_is_inside(const struct frame_reader *reader);
 
-/** A frame being written. */
+/** A frame that is being encoded. */
 struct frame_writer {
-    size_t length; /**< Bytes of the whole frame so far. */
+    size_t length; /**< Bytes in the frame so far. */
     bool overflow; /**< A field did not fit; the frame must not be sent. */
     uint8_t bytes[FRAME_BYTES_MAX];
 };
 
-/** Starts a frame without fields. */
+/** Begins a frame without fields. */
 void frame_begin(struct frame_writer *writer, uint8_t kind);
 void frame_add_number(struct frame_writer *writer, uint8_t tag, uint64_t number);
 void frame_add_flag(struct frame_writer *writer, uint8_t tag, bool flag);
 void frame_add_bytes(struct frame_writer *writer, uint8_t tag, const void *bytes, size_t length);
-/** Adds a text: bytes that are not UTF-8 become '?', and it is cut before a character that passes `at_most`.
- */
+/** Adds a text. Bytes that are not UTF-8 become '?'. The text is cut before the first character that would
+ *  exceed `at_most` bytes. */
 void frame_add_text(struct frame_writer *writer, uint8_t tag, const char *text, size_t at_most);
-/** Finishes the frame and counts the sequence on; false, and nothing counted, after an overflow. */
+/** Finishes the frame and increments the sequence number. After an overflow, returns false and does
+ *  neither. */
 bool frame_end(struct frame_writer *writer, uint16_t *sequence);
 
-/** Bytes of the UTF-8 character at `bytes` (1 ... 4), or 0 if it is not one, cut off, or NUL. */
+/** Returns the length (1 to 4) of the UTF-8 character at `bytes`; 0 if it is invalid, incomplete or NUL. */
 size_t utf8_character(const uint8_t *bytes, size_t length);
-/** True for text as the page wants it: UTF-8 without NUL. */
+/** Whether a text is valid: UTF-8 without NUL. */
 bool utf8_is_valid(const uint8_t *bytes, size_t length);
 
 #endif

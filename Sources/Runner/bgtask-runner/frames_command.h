@@ -1,9 +1,10 @@
-/* `bgtask-runner frames`: the codec on its own, for the tests that hold both codecs to the same files. */
+/* `bgtask-runner frames`: runs only the codec, for the tests that give the same files to both codecs. */
 #ifndef BGTASK_RUNNER_FRAMES_COMMAND_H
 #define BGTASK_RUNNER_FRAMES_COMMAND_H
 
-/** Decodes a stream on stdin and writes each frame, encoded again, to stdout. A violation is printed on stderr and
- *  gives 70, the stream's proper end 0. Unknown frames and fields are left out. */
+/** Decodes a stream on stdin, and writes each frame to stdout after encoding it again. Unknown frames and
+ *  fields are left out. Returns 0 if the stream is valid, 70 after a violation, which is printed on
+ *  stderr, and 74 after an I/O error. */
 int frames_main(void);
 
 #endif

@@ -1,10 +1,10 @@
-/* The conditions of the machine: the newest that the host sent, and who gets them. */
+/* The conditions of the machine: stores the newest ones from the host, and passes them to the plugin. */
 #include "host_functions.h"
 #include "task_state.h"
 
 #include <string.h>
 
-/* A number that this version has a word for, or what stands for those it has none for. */
+/* Returns a number that this version knows; for a larger one, returns `otherwise`. */
 static int32_t known(uint64_t number, uint64_t last, int32_t otherwise) {
     return number <= last ? (int32_t)number : otherwise;
 }
@@ -13,7 +13,7 @@ void conditions_take(bgtask_task *task, struct body body) {
     bgtask_conditions now = {
         .struct_size = sizeof(now),
         .low_power_mode = body_number(body, 1, 0) != 0,
-        // A word of a later version is hotter than all that this one knows.
+        // An unknown thermal state comes from a newer host, so assume that it is hotter than all known ones.
         .thermal =
             (bgtask_thermal)known(body_number(body, 2, 0), BGTASK_THERMAL_CRITICAL, BGTASK_THERMAL_CRITICAL),
         .power = (bgtask_power)known(body_number(body, 3, 0), BGTASK_POWER_EXTERNAL, BGTASK_POWER_UNKNOWN),
@@ -44,7 +44,7 @@ void host_conditions(bgtask_task *task, bgtask_conditions *conditions) {
     if (size > sizeof(*conditions))
         size = sizeof(*conditions);
     pthread_mutex_lock(&task->lock);
-    if (size > sizeof(size_t)) // the plugin's struct may be older and shorter; its size stays its own
+    if (size > sizeof(size_t)) // the plugin's struct may be older and shorter; its size stays unchanged
         memcpy((char *)conditions + sizeof(size_t), (const char *)&task->conditions + sizeof(size_t),
                size - sizeof(size_t));
     pthread_mutex_unlock(&task->lock);

@@ -1,10 +1,10 @@
-/* Functions of the host table that have files of their own. The contract of each is described in bgtask.h. */
+/* Functions of the host table that have their own files. bgtask.h describes the contract of each. */
 #ifndef BGTASK_RUNNER_HOST_FUNCTIONS_H
 #define BGTASK_RUNNER_HOST_FUNCTIONS_H
 
 #include "bgtask.h"
 
-/** The most bytes of a title or a subtitle. */
+/** The largest number of bytes in a title or a subtitle. */
 #define TITLE_MAX 1024
 
 /* host_words.c */

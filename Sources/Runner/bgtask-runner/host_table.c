@@ -1,4 +1,4 @@
-/* The functions of bgtask.h. Their contracts are there. */
+/* The functions of the host table. bgtask.h describes their contracts. */
 #include "host_functions.h"
 #include "process.h"
 #include "report.h"
@@ -49,11 +49,12 @@ static void say_why(char *why, size_t size, const char *text) {
         snprintf(why, size, "%s", text);
 }
 
-/* Starts the frame of a call and enters it among the waiting. NULL with `call->error` if it can't be made. */
+/* Begins the frame of a call and adds the call to the waiting ones. On failure, returns NULL and sets
+ * `call->error`. */
 static struct frame_writer *call_begin(bgtask_task *task, struct waiting_call *call, uint8_t kind) {
     *call = (struct waiting_call){.error = BGTASK_UNAVAILABLE};
     if (report_is_control_thread()) {
-        call->error = BGTASK_INVALID_ARGUMENT; // the answer would come on this very thread
+        call->error = BGTASK_INVALID_ARGUMENT; // this thread must read the reply, so it cannot wait for it
         return NULL;
     }
     pthread_mutex_lock(&task->lock);
@@ -71,7 +72,7 @@ static struct frame_writer *call_begin(bgtask_task *task, struct waiting_call *c
     return writer;
 }
 
-/* Sends the frame and waits for its reply. The caller frees `text` and `copy`. */
+/* Sends the frame and waits for the reply. The caller must free `text` and `copy`. */
 static void call_end(bgtask_task *task, struct waiting_call *call, struct frame_writer *writer) {
     bool sent = report_end(writer);
     pthread_mutex_lock(&task->lock);
@@ -83,7 +84,7 @@ static void call_end(bgtask_task *task, struct waiting_call *call, struct frame_
             break;
         }
     if (task->calls == NULL)
-        pthread_cond_broadcast(&task->changed); // the process may be waiting for this to end
+        pthread_cond_broadcast(&task->changed); // the main thread may be waiting until no calls are left
     pthread_mutex_unlock(&task->lock);
 }
 
@@ -250,7 +251,7 @@ static void host_end_assertion(bgtask_task *task, uint64_t assertion) {
         frame_add_number(writer, 1, assertion);
         report_end(writer);
     }
-    // Told first: the process may end as soon as the main thread sees that none is left.
+    // The host must get the message first: the process may end as soon as no assertion is left.
     pthread_mutex_lock(&task->lock);
     pthread_cond_broadcast(&task->changed);
     pthread_mutex_unlock(&task->lock);
@@ -292,7 +293,7 @@ static int host_expired(bgtask_task *task, bgtask_expiration *expiration) {
         size_t size = expiration->struct_size;
         if (size > sizeof(*expiration))
             size = sizeof(*expiration);
-        if (size > sizeof(size_t)) // the plugin's struct may be older and shorter; its size stays its own
+        if (size > sizeof(size_t)) // the plugin's struct may be older and shorter; its size stays unchanged
             memcpy((char *)expiration + sizeof(size_t), (const char *)&task->expiration + sizeof(size_t),
                    size - sizeof(size_t));
     }

@@ -1,4 +1,5 @@
-/* What a handler says to people: log lines, advice, faults, titles. The host does not answer. */
+/* Messages from a handler for people: log lines, advice, faults and titles. The host sends no reply to
+ * them. */
 #include "host_functions.h"
 #include "report.h"
 
@@ -30,7 +31,7 @@ void host_log(bgtask_task *task, bgtask_log_level level, const char *message) {
     host_log_as(task, level, NULL, NULL, message);
 }
 
-/* Sends two texts, the second of them empty if there is none. */
+/* Sends a message with two texts; a missing second text is sent as an empty one. */
 static void say(uint8_t kind, const char *first, size_t first_max, const char *second, size_t second_max) {
     struct frame_writer *writer = first != NULL ? report_begin(kind) : NULL;
     if (writer == NULL)

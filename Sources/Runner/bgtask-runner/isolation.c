@@ -34,7 +34,8 @@ static bool refused(const char *call, char *finding, size_t size) {
 
 /* MARK: Template */
 
-/* Sets a limit, never above the hard limit that we have: without privilege that would be refused. */
+/* Sets a resource limit. The values are reduced to the present hard limit, because a process without
+ * privileges may not exceed it. */
 static bool set_limit(const struct limit_setting *setting) {
     struct rlimit has, wanted = setting->limit;
     if (getrlimit((__rlimit_resource_t)setting->resource, &has) != 0)
@@ -46,7 +47,8 @@ static bool set_limit(const struct limit_setting *setting) {
     return setrlimit((__rlimit_resource_t)setting->resource, &wanted) == 0;
 }
 
-/* Makes the process a likelier victim than the host when memory runs out: 500, or what it has if that is more. */
+/* Makes the kernel kill this process before the host when memory runs out: sets oom_score_adj to 500,
+ * unless it is already higher. */
 static bool raise_oom_score(void) {
     int file = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
     if (file < 0)
@@ -62,8 +64,9 @@ static bool raise_oom_score(void) {
     return done;
 }
 
-/* Gives up the right to a better nice value than the host sets, for the exec that follows too.
- * With it libdispatch would undo the host's: it gives each worker thread the value of its quality of service. */
+/* Gives up the capability CAP_SYS_NICE, for this process and for the program that it executes. With the
+ * capability, libdispatch would override the host's nice value, because it sets the value of each worker
+ * thread according to its quality of service. */
 static bool give_up_priority(void) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
@@ -72,7 +75,7 @@ static bool give_up_priority(void) {
     struct __user_cap_data_struct *set = &sets[CAP_TO_INDEX(CAP_SYS_NICE)];
     if (!(set->permitted & CAP_TO_MASK(CAP_SYS_NICE)))
         return true;
-    // Refused without CAP_SETPCAP; then the process is no root's, and an exec gives it nothing.
+    // This fails without CAP_SETPCAP. Then the process is not root's, and exec gives it no capabilities.
     prctl(PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0);
     set->effective &= ~CAP_TO_MASK(CAP_SYS_NICE);
     set->permitted &= ~CAP_TO_MASK(CAP_SYS_NICE);
@@ -80,10 +83,11 @@ static bool give_up_priority(void) {
     return syscall(SYS_capset, &header, sets) == 0;
 }
 
-/* Signals as a new program expects them, but SIGPIPE ignored: a write to the host's closed pipe is an error value. */
+/* Sets the signal actions and mask that a new program expects, except that SIGPIPE is ignored, so that a
+ * write to a pipe that the host closed returns an error. */
 static void reset_signals(void) {
     for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL); // refused for SIGKILL, SIGSTOP and glibc's own, which is right
+        signal(number, SIG_DFL); // fails for SIGKILL, SIGSTOP and the signals of glibc; that is correct
     signal(SIGPIPE, SIG_IGN);
     sigset_t none;
     sigemptyset(&none);
@@ -91,15 +95,15 @@ static void reset_signals(void) {
 }
 
 bool isolation_enter_template(const struct settings *settings, char *finding, size_t size) {
-    // 1. Own session, and death with the launcher.
+    // 1. A new session; the process dies with the launcher.
     reset_signals();
-    setsid(); // fails only where we lead a session already
+    setsid(); // fails only if this process already leads a session
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return refused("prctl(PR_SET_PDEATHSIG)", finding, size);
-    // 2. Namespaces of the manifest: user, mount, network, ipc, uts. (None yet.)
+    // 2. Namespaces that the manifest requests: user, mount, network, ipc, uts. (Not implemented.)
     if (chdir(settings->directory) != 0)
         return refused("chdir to the template's directory", finding, size);
-    // 3. Limits.
+    // 3. Resource limits.
     if (!raise_oom_score())
         return refused("write(/proc/self/oom_score_adj)", finding, size);
     for (size_t i = 0; i < settings->limit_count; i++)
@@ -110,8 +114,8 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
         return refused("setpriority", finding, size);
     if (!give_up_priority())
         return refused("capset", finding, size);
-    // 4. A user of its own. (None yet.)
-    // 5. No new privileges, then Landlock and the large filter. (Neither yet.)
+    // 4. A separate user. (Not implemented.)
+    // 5. No new privileges, then Landlock and the large seccomp filter. (The last two are not implemented.)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return refused("prctl(PR_SET_NO_NEW_PRIVS)", finding, size);
     return true;
@@ -119,10 +123,11 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
 
 /* MARK: Task */
 
-/* The no-fork filter as the kernel takes it: made once in a template, then inherited by every clone. */
+/* The seccomp filter that forbids new processes, in the kernel's form. It is built once in a template;
+ * every clone inherits it. */
 static struct sock_fprog no_fork_filter;
 
-/* What is in a file of memory, from its start; NULL where memory is short. */
+/* Reads the whole contents of a memfd; NULL if there is no memory. */
 static void *read_all(int file, size_t *length) {
     off_t end = lseek(file, 0, SEEK_END);
     void *bytes = end > 0 ? malloc((size_t)end) : NULL;
@@ -138,7 +143,8 @@ bool isolation_prepare_no_fork(void) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (filter == NULL)
         return false;
-    // clone3's flags lie in memory, where a filter can't look: ENOSYS makes libraries fall back to clone.
+    // A filter cannot read the flags of clone3, because they are in memory. With ENOSYS, libraries use clone
+    // instead.
     bool done = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fork), 0) == 0 &&
                 seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(vfork), 0) == 0 &&
                 seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
@@ -156,11 +162,11 @@ bool isolation_prepare_no_fork(void) {
 }
 
 bool isolation_enter_task(bool subprocesses, char *finding, size_t size) {
-    // The group came with the clone. 1. Own session, and death with the launcher: after any change of user.
+    // Clone has already put the process into its group. 1. A new session; the process dies with the launcher.
     setsid();
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return refused("prctl(PR_SET_PDEATHSIG)", finding, size);
-    // 2. No processes.
+    // 2. No new processes.
     if (!subprocesses) {
         if (no_fork_filter.len == 0 && !isolation_prepare_no_fork()) {
             snprintf(finding, size, "the no-fork filter can't be built");
@@ -169,13 +175,13 @@ bool isolation_enter_task(bool subprocesses, char *finding, size_t size) {
         if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &no_fork_filter) != 0)
             return refused("prctl(PR_SET_SECCOMP)", finding, size);
     }
-    // 3. Landlock of grants that name the payload. (None yet.)
+    // 3. Landlock rules for directories that the payload names. (Not implemented.)
     return true;
 }
 
 bool isolation_arrange_descriptors(const int *descriptors, int count) {
     int moved[8];
-    // First out of the way of each other, then into place.
+    // Move all descriptors above the target numbers first, so that none is overwritten before it was moved.
     for (int i = 0; i < count; i++) {
         moved[i] = fcntl(descriptors[i], F_DUPFD_CLOEXEC, count);
         if (moved[i] < 0)

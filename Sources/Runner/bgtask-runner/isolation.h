@@ -1,4 +1,4 @@
-/* What confines a template and a task, in the order in which it must be applied. */
+/* The isolation of templates and tasks. The steps must be applied in this order. */
 #ifndef BGTASK_RUNNER_ISOLATION_H
 #define BGTASK_RUNNER_ISOLATION_H
 
@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-/** How all processes of a launch are killed at once. */
+/** The method by which all processes of a launch are killed. */
 enum isolation { ISOLATION_CGROUP, ISOLATION_PID_NAMESPACE, ISOLATION_NO_FORK };
 
-/** Reads the protocol's word; false if it is not one. */
+/** Converts the protocol's word to a method; false if the word is unknown. */
 bool isolation_parse(const char *word, enum isolation *isolation);
 
 struct limit_setting {
@@ -17,27 +17,30 @@ struct limit_setting {
     struct rlimit limit;
 };
 
-/** What a template, and each task of it, lives under. */
+/** The settings of a template and of each of its tasks. */
 struct settings {
-    char *directory; /**< Working directory. */
+    char *directory; /**< The working directory. */
     struct limit_setting *limits;
     size_t limit_count;
     int niceness;
 };
 
-/** Confines the calling process as a template; before its exec, so before anything of a plugin runs.
- *  False, with a sentence in `finding`, if a step is refused: the process must end then. */
+/** Isolates the calling process as a template. Must be called before exec, so that no code of a plugin
+ *  runs earlier. If a step fails, returns false with a sentence in `finding`; the process must then end. */
 bool isolation_enter_template(const struct settings *settings, char *finding, size_t size);
 
-/** Builds the filter of a task that may not make processes, once, in a template. False if memory is short. */
+/** Builds the seccomp filter for tasks that may not start processes. Called once, in a template. False if
+ *  there is no memory. */
 bool isolation_prepare_no_fork(void);
 
-/** Confines the calling process as a task, right after its clone. False, with a sentence in `finding`, if a step is
- *  refused: the process must end then. `subprocesses`: it may fork. */
+/** Isolates the calling process as a task; must be called immediately after the clone. `subprocesses` says
+ *  whether the task may start processes. If a step fails, returns false with a sentence in `finding`; the
+ *  process must then end. */
 bool isolation_enter_task(bool subprocesses, char *finding, size_t size);
 
-/** Puts `descriptors[i]` at number i, for i below `count` (at most 8), and closes all others.
- *  Numbers from 3 on close on exec: a program that a handler starts gets none of the runner's pipes. */
+/** Moves `descriptors[i]` to number i, for each i below `count` (at most 8), and closes all others.
+ *  Descriptors from 3 on are close-on-exec, so that a program that a handler starts does not get the
+ *  runner's pipes. */
 bool isolation_arrange_descriptors(const int *descriptors, int count);
 
 #endif

@@ -1,4 +1,4 @@
-/* The launcher's loop: the host's frames, the templates' answers, and SIGCHLD. */
+/* The launcher's main loop: it handles frames from the host, answers from templates, and SIGCHLD. */
 #include "launcher.h"
 #include "process.h"
 
@@ -19,7 +19,7 @@
 
 /* MARK: The host */
 
-/* The host is gone, or its message is not valid: nothing starts any more. */
+/* Handles the end of the host, or an invalid message from it: nothing is started any more. */
 static void drain(struct launcher *launcher) {
     if (launcher->draining)
         return;
@@ -44,7 +44,7 @@ static void obey(struct launcher *launcher, const struct frame *frame) {
         break;
     case MESSAGE_KILL: {
         struct launch *launch = launches_find(launcher, id);
-        if (launch != NULL) // else it ended while the frame was on its way
+        if (launch != NULL) // otherwise, it ended before the frame arrived
             launches_kill(launch);
         break;
     }
@@ -89,7 +89,7 @@ static void read_host(struct launcher *launcher) {
 
 /* MARK: The loop */
 
-/* True when nothing of ours is left, so that the lock may go. */
+/* Whether no child processes are left, so that the lock may be released. */
 static bool is_over(struct launcher *launcher) {
     if (launcher->launches != NULL || launcher->templates != NULL)
         return false;
@@ -111,7 +111,7 @@ static int loop_timeout(const struct launcher *launcher) {
 static void reap(struct launcher *launcher, int signals) {
     struct signalfd_siginfo information;
     while (read(signals, &information, sizeof(information)) > 0)
-        continue; // several may have become one: every pass looks at all children
+        continue; // one signal may represent several children, so all of them are checked
     launches_reap(launcher);
     templates_reap(launcher);
     launches_reap_orphans(launcher);
@@ -130,7 +130,7 @@ static int run(struct launcher *launcher, int signals) {
                 sources[count++] = (struct pollfd){.fd = template->socket, .events = POLLIN};
         if (poll(sources, count, loop_timeout(launcher)) < 0 && errno != EINTR)
             return 71;
-        // Answers first: a task may have ended before its template's answer was read.
+        // Answers come first, because a task may have ended before the answer of its template was read.
         for (struct template *template = launcher->templates; template != NULL; template = template->next)
             templates_read(launcher, template);
         reap(launcher, signals);
@@ -152,7 +152,8 @@ static bool take_lock(const char *path) {
     int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (lock < 0)
         return false;
-    // Waits for a launcher that is still ending the tasks of a host that died. Held until this process ends.
+    // This waits for an earlier launcher that is still ending the tasks of a host that died. The lock is held
+    // until this process ends.
     int result;
     do
         result = flock(lock, LOCK_EX);
@@ -166,12 +167,13 @@ static int fail(const char *call) {
 }
 
 int launcher_main(const char *lock_path) {
-    // A terminal's signals are the host's business; the end of the host is the end of its socket.
+    // Signals from a terminal are for the host. The launcher notices the end of the host by the end of the
+    // socket.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
-    setsid(); // refused where the host made us a leader already
+    setsid(); // fails if the host has already made this process a session leader
     if (fcntl(HOST_SOCKET, F_SETFD, FD_CLOEXEC) != 0)
         return fail("descriptor 3, the host's socket");
     fcntl(HOST_SOCKET, F_SETFL, fcntl(HOST_SOCKET, F_GETFL) | O_NONBLOCK);

@@ -1,4 +1,5 @@
-/* What the parts of the launcher share. One thread, one loop; nothing here blocks but the clone itself. */
+/* The declarations that the parts of the launcher share. The launcher has one thread and one loop; nothing
+ * blocks, except for clone. */
 #ifndef BGTASK_RUNNER_LAUNCHER_H
 #define BGTASK_RUNNER_LAUNCHER_H
 
@@ -10,59 +11,59 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/** How long after a kill processes that are still there are reported as unkillable. */
+/** How long after a kill the remaining processes are reported as unkillable. */
 #define UNKILLABLE_AFTER_NANOSECONDS 5000000000
-/** How long tasks may end themselves when the host is gone. */
+/** How long tasks may continue after the end of the host. */
 #define DRAIN_NANOSECONDS 2000000000
 
-/** A task of a template that is made before its launch is known; at most one of each. */
+/** A standby: a task that was cloned before its launch is known. Each template has at most one. */
 struct standby {
     enum { STANDBY_NONE, STANDBY_ASKED, STANDBY_WAITS } state;
-    char *cgroup; /**< The group it is in; a spawn that names it takes it. */
+    char *cgroup; /**< The path of its group; a spawn message with this group uses the standby. */
     bool subprocesses;
     pid_t pid;
-    int pidfd, socket; /**< Of one that there is, or that was asked for. */
+    int pidfd, socket; /**< -1 if there is none; the socket exists as soon as the template was asked. */
 };
 
-/** A template as the launcher sees it: what it is started with, its process, its socket. */
+/** A template as the launcher sees it: its settings, its process and its socket. */
 struct template {
     struct template *next;
     uint64_t id;
     char *library;    /**< NULL for call programs. */
-    char *cgroup;     /**< The template's own group; NULL without. */
-    char *executable; /**< What it and its fresh tasks are executed from. */
+    char *cgroup;     /**< The path of the template's own group; NULL if it has none. */
+    char *executable; /**< The program that the template and its fresh tasks execute. */
     char **environment;
     struct settings settings;
     enum isolation isolation;
     pid_t pid;  /**< 0 once reaped. */
     int pidfd;  /**< -1 once reaped. */
-    int socket; /**< Packets of template.h; -1 once closed. */
+    int socket; /**< The socket for the packets in template.h; -1 once closed. */
     bool answered, cloneable, retired;
-    unsigned awaited; /**< Clones asked for and not answered. */
+    unsigned awaited; /**< The number of clone requests without an answer. */
     struct standby standby;
 };
 
-/** A launch from its spawn frame to its exited frame. */
+/** A launch, from its *spawn* frame until its *exited* frame is sent. */
 struct launch {
     struct launch *next;
     uint64_t id;
     uint64_t template_id;
     enum isolation isolation;
-    bool awaits_clone; /**< A template has been asked and has not answered. */
-    pid_t pid;         /**< The task's, or its namespace's init's; 0 before. */
-    int pidfd;         /**< -1 before it is known and after the reaping. */
-    int group;         /**< The cgroup's directory; -1 without. */
-    int status_pipe;   /**< Read end of a namespace's status; -1 without. */
-    int host_ends[4];  /**< Ends of the pipes that go to the host; -1 once sent. */
-    uint64_t given;    /**< Bytes of its start that its control pipe has taken. */
+    bool awaits_clone; /**< Whether its template was asked for a clone and has not answered. */
+    pid_t pid;         /**< The pid of the task, or of its namespace's init; 0 before. */
+    int pidfd;         /**< -1 before the task exists and after it was reaped. */
+    int group;         /**< The descriptor of the cgroup's directory; -1 if none. */
+    int status_pipe;   /**< The read end of the namespace's status pipe; -1 if none. */
+    int host_ends[4];  /**< The host's ends of the pipes; -1 once sent. */
+    uint64_t given;    /**< Bytes of the start that the control pipe has taken. */
     bool reaped, killed, told_unkillable;
-    int64_t kill_time; /**< When it was killed first, CLOCK_MONOTONIC nanoseconds. */
+    int64_t kill_time; /**< The time of the first kill, in nanoseconds on CLOCK_MONOTONIC. */
     int wait_status;
     struct rusage usage;
     uint64_t leftovers;
 };
 
-/** The launcher. */
+/** The state of the launcher. */
 struct launcher {
     struct template *templates;
     struct launch *launches;
@@ -73,92 +74,99 @@ struct launcher {
     int64_t drain_deadline;
 };
 
-/** `bgtask-runner launcher [--lock FILE]`: descriptor 3 is the host's socket. Returns the exit status. */
+/** Runs `bgtask-runner launcher [--lock FILE]`; descriptor 3 is the socket to the host. Returns the exit
+ *  status. */
 int launcher_main(const char *lock_path);
 
-/* The files below call downwards in this order: launcher, spawning and preparing, templates, standbys, launches,
- * orphans, groups, reports. */
+/* The files below are in layers; each calls only functions of later ones: launcher, spawning and
+ * preparing, templates, standbys, launches, orphans, groups, reports. */
 
 /* launcher_reports.c */
 
-/** Sends a frame of a number and a text: template failed, spawn failed. */
+/** Sends a frame with a number and a text: *template failed* or *spawn failed*. */
 void launcher_report(struct launcher *launcher, uint8_t kind, uint64_t id, const char *finding);
 
 /* launcher_templates.c */
 
-/** Obeys *template*: keeps the settings and starts its process. */
+/** Handles *template*: stores the settings and starts the template's process. */
 void templates_add(struct launcher *launcher, struct body body);
 struct template *templates_find(struct launcher *launcher, uint64_t id);
-/** Reads the answers that a template's socket holds. */
+/** Reads all answers that have arrived on a template's socket. */
 void templates_read(struct launcher *launcher, struct template *template);
-/** Asks a template for a clone. The descriptors stay the caller's. */
+/** Sends a clone request to a template. The caller still owns the descriptors. */
 bool templates_ask(struct template *template, const struct clone_request *request, const int *descriptors,
                    int count);
-/** Obeys *retire*: no more spawns; it ends when it has answered what it was asked. */
+/** Handles *retire*: nothing is cloned from the template any more, and it ends after it has answered all
+ *  requests. */
 void templates_retire(struct launcher *launcher, struct template *template);
 void templates_kill(struct template *template);
-/** Reaps templates that have ended, reports it, and forgets those that are not needed. */
+/** Reaps templates that have ended, reports their ends, and frees those that are not needed any more. */
 void templates_reap(struct launcher *launcher);
 
 /* launcher_preparing.c */
 
-/** Obeys *prepare*: asks the template for a standby, and answers when there is one, or why there is none. */
+/** Handles *prepare*: asks the template for a standby. The answer to the host is sent when there is a
+ *  standby or when it fails. */
 void standbys_prepare(struct launcher *launcher, struct body body);
 
 /* launcher_standbys.c */
 
-/** Closes what is held of a standby, whatever its state, and forgets it. */
+/** Closes the descriptors of a standby in any state, and marks it as absent. */
 void standbys_forget(struct standby *standby);
-/** Answers *prepare*; `finding` says why there is none, NULL that there is one. */
+/** Answers *prepare*: `finding` is why there is no standby; NULL means that there is one. */
 void standbys_answer(struct launcher *launcher, uint64_t template, const char *finding);
-/** Takes the template's answer: the standby's pid and pidfd, or 0 and why not. */
+/** Handles the template's answer: the pid and pidfd of the standby, or 0 and the reason for the failure. */
 void standbys_cloned(struct launcher *launcher, struct template *template, pid_t pid, int pidfd,
                      const char *finding);
-/** Gives a launch the template's standby, if it waits in this group; the pipes stay the caller's. False: there is none. */
+/** Uses the template's standby for a launch, if it waits in this group. The caller still owns the pipes.
+ *  Returns false if there is no such standby. */
 bool standbys_take(struct launcher *launcher, struct launch *launch, struct template *template,
                    const char *cgroup, bool subprocesses, const int *pipes);
-/** Ends a template's standby; it is reaped as an orphan. */
+/** Kills a template's standby; it is reaped as an orphan. */
 void standbys_end(struct template *template);
-/** Forgets a standby that has ended by itself. */
+/** Reaps a standby that has ended by itself. */
 void standbys_reap(struct template *template);
 
 /* launcher_spawning.c */
 
-/** Obeys *spawn*. */
+/** Handles *spawn*. */
 void launches_spawn(struct launcher *launcher, struct body body);
 
 /* launcher_launches.c */
 
-/** Takes the task of a launch: its pid and pidfd, or 0 and why there is none. */
+/** Handles the result of a clone: the pid and pidfd of the launch's task, or 0 and the reason for the
+ *  failure. */
 void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid, int pidfd,
                      const char *finding);
 struct launch *launches_find(struct launcher *launcher, uint64_t id);
-/** Closes what is held of a launch and frees it. */
+/** Closes the descriptors of a launch and frees it. */
 void launches_forget(struct launcher *launcher, struct launch *launch);
-/** Closes a descriptor that may be -1, and makes it -1. */
+/** Closes a descriptor unless it is -1, and sets it to -1. */
 void close_descriptor(int *descriptor);
-/** Kills everything of a launch. Again and again is allowed. */
+/** Kills all processes of a launch. May be called repeatedly. */
 void launches_kill(struct launch *launch);
-/** Reaps tasks, and finishes launches whose group is empty. */
+/** Reaps tasks, and ends launches whose group is empty. */
 void launches_reap(struct launcher *launcher);
-/** Milliseconds until launches_reap must be called again; -1: not before a SIGCHLD. */
+/** Milliseconds until launches_reap must be called again; -1 means that it need not be called before a
+ *  SIGCHLD. */
 int launches_timeout(const struct launcher *launcher);
 
 /* launcher_orphans.c */
 
-/** Reaps children that belong to no launch and no template: orphans of tasks. */
+/** Reaps children that belong to no launch and no template: processes whose parent was a task that has
+ *  ended. */
 void launches_reap_orphans(struct launcher *launcher);
 /** Kills children that belong to no launch and no template. */
 void launches_kill_orphans(struct launcher *launcher);
 
-/* launcher_groups.c: those of a launch answer for one without a group as for one whose group is empty. */
+/* launcher_groups.c. A launch without a group is treated like one whose group is empty. */
 
-/** Writes one of the group's files; false with errno. */
+/** Writes to a file of the group. On failure, returns false and sets errno. */
 bool group_write(const struct launch *launch, const char *name, const char *text);
-/** Kills everything in a group, by its path. */
+/** Kills all processes in the group with this path. */
 void group_kill(const char *path);
 bool group_is_empty(const struct launch *launch);
-/** Processes in the group now; "many" where there are too many to count. */
+/** Returns the number of processes in the group; a very large number may be too small. */
 uint64_t group_count(const struct launch *launch);
 
 #endif

@@ -1,4 +1,4 @@
-/* Cgroups: a launch's, through its directory's descriptor, and others by their path. */
+/* Control groups: that of a launch, by the descriptor of its directory, and others by their paths. */
 #include "launcher.h"
 
 #include <errno.h>
@@ -34,13 +34,13 @@ void group_kill(const char *path) {
     int file = open(file_path, O_WRONLY | O_CLOEXEC);
     if (file < 0)
         return;
-    // Refused only if the group is gone, and then nothing is in it.
+    // This fails only if the group does not exist any more; then it contains no processes.
     ssize_t ignored = write(file, "1", 1);
     (void)ignored;
     close(file);
 }
 
-/* A group that is gone counts as empty: it can't be removed while a process is in it. */
+/* A group that does not exist any more counts as empty, because a group with processes cannot be removed. */
 bool group_is_empty(const struct launch *launch) {
     char text[256];
     if (launch->group < 0 || read_file(launch, "cgroup.events", text, sizeof(text)) < 0)
@@ -48,7 +48,8 @@ bool group_is_empty(const struct launch *launch) {
     return strstr(text, "populated 0") != NULL;
 }
 
-/* Processes in the group now; the first 64 KiB of them, which is enough to say "many". */
+/* Counts only the processes in the first 64 KiB of the list, because the exact number of so many does not
+ * matter. */
 uint64_t group_count(const struct launch *launch) {
     static char text[65536];
     uint64_t count = 0;

@@ -1,4 +1,5 @@
-/* The launcher's side of launches: the task that each has got, killing, reaping, and the proof that nothing is left. */
+/* The launcher's handling of launches: recording the task of each, killing, reaping, and checking that no
+ * process is left. */
 #include "launcher.h"
 #include "process.h"
 #include "task.h"
@@ -84,7 +85,8 @@ void launches_cloned(struct launcher *launcher, struct launch *launch, pid_t pid
 
 /* MARK: Reaping */
 
-/* The task has been reaped: reads the true status, kills and counts what it left. */
+/* Called after the task was reaped: reads its true wait status from a namespace, and kills and counts
+ * remaining processes. */
 static void task_ended(struct launch *launch) {
     launch->reaped = true;
     close_descriptor(&launch->pidfd);
@@ -96,7 +98,7 @@ static void task_ended(struct launch *launch) {
     }
     if (launch->group < 0 || group_is_empty(launch))
         return;
-    // What we killed together with the task did not outlive it.
+    // Processes that were killed together with the task did not outlive it.
     if (!launch->killed)
         launch->leftovers += group_count(launch);
     launches_kill(launch);
@@ -142,9 +144,9 @@ int launches_timeout(const struct launcher *launcher) {
     for (const struct launch *launch = launcher->launches; launch != NULL; launch = launch->next) {
         int wanted = -1;
         if (launch->reaped)
-            wanted = launch->told_unkillable ? 1000 : 5; // a group reports nothing by itself
+            wanted = launch->told_unkillable ? 1000 : 5; // the kernel does not report that a group is empty
         else if (launch->killed && !launch->told_unkillable) {
-            // Overdue is now: a negative time would be waited for without end.
+            // If the time has already passed, use 1 ms, because poll would wait forever with a negative time.
             int64_t left = UNKILLABLE_AFTER_NANOSECONDS - (now_nanoseconds() - launch->kill_time);
             wanted = left < 0 ? 1 : (int)(left / 1000000) + 1;
         }

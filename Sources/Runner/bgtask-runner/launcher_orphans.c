@@ -1,4 +1,5 @@
-/* Children of the launcher that belong to no launch and no template: orphans of tasks, whose subreaper it is. */
+/* Children of the launcher that belong to no launch and no template. They become its children when the
+ * task that started them ends, because the launcher is a subreaper. */
 #include "launcher.h"
 
 #include <signal.h>
@@ -25,12 +26,13 @@ static bool awaits_clones(const struct launcher *launcher) {
 }
 
 void launches_reap_orphans(struct launcher *launcher) {
-    // While an answer is on its way, an unknown child may be its task: its status must not be lost.
+    // While an answer is outstanding, an unknown child may be the new task, whose wait status must not be
+    // lost.
     while (!awaits_clones(launcher)) {
         siginfo_t ended = {0};
         if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0 ||
             is_ours(launcher, ended.si_pid))
-            return; // ours are reaped by their own pid; the next SIGCHLD or pass comes back here
+            return; // launches and templates reap their own children; the next SIGCHLD or pass continues here
         waitpid(ended.si_pid, NULL, WNOHANG);
     }
 }
@@ -40,11 +42,11 @@ void launches_kill_orphans(struct launcher *launcher) {
     snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
     FILE *children = fopen(path, "re");
     if (children == NULL)
-        return; // a kernel without this file: the groups and the host's sweep still end them
+        return; // an old kernel without this file; the orphans end with their groups
     int pid;
     while (fscanf(children, "%d", &pid) == 1)
         if (!is_ours(launcher, pid))
             kill(pid,
-                 SIGKILL); // our own child, not reaped by anyone else: the number can't have changed hands
+                 SIGKILL); // a child that only we can reap, so its number is not reused
     fclose(children);
 }

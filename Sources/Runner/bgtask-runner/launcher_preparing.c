@@ -1,4 +1,4 @@
-/* The launcher's side of *prepare*: a standby is asked of its template. */
+/* The launcher's handling of *prepare*: it asks the template for a standby. */
 #include "launcher.h"
 #include "process.h"
 #include "template.h"
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Asks the template; false with a sentence. */
+/* Asks the template for a standby. On failure, returns false with a sentence in `finding`. */
 static bool ask(struct template *template, char *finding, size_t size) {
     struct standby *standby = &template->standby;
     int sockets[2];

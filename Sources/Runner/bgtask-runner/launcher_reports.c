@@ -1,4 +1,4 @@
-/* What the launcher reports to the host in more than one place. */
+/* A report to the host that several parts of the launcher send. */
 #include "launcher.h"
 
 void launcher_report(struct launcher *launcher, uint8_t kind, uint64_t id, const char *finding) {

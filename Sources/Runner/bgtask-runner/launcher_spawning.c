@@ -1,4 +1,5 @@
-/* The launcher's side of a spawn: pipes, group, and a task that is cloned here or in its template. */
+/* The launcher's handling of *spawn*: it makes the pipes, opens the group, and clones the task itself or
+ * in its template. */
 #include "launcher.h"
 #include "process.h"
 #include "task.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The ends of a launch's pipes that the task gets, and what else goes with them. */
+/* The descriptors that the task gets: its ends of the launch's pipes. */
 struct task_ends {
     int descriptors[CLONE_DESCRIPTORS_MAX];
     int count;
@@ -24,13 +25,13 @@ static void close_ends(struct task_ends *ends) {
     ends->count = 0;
 }
 
-/* Makes the four pipes and, for a namespace, the status pipe. */
+/* Makes the four pipes and, for a PID namespace, the status pipe. */
 static bool make_pipes(struct launch *launch, struct task_ends *ends, int *status_end) {
     for (int i = 0; i < 4; i++) {
         int pipe[2];
         if (pipe2(pipe, O_CLOEXEC) != 0)
             return false;
-        // The first, control, is read by the task; the others it writes.
+        // The task reads the first pipe, control, and writes the others.
         ends->descriptors[ends->count++] = i == CLONE_CONTROL ? pipe[0] : pipe[1];
         launch->host_ends[i] = i == CLONE_CONTROL ? pipe[1] : pipe[0];
     }
@@ -44,18 +45,19 @@ static bool make_pipes(struct launch *launch, struct task_ends *ends, int *statu
     return true;
 }
 
-/* Puts the start of the control channel into its pipe, as much as fits: the task reads it without waiting for the host. */
+/* Writes the start of the control channel to its pipe, as much as fits, so that the task can read it
+ * without waiting for the host. */
 static void give_start(struct launch *launch, struct body body) {
     struct value start;
     int control = launch->host_ends[CLONE_CONTROL];
     if (!body_find(body, 7, &start) || fcntl(control, F_SETFL, O_NONBLOCK) != 0)
-        return; // the host sends it
+        return; // the host will send all of it
     ssize_t count = write(control, start.bytes, start.length);
     launch->given = count > 0 ? (uint64_t)count : 0;
 }
 
-/* Opens the group and sets its memory limit where the kernel lets us (the memory controller may not be delegated;
- * the host knows and says so). */
+/* Opens the launch's group and sets its memory limit. If the group has no memory controller, or the limit
+ * may not be set, the launch continues without it; the host knows this. */
 static bool open_group(struct launch *launch, struct body body, char *finding, size_t size) {
     char *path = body_text(body, 3);
     if (path == NULL) {
@@ -78,7 +80,7 @@ static bool open_group(struct launch *launch, struct body body, char *finding, s
     return launch->group >= 0;
 }
 
-/* The new process of a fresh launch, on its way to being a task. */
+/* Turns the new process of a fresh launch into a task. */
 static _Noreturn void become_task(const struct template *template, const struct task_ends *ends,
                                   int status_end, bool subprocesses, int64_t since) {
     char finding[512];
@@ -96,7 +98,7 @@ static _Noreturn void become_task(const struct template *template, const struct 
     }
     if (!isolation_enter_template(&template->settings, finding, sizeof(finding)))
         task_refuse(TASK_REPORT, finding);
-    fcntl(TASK_CONTROL, F_SETFD, 0); // set again by the task
+    fcntl(TASK_CONTROL, F_SETFD, 0); // the task sets the flag again
     fcntl(TASK_REPORT, F_SETFD, 0);
     char since_text[24];
     snprintf(since_text, sizeof(since_text), "%lld", (long long)since);
@@ -109,7 +111,8 @@ static _Noreturn void become_task(const struct template *template, const struct 
     task_refuse(TASK_REPORT, finding);
 }
 
-/* Makes the task, here or in its template. False with a sentence. */
+/* Makes the task, by a clone in this process or in the template. On failure, returns false with a sentence
+ * in `finding`. */
 static bool make_task(struct launcher *launcher, struct launch *launch, struct template *template,
                       struct task_ends *ends, int status_end, bool fresh, bool subprocesses, char *finding,
                       size_t size) {

@@ -1,4 +1,4 @@
-/* The launcher's side of standbys: tasks that are made, isolated and waiting before their launch is known. */
+/* The launcher's handling of standbys: tasks that are cloned and isolated before their launch is known. */
 #include "launcher.h"
 #include "process.h"
 
@@ -32,7 +32,7 @@ void standbys_cloned(struct launcher *launcher, struct template *template, pid_t
                      const char *finding) {
     struct standby *standby = &template->standby;
     if (standby->state != STANDBY_ASKED) {
-        // It was given up while it was made; its socket's end tells it to go.
+        // It was given up in the meantime. It ends when it sees that its socket was closed.
         close_descriptor(&pidfd);
         return;
     }
@@ -62,7 +62,7 @@ bool standbys_take(struct launcher *launcher, struct launch *launch, struct temp
         launches_cloned(launcher, launch, standby->pid, pidfd, NULL);
         standbys_forget(standby);
     } else {
-        standbys_end(template); // it has died: its launch gets a task of its own, in the same group
+        standbys_end(template); // it has died, so a new task is made for the launch, in the same group
     }
     return taken;
 }
@@ -74,7 +74,7 @@ void standbys_end(struct template *template) {
     if (standby->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, standby->pidfd, SIGKILL, NULL, 0);
     if (standby->state == STANDBY_ASKED)
-        group_kill(standby->cgroup); // it may have been made without our hearing of it
+        group_kill(standby->cgroup); // it may exist, although its answer has not arrived
     standbys_forget(standby);
 }
 

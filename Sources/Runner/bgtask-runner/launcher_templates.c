@@ -1,4 +1,4 @@
-/* The launcher's side of templates: starting, asking, retiring, reaping. */
+/* The launcher's handling of templates: starting, asking, retiring and reaping them. */
 #include "launcher.h"
 #include "process.h"
 #include "template.h"
@@ -38,7 +38,8 @@ static void destroy(struct template *template) {
 
 /* MARK: Starting */
 
-/* Copies environment and limits, the repeated fields. False if memory is short or a limit is malformed. */
+/* Copies the repeated fields: the environment and the limits. False if there is no memory or a limit is
+ * malformed. */
 static bool copy_lists(struct template *template, struct body body) {
     size_t variables = 0, limits = 0;
     uint8_t tag;
@@ -94,7 +95,7 @@ static struct template *parse(struct body body) {
     return NULL;
 }
 
-/* The new process, on its way to being a template. */
+/* Turns the new process into a template. */
 static _Noreturn void become_template(const struct template *template, int socket) {
     struct template_answer answer = {.what = TEMPLATE_LOAD_FAILED};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -114,7 +115,7 @@ static _Noreturn void become_template(const struct template *template, int socke
     _exit(71);
 }
 
-/* Starts the template's process; false with a sentence. */
+/* Starts the template's process. On failure, returns false with a sentence in `finding`. */
 static bool start(struct template *template, char *finding, size_t size) {
     int group = -1, sockets[2];
     if (template->cgroup != NULL) {
@@ -226,7 +227,7 @@ void templates_read(struct launcher *launcher, struct template *template) {
         if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return;
         if (result <= 0) {
-            // Ended, or spoke what only a damaged template speaks: its death is handled when it is reaped.
+            // The template has ended, or sent an invalid packet. Its end is handled when it is reaped.
             close(template->socket);
             template->socket = -1;
             templates_kill(template);
@@ -254,7 +255,8 @@ void templates_kill(struct template *template) {
         syscall(SYS_pidfd_send_signal, template->pidfd, SIGKILL, NULL, 0);
 }
 
-/* Kills what a library's constructors may have started, unless another template lives in the same group. */
+/* Kills processes that the library's constructors may have started, unless another template is in the same
+ * group. */
 static void kill_group(struct launcher *launcher, const struct template *ended) {
     if (ended->cgroup == NULL)
         return;
@@ -265,7 +267,7 @@ static void kill_group(struct launcher *launcher, const struct template *ended) 
     group_kill(ended->cgroup);
 }
 
-/* Notifies the host and the waiting launches that a template's process has ended. */
+/* Reports the end of a template's process to the host, and ends the launches that wait for it. */
 static void ended(struct launcher *launcher, struct template *template, int wait_status) {
     char finding[128];
     if (WIFSIGNALED(wait_status))
@@ -289,8 +291,9 @@ static void ended(struct launcher *launcher, struct template *template, int wait
         if (launch->awaits_clone && launch->template_id == template->id)
             launches_cloned(launcher, launch, 0, -1, finding);
     }
-    // It may have cloned without living to say so; such a task is a child of ours that no launch knows. One
-    // in a group was killed with it, and there children whom no launch knows may be another launch's.
+    // It may have cloned a task without reporting it; that task is then a child of this process that belongs
+    // to no launch. With cgroups, killing the group has already ended such a task, and other unknown children
+    // may belong to other launches.
     if (lost && template->isolation != ISOLATION_CGROUP)
         launches_kill_orphans(launcher);
     kill_group(launcher, template);
@@ -302,7 +305,7 @@ void templates_reap(struct launcher *launcher) {
         int wait_status;
         standbys_reap(template);
         if (template->pid > 0 && waitpid(template->pid, &wait_status, WNOHANG) == template->pid) {
-            templates_read(launcher, template); // its last words
+            templates_read(launcher, template); // read its last answers
             template->pid = 0;
             close(template->pidfd);
             template->pidfd = -1;

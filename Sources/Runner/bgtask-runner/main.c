@@ -1,9 +1,9 @@
-/* bgtask-runner: what loads a plugin. Started by bgtaskd as `launcher`, and by itself as `template` and `task`.
+/* bgtask-runner loads and runs plugins. bgtaskd starts it as `launcher`; it starts itself as `template`
+ * and `task`.
  *
- * Descriptors: the launcher has the host's socket at 3, a template its launcher's at 3, a task its control
- * pipe at 3 and its report pipe at 4. Exit statuses: 0; 64 wrong arguments; 69 the plugin can't be loaded; 70
- * a broken rule of
- * the protocol; 71 a system call that was refused. */
+ * Descriptors: 3 is the socket to the host in the launcher, and the socket to the launcher in a template.
+ * In a task, 3 is the control pipe and 4 is the report pipe. Exit statuses: 0; 64 for wrong arguments; 69
+ * if the plugin cannot be loaded; 70 for a violation of the protocol; 71 if a system call failed. */
 #include "frames_command.h"
 #include "launcher.h"
 #include "task.h"

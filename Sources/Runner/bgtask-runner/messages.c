@@ -1,4 +1,4 @@
-/* The tables of Documentation/RunnerProtocol.md, row by row. */
+/* The tables of Documentation/RunnerProtocol.md; each row is one entry. */
 #include "bgtask.h"
 #include "frames.h"
 

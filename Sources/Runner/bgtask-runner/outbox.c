@@ -85,5 +85,5 @@ void outbox_send(struct outbox *outbox, struct frame_writer *writer, const int *
     else
         outbox->last->next = frame;
     outbox->last = frame;
-    outbox_flush(outbox); // a host that is gone shows as end of file in the loop
+    outbox_flush(outbox); // if the host is gone, the loop will notice the end of the socket
 }

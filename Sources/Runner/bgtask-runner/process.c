@@ -23,11 +23,12 @@ int64_t now_nanoseconds(void) {
 
 /* MARK: Clone */
 
-/* The word in which glibc keeps the calling thread's id; NULL if it can't be told.
+/* Returns the address of the variable in which glibc keeps the calling thread's id; NULL if it is not
+ * known.
  *
- * glibc's fork refreshes it, a bare clone3 does not, and a task with its template's id would take locks in
- * another's
- * name. glibc gives the kernel that word's address at start, and the kernel tells it again. */
+ * glibc's fork updates the variable, but clone3 does not. A task with the id of its template could lock
+ * mutexes in the name of another thread. glibc registers the variable's address with the kernel, and prctl
+ * returns it. */
 static pid_t *thread_id_word(void) {
     pid_t *word = NULL;
     if (prctl(PR_GET_TID_ADDRESS, &word) != 0 || word == NULL || *word != gettid())
@@ -39,7 +40,8 @@ bool process_clone_is_complete(void) {
     return thread_id_word() != NULL;
 }
 
-/* What a child that was made outside of its group waits for; it ends where its parent could not move it. */
+/* Called in a child that was cloned outside its group: waits until the parent has moved it. If that fails,
+ * the child exits. */
 static void wait_to_be_moved(const int *gate) {
     char word;
     ssize_t count;
@@ -66,7 +68,8 @@ static bool move(pid_t pid, int cgroup) {
     return written == length;
 }
 
-/* Clones without clone3, and so without its CLONE_INTO_CGROUP: the child waits until it is in its group. */
+/* Clones without clone3. CLONE_INTO_CGROUP is then not available, so the child waits until it was moved
+ * into its group. */
 static pid_t clone_without_clone3(uint64_t flags, int cgroup, int *pidfd, pid_t *word) {
     int gate[2] = {-1, -1};
     if (cgroup >= 0 && pipe2(gate, O_CLOEXEC) < 0)
@@ -86,7 +89,7 @@ static pid_t clone_without_clone3(uint64_t flags, int cgroup, int *pidfd, pid_t 
     int code = errno;
     close(gate[0]);
     if (pid > 0 && !(move(pid, cgroup) && write(gate[1], "", 1) == 1)) {
-        // The child ends by itself when the gate closes; the process that reaps it knows nothing of it.
+        // The child exits when the gate closes. The process that reaps it does not know it.
         code = errno;
         pid = -1;
         close(*pidfd);
@@ -106,7 +109,8 @@ pid_t process_clone(uint64_t flags, int cgroup, int *pidfd) {
     struct clone_args arguments = {
         .flags = flags | CLONE_PIDFD,
         .pidfd = (uint64_t)(uintptr_t)pidfd,
-        // With CLONE_PARENT the child's signal is the template's own, SIGCHLD, and naming one is an error.
+        // With CLONE_PARENT, the child sends the same signal as its sibling, the template: SIGCHLD. Setting
+        // one is an error.
         .exit_signal = (flags & CLONE_PARENT) != 0 ? 0 : SIGCHLD,
     };
     if (word != NULL) {
@@ -142,7 +146,7 @@ static bool write_file(const char *path, const char *text) {
     return written == (ssize_t)strlen(text);
 }
 
-/* Maps the user and group of the new user namespace to themselves. */
+/* Maps the user and the group to the same ids in the new user namespace. */
 static bool map_user(uid_t user, gid_t group) {
     char map[64];
     snprintf(map, sizeof(map), "%u %u 1", user, user);
@@ -152,9 +156,10 @@ static bool map_user(uid_t user, gid_t group) {
     return write_file("/proc/self/gid_map", map);
 }
 
-/* The init's life: reaps until the handler ends, then kills and counts what is left. */
+/* The main function of the namespace's init: reaps until the handler ends, then kills and counts the
+ * remaining processes. */
 static _Noreturn void keep_namespace(pid_t handler, int status) {
-    // The handler runs as the same user and must not be able to trace us.
+    // The handler runs as the same user, and must not be able to trace this process.
     prctl(PR_SET_DUMPABLE, 0);
     if (status != 3) {
         dup3(status, 3, O_CLOEXEC);
@@ -174,7 +179,7 @@ static _Noreturn void keep_namespace(pid_t handler, int status) {
             break;
     }
     while (waitpid(-1, NULL, WNOHANG) > 0)
-        continue; // ended before the kill: not a leftover
+        continue; // ended before the kill, so they do not count
     kill(-1, SIGKILL);
     for (;;) {
         pid_t reaped = waitpid(-1, NULL, 0);
@@ -187,11 +192,11 @@ static _Noreturn void keep_namespace(pid_t handler, int status) {
 }
 
 bool process_become_init(int status, bool maps_user) {
-    // Our ids read as "nobody" until they are mapped; the ones that exec gave us are still in the auxiliary
-    // vector.
+    // Until the ids are mapped, geteuid returns that of "nobody". The auxiliary vector still has the ids from
+    // the last exec.
     if (maps_user && !map_user((uid_t)getauxval(AT_EUID), (gid_t)getauxval(AT_EGID)))
         return false;
-    // A /proc of its own: libdispatch looks its threads up in /proc and traps where it can't find them.
+    // Mount a new /proc, because libdispatch looks up its threads there and traps if it cannot find them.
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
         return false;

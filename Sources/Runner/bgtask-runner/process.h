@@ -1,4 +1,4 @@
-/* Making processes: clone3 with a pidfd, straight into a cgroup, and the init of a PID namespace. */
+/* Creates processes: clone3 with a pidfd, directly into a cgroup, and the init of a PID namespace. */
 #ifndef BGTASK_RUNNER_PROCESS_H
 #define BGTASK_RUNNER_PROCESS_H
 
@@ -6,35 +6,36 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** Nanoseconds of CLOCK_MONOTONIC. */
+/** Returns the time on CLOCK_MONOTONIC in nanoseconds. */
 int64_t now_nanoseconds(void);
 
-/** Makes a child like fork: 0 in the child, its pid in the parent, -1 with errno.
+/** Creates a child like fork: returns 0 in the child, its pid in the parent, and -1 with errno on failure.
  *
- *  `flags` are CLONE_PARENT and CLONE_NEW...; `cgroup` is the descriptor of the group to start in, or -1. The
- *  pidfd (close-on-exec) goes to `*pidfd`. Only for a process of one thread. Where clone3 is refused
- *  (containers answer
- *  ENOSYS) clone is used, and the child returns once it has been moved into its group. */
+ *  `flags` may contain CLONE_PARENT and CLONE_NEW... flags. `cgroup` is the descriptor of the group in
+ *  which the child starts, or -1. The pidfd (close-on-exec) is stored in `*pidfd`. The calling process
+ *  must have only one thread. If clone3 is not available (containers may return ENOSYS), clone is used;
+ *  the call then returns in the child after the child was moved into its group. */
 pid_t process_clone(uint64_t flags, int cgroup, int *pidfd);
 
-/** True if children of process_clone know their own thread id in glibc, so that they may run anything. */
+/** Whether children of process_clone have their own thread id in glibc, so that they can run any code. */
 bool process_clone_is_complete(void);
 
-/** What the init of a PID namespace says of its handler when all is over, on the status pipe. */
+/** The report of a PID namespace's init about its handler, which it writes to the status pipe at the end. */
 struct namespace_status {
-    int32_t wait_status; /**< As waitpid gives it. */
-    uint32_t leftovers;  /**< Processes that outlived the handler and were killed. */
+    int32_t wait_status; /**< The wait status, as waitpid returns it. */
+    uint32_t leftovers;  /**< Processes that outlived the handler; the init killed them. */
 };
 
-/** Makes the calling process, the first of its PID namespace, its init.
+/** Makes the calling process, which must be the first of its PID namespace, its init.
  *
- *  Returns in a new child, the handler's process. The init itself closes all descriptors but `status`, reaps,
- *  and when the handler has ended kills the rest, counts it, writes a `namespace_status` and exits 0. Returns
- *  false
- *  with errno, in the first process, if the namespace can't be set up. */
+ *  Returns true in a new child, which becomes the handler's process. The init itself closes all
+ *  descriptors except `status` and reaps children. When the handler has ended, it kills and counts the
+ *  remaining processes, writes a `namespace_status` to `status` and exits with 0. If the namespace cannot
+ *  be set up, returns false in the first process and sets errno. `maps_user` says whether the process must
+ *  map its ids in a new user namespace. */
 bool process_become_init(int status, bool maps_user);
 
-/** Clone flags of a PID namespace for this user: with a user namespace unless we are root. */
+/** Returns the clone flags for a PID namespace; unless the user is root, they include a user namespace. */
 uint64_t process_namespace_flags(void);
 
 #endif

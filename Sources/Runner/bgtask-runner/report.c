@@ -14,14 +14,14 @@
 #define CONTROL_PATIENCE_NANOSECONDS 2000000000
 #define PROGRESS_MESSAGE_MAX 1024
 
-/* The pipe, under `pipe_lock`. */
+/* The pipe; `pipe_lock` guards these variables. */
 static pthread_mutex_t pipe_lock = PTHREAD_MUTEX_INITIALIZER;
 static int pipe_descriptor = -1;
 static uint16_t sequence;
 static bool broken;
 static struct frame_writer writer;
 
-/* The newest progress, under `progress_lock`, which is taken after `pipe_lock` or alone. */
+/* The newest progress; `progress_lock` guards it. It is locked after `pipe_lock`, or alone. */
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t completed_units, total_units, last_sent;
 static char progress_message[PROGRESS_MESSAGE_MAX + 1];
@@ -32,7 +32,7 @@ static bool has_control_thread;
 
 void report_start(int descriptor) {
     pipe_descriptor = descriptor;
-    // Of our end alone: the host's end is another open file.
+    // This affects only this end; the host's end is a different open file description.
     fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
 }
 
@@ -47,7 +47,7 @@ bool report_is_control_thread(void) {
 
 /* MARK: One frame */
 
-/* Writes all bytes of the frame, waiting for the host to read; on the control thread for 2 s. */
+/* Writes all bytes of a frame, and waits until the host reads; on the control thread, for at most 2 s. */
 static bool write_all(const uint8_t *bytes, size_t length) {
     int64_t deadline =
         report_is_control_thread() ? now_nanoseconds() + CONTROL_PATIENCE_NANOSECONDS : INT64_MAX;
@@ -59,12 +59,12 @@ static bool write_all(const uint8_t *bytes, size_t length) {
         } else if (errno == EAGAIN) {
             int64_t left = deadline == INT64_MAX ? -1 : (deadline - now_nanoseconds()) / 1000000;
             if (deadline != INT64_MAX && left <= 0)
-                // The host does not read. Half a frame can't be taken back, and the control thread must not
-                // hang.
+                // The host does not read. The part that was written cannot be taken back, and the control
+                // thread must not hang.
                 _exit(EXIT_PROTOCOL_ERROR);
             poll(&(struct pollfd){.fd = pipe_descriptor, .events = POLLOUT}, 1, (int)left);
         } else if (errno != EINTR) {
-            broken = true; // EPIPE: the host is gone, or has ended this launch
+            broken = true; // EPIPE: the host has gone, or has ended this launch
         }
     }
     return written == length;
@@ -92,7 +92,7 @@ bool report_end(struct frame_writer *frame) {
 
 /* MARK: Progress */
 
-/* Builds the frame of the newest progress and marks it as sent. Both locks are held. */
+/* Encodes the newest progress and marks it as sent. The caller holds both locks. */
 static void take_progress(void) {
     frame_begin(&writer, MESSAGE_PROGRESS);
     frame_add_number(&writer, 1, (uint64_t)completed_units);
@@ -103,8 +103,8 @@ static void take_progress(void) {
     last_sent = now_nanoseconds();
 }
 
-/* Sends the newest progress if the pipe is free and has room. Nothing waits here: a frame is shorter than PIPE_BUF,
- * so it goes as a whole or not at all. */
+/* Sends the newest progress if the pipe is not locked and has space. This never waits. A frame is shorter
+ * than PIPE_BUF, so it is written completely or not at all. */
 static void try_progress(void) {
     if (pthread_mutex_trylock(&pipe_lock) != 0)
         return;
@@ -142,7 +142,7 @@ bool report_progress(int64_t completed, int64_t total, const char *message) {
     if (goes_now)
         try_progress();
     if (was_due)
-        return false; // it has been told before
+        return false; // the caller was already asked to call report_flush_due
     pthread_mutex_lock(&progress_lock);
     bool is_due = has_progress;
     pthread_mutex_unlock(&progress_lock);
@@ -154,7 +154,7 @@ int report_progress_timeout(void) {
     int64_t left = (due_time() - now_nanoseconds()) / 1000000 + 1;
     bool is_due = has_progress;
     pthread_mutex_unlock(&progress_lock);
-    // A pipe without room is tried again after a while, not at once.
+    // If the pipe was full, try again after 5 ms at the earliest.
     return !is_due ? -1 : left < 5 ? 5 : (int)left;
 }
 

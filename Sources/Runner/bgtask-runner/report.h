@@ -1,4 +1,5 @@
-/* The report pipe: frames to the host, one at a time; progress coalesced. Any thread. */
+/* The report pipe: sends frames to the host, one at a time, and combines progress reports. Any thread may
+ * use it. */
 #ifndef BGTASK_RUNNER_REPORT_H
 #define BGTASK_RUNNER_REPORT_H
 
@@ -6,26 +7,27 @@
 
 #include <pthread.h>
 
-/** Makes the pipe non-blocking. Call once, before any thread. */
+/** Sets the pipe, and makes it non-blocking. Called once, before other threads use it. */
 void report_start(int descriptor);
-/** Names the thread that must never wait long. */
+/** Sets the control thread, which never waits longer than 2 s for the pipe. */
 void report_set_control_thread(pthread_t thread);
-/** True on the control thread. */
+/** Whether the caller is on the control thread. */
 bool report_is_control_thread(void);
 
-/** Takes the pipe for one frame. NULL if this is the control thread and the pipe stayed taken for 2 s. */
+/** Locks the pipe for one frame. On the control thread, returns NULL if the pipe stays locked for 2 s. */
 struct frame_writer *report_begin(uint8_t kind);
-/** Sends the frame and gives the pipe back. False if the host is gone, or a field did not fit. */
+/** Sends the frame and unlocks the pipe. False if the host is gone, or if a field did not fit. */
 bool report_end(struct frame_writer *writer);
 
-/** Keeps the newest progress and sends it if none went for 50 ms and the pipe has room; else it is due later.
- *  `message` NULL keeps the last one. True if report_flush_due must be called in time by the control thread. */
+/** Stores the newest progress, and sends it if the last one was sent at least 50 ms ago and the pipe has
+ *  space. If `message` is NULL, the previous one stays. Returns true if the control thread must be woken,
+ *  so that it calls report_flush_due in time. */
 bool report_progress(int64_t completed, int64_t total, const char *message);
-/** Milliseconds until report_flush_due should be called; -1 if nothing is due. */
+/** Returns the milliseconds until report_flush_due should be called; -1 if there is no progress to send. */
 int report_progress_timeout(void);
-/** Sends progress that is due, without waiting for anything. */
+/** Sends progress if it is due, without waiting. */
 void report_flush_due(void);
-/** Sends the last progress if it has not been sent, waiting for the pipe. */
+/** Sends the newest progress if it was not sent yet; waits for the pipe. */
 void report_flush_progress(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* A thread's stack, taken by the thread itself in a signal's handler, sent by the control thread. */
+/* Stacks of threads: the thread records its own stack in a signal handler, and the control thread sends
+ * it. */
 #include "sample.h"
 #include "frames.h"
 #include "report.h"
@@ -15,10 +16,10 @@
 #include <unistd.h>
 
 #define FRAMES_MAX 64
-/* Frames of the handler itself, which come before the thread's own. */
+/* The number of frames of the signal handler itself, which precede the frames of the interrupted code. */
 #define FRAMES_OURS 4
 
-/* Who owns `frames`: the handler while it is WRITING, the control thread otherwise. */
+/* The owner of `frames`: the signal handler in the state WRITING, otherwise the control thread. */
 enum { IDLE, ASKED, WRITING, ANSWERED };
 static atomic_int state = IDLE;
 static void *frames[FRAMES_MAX + FRAMES_OURS];
@@ -40,8 +41,8 @@ static void *program_counter(const void *context) {
 #endif
 }
 
-/* Runs on the thread that was asked, wherever it is. backtrace has loaded its unwinder before: here it allocates
- * nothing. */
+/* The signal handler; it runs on the requested thread, at any point of its code. backtrace does not
+ * allocate memory here, because it was called before, which loads its unwinder. */
 static void take_stack(int number, siginfo_t *information, void *context) {
     (void)number;
     (void)information;
@@ -49,7 +50,7 @@ static void take_stack(int number, siginfo_t *information, void *context) {
     bool is_asked = (uint64_t)syscall(SYS_gettid) == atomic_load(&asked_thread);
     if (!is_asked || !atomic_compare_exchange_strong(&state, &expected, WRITING)) {
         errno = code;
-        return; // a late answer to a question that was replaced, or a signal of another sender
+        return; // the request was replaced in the meantime, or another sender sent the signal
     }
     interrupted_at = program_counter(context);
     frame_count = backtrace(frames, FRAMES_MAX + FRAMES_OURS);
@@ -62,7 +63,7 @@ static bool is_ours(const struct sigaction *action) {
     return (action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == take_stack;
 }
 
-/* Installs the handler for a signal, unless the plugin uses that signal itself. */
+/* Installs the handler for a signal, unless the plugin uses the signal itself. */
 static bool take_signal(int number) {
     struct sigaction ours = {.sa_sigaction = take_stack, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK},
                      theirs;
@@ -75,11 +76,11 @@ static bool take_signal(int number) {
     return is_free && sigaction(number, &ours, NULL) == 0;
 }
 
-/* The signal that asks for a stack; 0 where the plugin uses both that could.
+/* Returns the signal that requests a stack; 0 if the plugin uses both possible signals.
  *
- * SIGPROF comes first: libdispatch's worker threads, on which Swift's tasks run too, block all real-time
- * signals
- * and leave this one open for profilers. Looked at before each question: a plugin may take a signal at any time. */
+ * SIGPROF is preferred: the worker threads of libdispatch, which also run Swift tasks, block all real-time
+ * signals, but not SIGPROF. The signals are checked before each request, because a plugin may start to use
+ * them at any time. */
 static int asking_signal(void) {
     static bool is_prepared;
     if (!is_prepared) {
@@ -99,13 +100,13 @@ void sample_ask(uint64_t thread, int wake) {
         return;
     int expected = ASKED;
     if (now == ASKED && !atomic_compare_exchange_strong(&state, &expected, IDLE))
-        return; // it answers just now
+        return; // the thread is just answering
     wake_descriptor = wake;
     asked_number = thread;
     pid_t process = getpid(), target = thread == SAMPLE_MAIN_THREAD ? process : (pid_t)thread;
     atomic_store(&asked_thread, (uint64_t)target);
     atomic_store(&state, ASKED);
-    // tgkill: a number that is no thread of ours is refused.
+    // tgkill fails if the number is not a thread of this process.
     if (syscall(SYS_tgkill, process, target, number) != 0) {
         expected = ASKED;
         atomic_compare_exchange_strong(&state, &expected, IDLE);
@@ -115,7 +116,8 @@ void sample_ask(uint64_t thread, int wake) {
 void sample_send(void) {
     if (atomic_load(&state) != ANSWERED)
         return;
-    // The thread's own frames begin where it was interrupted; before that are the handler and its trampoline.
+    // The frames of the interrupted code begin at the interrupted address; those before belong to the handler
+    // and its trampoline.
     int start = 0;
     while (start < frame_count && frames[start] != interrupted_at)
         start++;

@@ -1,17 +1,19 @@
-/* Where a thread of the task is: the host asks when it burns CPU or is about to be killed, the thread itself answers
- * from a signal. */
+/* The stacks of the task's threads. The host requests one when a thread uses too much CPU time, or before
+ * it kills the task. The thread itself records its stack in a signal handler. */
 #ifndef BGTASK_RUNNER_SAMPLE_H
 #define BGTASK_RUNNER_SAMPLE_H
 
 #include <stdint.h>
 
-/** The number by which the host asks for the main thread, whose own number it need not know. */
+/** The number that means the main thread, so that the host need not know that thread's number. */
 #define SAMPLE_MAIN_THREAD 0
 
-/** Asks a thread of this process for its stack; `wake` is an eventfd that is signalled when it has answered. Control
- *  thread only. A thread that is gone, or blocks the signal, never answers; the next question replaces the old one. */
+/** Requests the stack of a thread of this process; the eventfd `wake` is signalled when the thread has
+ *  answered. Call it only on the control thread. A thread that has ended, or that blocks the signal, never
+ *  answers. A new request replaces the previous one. */
 void sample_ask(uint64_t thread, int wake);
-/** Sends the stack that has come since the last call, if one has. Control thread only. */
+/** Sends the stack that was recorded since the last call, if there is one. Call it only on the control
+ *  thread. */
 void sample_send(void);
 
 #endif

@@ -30,7 +30,7 @@ struct bgtask_task the_task = {
                .subtitle = "",
                .permitted_identifiers = no_texts,
                .modes = no_texts},
-    // Until the host says otherwise, which it does for every launch of a library.
+    // Defaults; for every launch of a library, the host sends the real values before *start*.
     .conditions = {.struct_size = sizeof(bgtask_conditions),
                    .power = BGTASK_POWER_UNKNOWN,
                    .battery = -1,
@@ -45,7 +45,7 @@ void task_refuse(int report, const char *finding) {
     _exit(EXIT_LOAD_FAILED);
 }
 
-/* Like task_refuse, once the report pipe is in use. */
+/* Like task_refuse, but after the report pipe was set. */
 static _Noreturn void refuse(const char *finding) {
     struct frame_writer *writer = report_begin(MESSAGE_LOAD_FAILED);
     frame_add_text(writer, 1, finding, 4096);
@@ -60,7 +60,7 @@ static const char *text_or(struct body body, uint8_t tag, const char *otherwise)
     return text != NULL ? text : otherwise;
 }
 
-/* Every text of a tag as a list that ends with NULL; it lives as long as the process. */
+/* Returns all texts with a tag as a list that ends with NULL and lives until the process ends. */
 static const char *const *texts_of(struct body body, uint8_t wanted) {
     size_t count = 0;
     uint8_t tag;
@@ -77,7 +77,7 @@ static const char *const *texts_of(struct body body, uint8_t wanted) {
     return texts;
 }
 
-/* The kinds of the permitted identifiers, one byte each, with zeros where the host sent fewer. */
+/* Returns the kinds of the permitted identifiers, one byte each; kinds that the host did not send are 0. */
 static const uint8_t *kinds_of(struct body body, const char *const *identifiers) {
     size_t count = 0;
     while (identifiers[count] != NULL)
@@ -109,7 +109,8 @@ static void take_launch(bgtask_task *task, struct body body) {
     launch->permitted_identifiers = texts_of(body, 16);
     launch->permitted_kinds = kinds_of(body, launch->permitted_identifiers);
     launch->modes = texts_of(body, 17);
-    // Before any code of the launch runs, and in a standby too, which is made before its launch is known.
+    // This must be done before any code of the launch runs. It also applies to a standby, which was cloned
+    // before its launch was known.
     if (launch->temporary_directory[0] != 0 && setenv("TMPDIR", launch->temporary_directory, 1) != 0)
         _exit(EXIT_PROTOCOL_ERROR);
     task->debug = body_number(body, 14, 0) != 0;
@@ -117,7 +118,8 @@ static void take_launch(bgtask_task *task, struct body body) {
     task->assertion_allowance = launch->assertion_allowance_milliseconds * 1000000;
 }
 
-/* Copies the bytes of a blob message, with a NUL behind them for those who forget the length. */
+/* Copies the bytes of a payload, checkpoint or program, with a NUL after them for code that ignores the
+ * length. */
 static const uint8_t *take_bytes(struct body body, size_t *length) {
     struct value value = {0};
     body_find(body, 1, &value);
@@ -130,7 +132,8 @@ static const uint8_t *take_bytes(struct body body, size_t *length) {
     return copy;
 }
 
-/* Reads until *start*. Anything else than the page allows, and the host's end, ends the process. */
+/* Reads frames until *start*. Ends the process after a frame that is not allowed here, and at the end of
+ * the host. */
 static void read_launch(bgtask_task *task) {
     bgtask_launch *launch = &task->launch;
     struct frame frame;
@@ -165,7 +168,7 @@ static void read_launch(bgtask_task *task) {
 
 /* MARK: The handler */
 
-/* Asks the library for its handler; ends the process where it has none that we can call. */
+/* Asks the library for its plugin struct. Ends the process if there is none, or if it cannot be used. */
 static const bgtask_plugin *find_plugin(void *library) {
     if (library == NULL)
         refuse("the launch has neither a library nor a call program");
@@ -188,11 +191,13 @@ static const bgtask_plugin *find_plugin(void *library) {
     return plugin;
 }
 
-/* Ends the process after `run`: when no call waits for its answer, and the assertions have ended or used up their
- * allowance. The host bounds the first: it kills a task that has not exited 5 s after it completed. */
+/* Ends the process after `run` has returned: when no call waits for a reply, and all assertions have ended
+ * or used up their allowance. The wait for calls is bounded by the host, which kills a task that still
+ * exists 5 s after it completed. */
 static _Noreturn void finish(bgtask_task *task) {
     pthread_mutex_lock(&task->lock);
-    // `run` may return because it saw the expiration, while the handler that completes is only beginning.
+    // `run` may have returned because it noticed the expiration, while the expiration handler, which
+    // completes the task, is still running.
     while (!task->completed && task->expiring && task->handler != NULL && !task->handler_returned)
         pthread_cond_wait(&task->changed, &task->lock);
     while (task->completed && !task->done_sent)
@@ -202,7 +207,7 @@ static _Noreturn void finish(bgtask_task *task) {
     while (task->completed && task->assertion_count > 0 &&
            pthread_cond_timedwait(&task->changed, &task->lock, &until) != ETIMEDOUT)
         continue;
-    // Another thread's submission may be on its way.
+    // Another thread may be submitting a request.
     while (task->calls != NULL)
         pthread_cond_wait(&task->changed, &task->lock);
     bool completed = task->completed;
@@ -210,13 +215,14 @@ static _Noreturn void finish(bgtask_task *task) {
     if (!completed)
         report_flush_progress();
     fflush(NULL);
-    // Not exit: destructors would run beside the plugin's other threads, after the work is done and told.
+    // exit would run destructors while other threads of the plugin are running, although all work is done and
+    // reported.
     _exit(0);
 }
 
 bool task_prepare(void) {
     bgtask_task *task = &the_task;
-    setvbuf(stdout, NULL, _IOLBF, 0); // a pipe would be buffered fully, and lost with a crash
+    setvbuf(stdout, NULL, _IOLBF, 0); // a pipe would be fully buffered, and a crash would lose the output
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

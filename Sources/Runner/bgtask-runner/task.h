@@ -1,30 +1,32 @@
-/* The task process: one launch. */
+/* The task process, which runs one launch. */
 #ifndef BGTASK_RUNNER_TASK_H
 #define BGTASK_RUNNER_TASK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Where a task's pipes are. */
+/** The descriptors of a task's pipes. */
 enum { TASK_CONTROL = 3, TASK_REPORT = 4 };
 
-/** Exit statuses of a task that are not the handler's (sysexits.h). */
+/** The exit statuses of a task that the handler did not choose (sysexits.h). */
 enum { EXIT_LOAD_FAILED = 69, EXIT_PROTOCOL_ERROR = 70 };
 
 /** Sends *load failed* on a report pipe and ends the process with EXIT_LOAD_FAILED. */
 _Noreturn void task_refuse(int report, const char *finding);
 
-/** Does what a task can do before its launch is known; the isolation is in force. False with errno. */
+/** Prepares everything that does not depend on the launch. The isolation must be in force. On failure,
+ *  returns false and sets errno. */
 bool task_prepare(void);
 
-/** Runs the launch that comes on TASK_CONTROL.
+/** Reads the launch from TASK_CONTROL and runs it.
  *
- *  `library` is the plugin's handle from dlopen, or NULL for a call program. `since` is when the process was
- * asked
- *  for (CLOCK_MONOTONIC nanoseconds). The descriptors are in place and the isolation is in force. */
+ *  `library` is the plugin's handle from dlopen, or NULL for a call program. `since` is when the process
+ *  was requested, in nanoseconds on CLOCK_MONOTONIC. The descriptors must be in place and the isolation in
+ *  force. */
 _Noreturn void task_run(void *library, int64_t since);
 
-/** `bgtask-runner task SINCE subprocesses|noSubprocesses [LIBRARY]`: a fresh process. */
+/** Runs `bgtask-runner task SINCE subprocesses|noSubprocesses [LIBRARY]`, a fresh process. Returns only
+ *  for wrong arguments. */
 int task_main(int count, char **arguments);
 
 #endif

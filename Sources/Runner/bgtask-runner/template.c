@@ -1,5 +1,5 @@
-/* The template: loads a plugin once and clones a task of itself per launch. It never runs anything of the plugin but
- * the constructors that dlopen runs. */
+/* The template: loads a plugin once, and clones itself for each task. The only code of the plugin that it
+ * runs is the constructors, which dlopen calls. */
 #include "template.h"
 #include "isolation.h"
 #include "process.h"
@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #define SOCKET 3
-/* Where a standby waits for its launch: behind the places of a task's own descriptors. */
+/* The descriptor on which a standby waits for its launch; it follows a task's own descriptors. */
 #define STANDBY_SOCKET (TASK_REPORT + 1)
 
-/* Entries of a /proc directory; 0 if it can't be read. */
+/* Returns the number of entries of a /proc directory; 0 if it cannot be read. */
 static int count_entries(const char *path) {
     DIR *directory = opendir(path);
     if (directory == NULL)
@@ -31,7 +31,7 @@ static int count_entries(const char *path) {
     return count;
 }
 
-/* True if a constructor left a child behind. */
+/* Whether this process has a child, which a constructor must have started. */
 static bool has_child(void) {
     char path[64], text[2];
     snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
@@ -43,7 +43,7 @@ static bool has_child(void) {
     return found;
 }
 
-/* Says why tasks must not be cloned from this process; false if they may. */
+/* Whether tasks must not be cloned from this process; `finding` then says why. */
 static bool is_dirty(int descriptors_before, char *finding, size_t size) {
     int threads = count_entries("/proc/self/task"), descriptors = count_entries("/proc/self/fd");
     if (!process_clone_is_complete())
@@ -63,7 +63,7 @@ static bool is_dirty(int descriptors_before, char *finding, size_t size) {
 
 /* MARK: Clones */
 
-/* The clone, on its way to being a task. */
+/* Turns the clone into a task. */
 static _Noreturn void become_task(const struct clone_request *request, const int *descriptors, int status,
                                   void *library, int64_t since) {
     char finding[512];
@@ -85,15 +85,15 @@ static _Noreturn void become_task(const struct clone_request *request, const int
     task_run(library, since);
 }
 
-/* The clone, on its way to waiting for a launch: all that needs none is done before. */
+/* Turns the clone into a standby: does everything that does not depend on the launch, then waits for it. */
 static _Noreturn void become_standby(const struct clone_request *request, const int *descriptors,
                                      void *library) {
     char finding[512];
-    // The places of a task's pipes are taken until they come, so that nothing that comes stands where one
-    // must go.
+    // The numbers of a task's pipes are occupied until the pipes arrive, so that no arriving descriptor gets
+    // one of them.
     int places[] = {STDIN_FILENO, STDIN_FILENO, STDIN_FILENO,
                     STDIN_FILENO, STDIN_FILENO, descriptors[STANDBY_ASKS]};
-    // One that can't stand by ends: its launch gets a task of its own.
+    // If this fails, the process exits, and a new task is made for the launch.
     if (!isolation_arrange_descriptors(places, STANDBY_SOCKET + 1) ||
         !isolation_enter_task(request->subprocesses, finding, sizeof(finding)) || !task_prepare())
         _exit(71);
@@ -149,12 +149,12 @@ static void clone_task(const struct clone_request *request, const int *descripto
     for (int i = 0; i < count; i++)
         close(descriptors[i]);
     if (!told)
-        _exit(0); // the launcher has gone, or wants nothing more of us
+        _exit(0); // the launcher has ended, or has retired this template
 }
 
 int template_main(const char *library_path) {
     fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
-    // Number 4 stays taken, so that no descriptor that arrives stands where a task's own must go.
+    // Descriptor 4 is occupied, so that no arriving descriptor gets the number of a task's report pipe.
     if (dup3(STDIN_FILENO, TASK_REPORT, O_CLOEXEC) < 0)
         return 71;
     struct template_answer answer = {.what = TEMPLATE_LOADED};
@@ -177,7 +177,7 @@ int template_main(const char *library_path) {
     if (!packet_send(SOCKET, &answer, sizeof(answer), NULL, 0, 0) || answer.what == TEMPLATE_LOAD_FAILED)
         _exit(EXIT_LOAD_FAILED);
     if (!answer.cloneable)
-        _exit(0); // of no use; every launch of this library gets a process of its own
+        _exit(0); // nothing can be cloned; every launch of this library gets a new process
     for (;;) {
         struct clone_request request;
         int descriptors[CLONE_DESCRIPTORS_MAX], count;

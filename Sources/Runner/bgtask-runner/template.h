@@ -1,4 +1,5 @@
-/* The template process, and its packets: it and the launcher are the same program, so these are plain structs. */
+/* The template process, and the packets between it and the launcher. Both are the same program, so the
+ * packets are plain structs. */
 #ifndef BGTASK_RUNNER_TEMPLATE_H
 #define BGTASK_RUNNER_TEMPLATE_H
 
@@ -6,43 +7,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Descriptors of a clone request, in this order; the last two stand only where they apply. */
+/** The descriptors of a clone request, in this order. A group and a status pipe may follow at
+ *  CLONE_OTHERS. */
 enum { CLONE_CONTROL, CLONE_REPORT, CLONE_STDOUT, CLONE_STDERR, CLONE_OTHERS, CLONE_DESCRIPTORS_MAX = 6 };
 
-/** Descriptors of a request for a standby: its own socket, and the cgroup's directory. */
+/** The descriptors of a request for a standby: the standby's socket, and the directory of its cgroup. */
 enum { STANDBY_ASKS, STANDBY_GROUP, STANDBY_DESCRIPTORS };
 
-/** Launcher to template: make a task. */
+/** Sent by the launcher to a template: clone a task. */
 struct clone_request {
     uint64_t launch;
-    bool is_standby; /**< Its launch is not known yet; it waits for a standby_request. */
+    bool is_standby; /**< Whether to make a standby, which waits for a standby_request. */
     bool subprocesses;
-    bool has_group;     /**< A cgroup's directory follows the four pipes. */
-    bool has_namespace; /**< Then the status pipe of a PID namespace. */
+    bool has_group;     /**< The directory of a cgroup follows the four pipes. */
+    bool has_namespace; /**< The status pipe of a PID namespace comes last. */
 };
 
-/** Launcher to standby, with the four pipes of a task: be this launch. */
+/** Sent by the launcher to a standby, with the four pipes of a task: run a launch. */
 struct standby_request {
-    int64_t since; /**< When the launch was asked for, CLOCK_MONOTONIC nanoseconds. */
+    int64_t since; /**< When the launch was requested, in nanoseconds on CLOCK_MONOTONIC. */
 };
 
-/** Template to launcher. */
+/** Sent by a template to the launcher: the result of loading or of a clone request. */
 struct template_answer {
     enum { TEMPLATE_LOADED, TEMPLATE_LOAD_FAILED, TEMPLATE_CLONED, TEMPLATE_CLONE_FAILED } what;
     bool cloneable;
-    bool is_standby; /**< What was cloned is one. */
+    bool is_standby; /**< Whether the answer is about a standby. */
     uint64_t launch;
-    int32_t pid; /**< Its pidfd comes with the packet. */
+    int32_t pid; /**< The pid of the clone; its pidfd comes with the packet. */
     char finding[512];
 };
 
-/** Sends one packet with descriptors; false with errno. */
+/** Sends one packet with descriptors. On failure, returns false and sets errno. */
 bool packet_send(int socket, const void *packet, size_t size, const int *descriptors, int count, int flags);
-/** Receives one packet of exactly `size` bytes: 1, 0 at the end, -1 with errno (EAGAIN, EPROTO).
- *  Descriptors are close-on-exec; `*count` says how many came. */
+/** Receives one packet of exactly `size` bytes. Returns 1, 0 at the end of the stream, or -1 with errno
+ *  (such as EAGAIN or EPROTO). `*count` is the number of descriptors, which are close-on-exec. */
 int packet_receive(int socket, void *packet, size_t size, int *descriptors, int *count, int flags);
 
-/** The template: descriptor 3 is its socket. Never returns but to end the process. */
+/** Runs the template; descriptor 3 is its socket. Ends the process itself, unless it fails at the start. */
 int template_main(const char *library);
 
 #endif

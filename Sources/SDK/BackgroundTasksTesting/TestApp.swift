@@ -2,12 +2,12 @@ public import BackgroundTasks
 public import Foundation
 import Synchronization
 
-/// The app under test, with a host that is played: permits, a virtual clock, what was submitted, logged and
-/// launched.
+/// The app under test, with a simulated host: it has permissions, a virtual clock, and lists of what was
+/// submitted, logged and launched.
 ///
-/// Get one from ``withTestApp(bundle:permitting:at:_:)``. Callable from any thread.
+/// Use ``withTestApp(bundle:permitting:at:_:)`` to get one. You can use it from any thread.
 public final class TestApp: Sendable {
-    /// A kind of task, as a manifest gives it to an identifier.
+    /// The kind of a task, as a manifest declares it.
     public enum Kind: Sendable {
         /// `appRefresh`.
         case appRefresh
@@ -30,7 +30,7 @@ public final class TestApp: Sendable {
             }
         }
 
-        /// The host's standard lease; `nil` has no end.
+        /// The default lease in seconds; `nil` means that run time is not limited.
         var lease: TimeInterval? {
             switch self {
             case .appRefresh, .push: 30
@@ -40,9 +40,9 @@ public final class TestApp: Sendable {
         }
     }
 
-    /// What a test can't ask for.
+    /// An error of the test: it launched a task that cannot be launched.
     public struct Failure: Error, CustomStringConvertible {
-        /// What was asked, and what to do.
+        /// What is wrong, and what to do.
         public let description: String
     }
 
@@ -60,19 +60,19 @@ public final class TestApp: Sendable {
 
     // MARK: Launching the app
 
-    /// Runs a plugin's launch code: registers its handlers and closes registration.
+    /// Runs the launch code of a plugin: registers its handlers and ends registration.
     ///
     /// - Parameters:
     ///   - plugin: The `@main` type.
-    ///   - entersBackground: Whether it then goes to the background, as at an app launch.
+    ///   - entersBackground: Whether the plugin then enters the background, as at an app launch.
     public func start(_ plugin: (some BackgroundPlugin).Type, entersBackground: Bool = false) {
         finishLaunching { plugin.registerHandlers(with: .shared) }
         if entersBackground { plugin.didEnterBackground() }
     }
 
-    /// Runs launch code of any other shape, and closes registration.
+    /// Runs any other launch code, and ends registration.
     ///
-    /// - Parameter register: Registers the handlers.
+    /// - Parameter register: A closure that registers the handlers.
     public func finishLaunching(_ register: () throws -> Void) rethrows {
         try register()
         _ = App.shared.finishLaunching()
@@ -80,14 +80,14 @@ public final class TestApp: Sendable {
 
     // MARK: Launches
 
-    /// Launches a task, whatever its begin date: takes its pending request, if there is one.
+    /// Launches a task with its pending request, if there is one; the earliest begin date is ignored.
     ///
     /// - Parameters:
     ///   - identifier: A permitted identifier.
-    ///   - payload: A JSON object; `nil` is what the pending request has.
-    ///   - checkpoint: What the attempt before saved.
-    ///   - attempt: From 1.
-    /// - Returns: The launch, whose handler has been called or will be, on its queue.
+    ///   - payload: A JSON object; `nil` selects the payload of the pending request.
+    ///   - checkpoint: The data that a previous attempt saved; `nil` means that there is none.
+    ///   - attempt: The number of the attempt, from 1.
+    /// - Returns: The launch; its handler is called on its queue, perhaps after this method returns.
     /// - Throws: ``Failure`` if the identifier is not permitted or has no handler.
     @discardableResult
     public func launch(
@@ -121,15 +121,17 @@ public final class TestApp: Sendable {
 
     // MARK: Time
 
-    /// The virtual date.
+    /// The date on the virtual clock.
     public var now: Date { host.now }
 
-    /// Moves the virtual clock: launches that outlive their lease expire, and pending requests that are due
-    /// by then are launched, the earliest first.
+    /// Advances the virtual clock.
     ///
-    /// - Parameter seconds: How far; 0 launches what is due now.
-    /// - Returns: What was launched.
-    /// - Throws: ``Failure`` of a launch.
+    /// Launches whose lease has ended expire. Then pending requests that are due are launched, the earliest
+    /// first.
+    ///
+    /// - Parameter seconds: How far to advance; 0 launches what is due now.
+    /// - Returns: The new launches.
+    /// - Throws: ``Failure`` if a task cannot be launched.
     @discardableResult
     public func advance(by seconds: TimeInterval) throws -> [TestLaunch] {
         host.advance(by: seconds)
@@ -144,22 +146,22 @@ public final class TestApp: Sendable {
     /// The pending requests, as copies, in the order of their submission.
     public var pending: [BGTaskRequest] { host.pending().map(BGTaskRequest.request(for:)) }
 
-    /// What was logged through `os`, and by the framework.
+    /// The lines that were logged through `os` or by the framework.
     public var log: [String] { host.lines }
 
-    /// The advice that the framework would give the author of the plugin.
+    /// The advice for the author of the plugin, as `code: message`.
     public var advice: [String] { host.advice }
 
     // MARK: The machine
 
-    /// Changes what the machine is like; notifications are posted.
+    /// Changes the conditions of the machine; the usual notifications are posted.
     ///
     /// - Parameters:
-    ///   - lowPowerMode: Whether low-power mode is on; `nil` leaves it.
-    ///   - thermalState: How hot it is; `nil` leaves it.
-    ///   - shouldDefer: Whether activities should stop; `nil` leaves it.
-    ///   - offersGPU: Whether ``BackgroundTasks/BGTaskScheduler/supportedResources`` has the GPU; `nil`
-    ///     leaves it.
+    ///   - lowPowerMode: Whether low-power mode is on; `nil` keeps the old value.
+    ///   - thermalState: How hot the machine is; `nil` keeps the old value.
+    ///   - shouldDefer: Whether activities should stop early; `nil` keeps the old value.
+    ///   - offersGPU: Whether ``BackgroundTasks/BGTaskScheduler/supportedResources`` contains the GPU; `nil`
+    ///     keeps the old value.
     public func setConditions(
         lowPowerMode: Bool? = nil, thermalState: ProcessInfo.ThermalState? = nil, shouldDefer: Bool? = nil,
         offersGPU: Bool? = nil
@@ -172,9 +174,8 @@ public final class TestApp: Sendable {
         }
     }
 
-    /// Refuses every submission from now on, as a host does whose user switched refresh off; `nil` accepts
-    /// them again.
+    /// Refuses all submissions from now on, as a host does when the user has switched background refresh off.
     ///
-    /// - Parameter code: The error's code.
+    /// - Parameter code: The code of the error; `nil` accepts submissions again.
     public func refuseSubmissions(with code: BGTaskScheduler.Error.Code?) { host.refuse(with: code) }
 }

@@ -2,14 +2,14 @@ import BackgroundTasks
 import Foundation
 import Synchronization
 
-/// The played host.
+/// The simulated host of a test.
 final class TestHost: AppHost {
     let permits: AppPermits?
-    /// A test's process lives on its own, but submits as a launch does.
+    /// The process of a test was not started by a host, but has permissions like a launch.
     let launchedFor: LaunchFacts? = nil
     let assertionAllowance: TimeInterval = 30
 
-    /// The host's standard limits of pending requests.
+    /// The host's default limits of pending requests.
     static let limits: [BackgroundTaskKind: Int] = [.appRefresh: 1, .processing: 10]
 
     private struct State {
@@ -69,7 +69,7 @@ final class TestHost: AppHost {
 
     func pending() -> [RequestFacts] { state.withLock { $0.pending } }
 
-    /// Takes the pending request of an identifier.
+    /// Removes and returns the pending request of an identifier; `nil` if there is none.
     func take(_ identifier: String) -> RequestFacts? {
         state.withLock { state in
             state.pending.firstIndex { $0.identifier == identifier }.map { state.pending.remove(at: $0) }

@@ -6,11 +6,11 @@ import Synchronization
 public final class TestLaunch: Sendable {
     /// How a launch ended.
     public enum Ending: Equatable, Sendable {
-        /// The handler completed with this.
+        /// The handler completed the task with this value.
         case completed(success: Bool)
-        /// It was asked to stop and had no expiration handler.
+        /// The launch was asked to stop, and had no expiration handler.
         case expiredUnheard
-        /// It was asked to stop and ended without completing: a host puts its request back.
+        /// The launch was asked to stop, and ended without completing; a host would put its request back.
         case unfinished
     }
 
@@ -27,47 +27,47 @@ public final class TestLaunch: Sendable {
     /// The task's identifier.
     public var identifier: String { facts.identifier }
 
-    /// Asks the launch to stop; its expiration handler is called on its queue.
+    /// Asks the launch to stop; its expiration handler is called on the launch handler's queue.
     ///
     /// - Parameters:
-    ///   - reason: Why.
-    ///   - grace: How many seconds it has.
+    ///   - reason: Why the launch must stop.
+    ///   - grace: The grace period in seconds.
     public func expire(_ reason: BGTaskExpirationReason = .simulated, grace: TimeInterval = 5) {
         channel.expire(Expiration(reason: reason.rawValue, deadline: host.now + grace, grace: grace))
     }
 
     /// Waits until the handler has set an expiration handler, or the launch has ended.
     ///
-    /// Handlers run beside the test: one that is asked to stop before it has come to set its expiration
-    /// handler ends as ``Ending/expiredUnheard``, here as under a host.
+    /// Handlers run concurrently with the test. A launch that is asked to stop before it has set its
+    /// expiration handler ends with ``Ending/expiredUnheard``, as it would under a host.
     public func listening() async {
         await withCheckedContinuation { waiting in channel.whenListening { waiting.resume() } }
     }
 
-    /// Waits until the launch has ended; bound the wait with a time limit of the test.
+    /// Waits until the launch has ended; use a time limit of the test to bound the wait.
     ///
-    /// - Returns: How.
+    /// - Returns: How the launch ended.
     public func ended() async -> Ending {
         await withCheckedContinuation { waiting in channel.whenEnded { waiting.resume(returning: $0) } }
     }
 
-    /// Whether it has ended.
+    /// Whether the launch has ended.
     public var hasEnded: Bool { channel.ending != nil }
 
-    /// The newest progress: units done of all; `nil` if none was reported.
+    /// The newest progress, as completed and total units; `nil` if none was reported.
     public var progress: (completed: Int64, total: Int64)? { channel.progress }
 
     /// Every progress that was reported, in order.
     public var progressReports: [(completed: Int64, total: Int64)] { channel.reports }
 
-    /// The checkpoint that it saved last; `nil` if none.
+    /// The checkpoint that the launch saved last; `nil` if there is none.
     public var checkpoint: Data? { channel.checkpoint }
 
-    /// What the user sees: the newest title and subtitle that the handler set; `nil` if it set none.
+    /// The newest title and subtitle that the handler set; `nil` if it set none.
     public var titles: (title: String, subtitle: String)? { channel.titles }
 }
 
-/// The played host's side of a launch.
+/// The connection of a launch to the simulated host.
 final class TestChannel: TaskChannel {
     private struct State {
         var reports: [(completed: Int64, total: Int64)] = []

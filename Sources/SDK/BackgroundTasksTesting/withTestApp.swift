@@ -41,7 +41,7 @@ public func withTestApp<Answer: Sendable>(
     }
 }
 
-/// Lets one test after the other have the process's scheduler.
+/// Gives the process's scheduler to one test at a time.
 private actor Turns {
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []

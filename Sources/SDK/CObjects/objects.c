@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Class metadata without Objective-C, as docs/ABI/TypeMetadata of Swift describes it and every Swift 5 and 6 on Linux has
- * it; the methods follow. */
+/* The layout of class metadata on Linux, without Objective-C, in Swift 5 and 6 (docs/ABI/TypeMetadata in
+ * the Swift repository). The methods follow the struct. */
 struct class_metadata {
     uintptr_t kind;
     const struct class_metadata *superclass;
@@ -14,7 +14,7 @@ struct class_metadata {
     const void *description;
 };
 
-/* Foundation's NSObject.__allocating_init(). */
+/* The mangled name of Foundation's NSObject.__allocating_init(). */
 extern void nsobject_allocating_init(void) __asm__("$s10Foundation8NSObjectCACycfC");
 
 typedef __attribute__((swiftcall)) void *allocating_init(__attribute__((swift_context)) const void *type);
@@ -22,7 +22,7 @@ typedef __attribute__((swiftcall)) void *allocating_init(__attribute__((swift_co
 void *bgtask_objects_make(const void *type, const void *base) {
     const struct class_metadata *object = base;
     size_t words = (object->class_size - object->class_address_point) / sizeof(void *);
-    // The slot of NSObject's own table that holds its init is the slot of every subclass's.
+    // A subclass has its `init` in the same slot of its table as NSObject.
     for (size_t slot = sizeof(*object) / sizeof(void *); slot < words; slot++)
         if (((void *const *)base)[slot] == (void *)nsobject_allocating_init)
             return ((allocating_init *)((void *const *)type)[slot])(type);

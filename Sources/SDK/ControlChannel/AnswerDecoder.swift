@@ -1,9 +1,9 @@
-/// Takes the answer to one HTTP/1.1 request out of the bytes of a connection (RFC 9112).
+/// Decodes the response to one HTTP/1.1 request from the bytes of a connection (RFC 9112).
 ///
-/// A value: bytes in, bytes of the body out. It knows bodies with a length, in chunks, and up to the
-/// connection's end.
+/// It has no I/O: it takes bytes and returns bytes of the body. It supports bodies with a length, in chunks,
+/// and up to the end of the connection.
 struct AnswerDecoder {
-    /// Bytes of one line: far more than any header field of a host.
+    /// The largest number of bytes in a line of the head; a host's header fields are far shorter.
     static let maximumLine = 64 << 10
 
     private enum State: Equatable {
@@ -18,7 +18,7 @@ struct AnswerDecoder {
         case done
     }
 
-    /// The status; `nil` until the head is complete.
+    /// The HTTP status; `nil` until the head is complete.
     private(set) var status: Int?
     private var state = State.statusLine
     private var line: [UInt8] = []
@@ -26,13 +26,13 @@ struct AnswerDecoder {
     private var length: Int?
     private var isChunked = false
 
-    /// Whether the whole answer was taken.
+    /// Whether the response is complete.
     var isDone: Bool { state == .done }
 
-    /// Takes the next bytes; what follows the answer is left out.
+    /// Decodes the next bytes; bytes after the response are ignored.
     ///
-    /// - Returns: The bytes of the body among them.
-    /// - Throws: ``ControlFailure/broken(_:)`` for what is not HTTP.
+    /// - Returns: The bytes of the body that they contain.
+    /// - Throws: ``ControlFailure/broken(_:)`` if the bytes are not valid HTTP.
     mutating func decode(_ bytes: [UInt8]) throws(ControlFailure) -> [UInt8] {
         var rest = bytes[...]
         var body: [UInt8] = []
@@ -66,9 +66,9 @@ struct AnswerDecoder {
         return body
     }
 
-    /// Takes the end of the connection.
+    /// Must be called at the end of the connection.
     ///
-    /// - Throws: ``ControlFailure/broken(_:)`` if the answer is not complete.
+    /// - Throws: ``ControlFailure/broken(_:)`` if the response is not complete.
     mutating func finish() throws(ControlFailure) {
         switch state {
         case .done, .untilEnd: state = .done
@@ -122,7 +122,7 @@ struct AnswerDecoder {
     }
 
     private mutating func beginBody() {
-        // A host may say first that it goes on; the answer itself follows.
+        // A status 1xx is provisional; the final response follows.
         if (100..<200).contains(announced) {
             state = .statusLine
             return

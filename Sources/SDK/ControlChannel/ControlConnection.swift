@@ -1,11 +1,9 @@
-/// Requests to a host's control socket: HTTP/1.1, one connection each.
+/// Sends requests to a host's control socket: HTTP/1.1, with one connection for each request.
 ///
-/// Every call blocks its thread.
-///
-/// It is written by hand because the SDK links it into every plugin, and an HTTP library would come with it
-/// each time. The command line uses the same code.
+/// Every call blocks its thread. There is no HTTP library, because the SDK is linked into every plugin and
+/// would bring the library with it. The command line uses the same code.
 public struct ControlConnection: Sendable {
-    /// What a host answered.
+    /// A host's response to one request.
     public struct Answer: Equatable, Sendable {
         /// The HTTP status.
         public var status: Int
@@ -13,34 +11,34 @@ public struct ControlConnection: Sendable {
         public var body: [UInt8]
     }
 
-    /// The most bytes of an answer; listings are bounded far below it.
+    /// The largest number of bytes in a response; all listings are far smaller.
     public static let maximumAnswer = 64 << 20
 
-    /// The socket.
+    /// The path of the socket.
     public let path: String
-    /// Seconds that one read or write may take; `nil` waits without a limit.
+    /// The longest time, in seconds, for one read or write; `nil` means that it is not limited.
     public let timeout: Int?
 
-    /// A way to the host behind a socket; nothing is opened yet.
+    /// Prepares requests to the host at a socket; this opens nothing yet.
     public init(path: String, timeout: Int? = nil) {
         (self.path, self.timeout) = (path, timeout)
     }
 
-    /// A socket for one request, which another thread may cancel.
+    /// Makes a socket for one request, which another thread can cancel.
     ///
     /// - Throws: ``ControlFailure/unreachable(_:)``.
     public func socket() throws(ControlFailure) -> LocalSocket {
         try LocalSocket(path: path, timeout: timeout)
     }
 
-    /// Sends a request and waits for the whole answer.
+    /// Sends a request and waits for the complete response.
     ///
     /// - Parameters:
-    ///   - method: `GET`, `POST` and so on.
-    ///   - route: The path with its query.
-    ///   - body: JSON; `nil` sends none.
-    ///   - socket: One of ``socket()``; `nil` makes one.
-    /// - Returns: The answer, whatever its status.
+    ///   - method: The HTTP method, such as `GET` or `POST`.
+    ///   - route: The path, with its query.
+    ///   - body: The body as JSON; `nil` sends none.
+    ///   - socket: A socket from ``socket()``; `nil` makes one.
+    /// - Returns: The response, with any status.
     /// - Throws: ``ControlFailure``.
     public func send(
         _ method: String, _ route: String, body: [UInt8]? = nil, over socket: LocalSocket? = nil
@@ -50,7 +48,7 @@ public struct ControlConnection: Sendable {
         do throws(ControlFailure) {
             try socket.send(Self.request(method, route, body))
         } catch {
-            // A host that refuses a body before its end stops reading; what it said still waits here.
+            // A host that refuses a body early stops reading, but its response can still be received.
             unsent = error
         }
         do throws(ControlFailure) {
@@ -61,21 +59,21 @@ public struct ControlConnection: Sendable {
         }
     }
 
-    /// Asks for an event stream and waits until the host has begun it.
+    /// Requests an event stream and waits until the host has begun to send it.
     ///
     /// - Parameters:
-    ///   - method: `GET` or `POST`.
-    ///   - route: The path with its query.
-    ///   - socket: One of ``socket()``; `nil` makes one.
-    /// - Returns: The stream: whatever happens in the host from now on is in it.
-    /// - Throws: ``ControlFailure``; ``ControlFailure/refused(_:)`` with any answer but a stream.
+    ///   - method: The HTTP method: `GET` or `POST`.
+    ///   - route: The path, with its query.
+    ///   - socket: A socket from ``socket()``; `nil` makes one.
+    /// - Returns: The stream, which contains all events from now on.
+    /// - Throws: ``ControlFailure``; ``ControlFailure/refused(_:)`` if the response is not a stream.
     public func stream(
         _ method: String, _ route: String, over socket: LocalSocket? = nil
     ) throws(ControlFailure) -> ControlStream {
         let socket = try connected(socket)
         try socket.send(Self.request(method, route, nil))
         var reader = AnswerReader(socket: socket)
-        // The first bytes of the body are the host's sign that it listens.
+        // The host sends the first bytes of the body when it has begun the stream.
         let first = try reader.next() ?? []
         guard reader.status == 200 else { throw .refused(try reader.answer(after: first)) }
         return ControlStream(reader, first)
@@ -88,7 +86,7 @@ public struct ControlConnection: Sendable {
         return socket
     }
 
-    /// The bytes of a request.
+    /// Encodes a request as HTTP.
     static func request(_ method: String, _ route: String, _ body: [UInt8]?) -> [UInt8] {
         var head = "\(method) \(route) HTTP/1.1\r\nHost: bgtask\r\nConnection: close\r\n"
         if let body { head += "Content-Type: application/json\r\nContent-Length: \(body.count)\r\n" }
@@ -96,20 +94,20 @@ public struct ControlConnection: Sendable {
     }
 }
 
-/// Reads one answer from a socket.
+/// Reads one response from a socket.
 struct AnswerReader {
     private let socket: LocalSocket
     private var decoder = AnswerDecoder()
 
     init(socket: LocalSocket) { self.socket = socket }
 
-    /// The status; `nil` before any of the body was read.
+    /// The HTTP status; `nil` before any of the body was read.
     var status: Int? { decoder.status }
 
-    /// Waits for more of the body; `nil` at its end.
+    /// Waits for more bytes of the body; `nil` at its end.
     ///
-    /// - Throws: ``ControlFailure``; a connection that ends before the answer does is
-    ///   ``ControlFailure/broken(_:)``.
+    /// - Throws: ``ControlFailure``; ``ControlFailure/broken(_:)`` if the connection ends before the response
+    ///   is complete.
     mutating func next() throws(ControlFailure) -> [UInt8]? {
         while !decoder.isDone {
             let bytes = try socket.receive()
@@ -123,10 +121,10 @@ struct AnswerReader {
         return nil
     }
 
-    /// Reads the answer to its end.
+    /// Reads the rest of the response.
     ///
-    /// - Parameter first: What was read of the body before.
-    /// - Returns: The answer, whatever its status.
+    /// - Parameter first: The bytes of the body that were read before.
+    /// - Returns: The response, with any status.
     /// - Throws: ``ControlFailure``.
     mutating func answer(after first: [UInt8] = []) throws(ControlFailure) -> ControlConnection.Answer {
         var body = first

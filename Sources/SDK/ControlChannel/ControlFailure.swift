@@ -1,11 +1,11 @@
-/// Why a host gave no answer that its caller can use.
+/// Why a request to a host failed.
 public enum ControlFailure: Error, Equatable, Sendable {
-    /// No host listens on the socket; with the system's words.
+    /// No host accepts connections on the socket; the text is the system's error message.
     case unreachable(String)
-    /// The connection ended before the answer did, or what came is not an answer.
+    /// The connection ended before the response was complete, or the bytes are not a valid response.
     case broken(String)
     /// The host refused to open a stream.
     case refused(ControlConnection.Answer)
-    /// This process does not want the answer any more.
+    /// The caller cancelled the request.
     case cancelled
 }

@@ -1,4 +1,4 @@
-/// The events of a host: server-sent events in an answer that goes on.
+/// The events of a host: server-sent events in a response that does not end.
 ///
 /// Reading blocks the thread.
 public struct ControlStream {
@@ -11,7 +11,7 @@ public struct ControlStream {
         (self.reader, unread) = (reader, first)
     }
 
-    /// Waits for the next event; `nil` when the host has ended the stream.
+    /// Waits for the next event; `nil` if the host has ended the stream.
     ///
     /// - Throws: ``ControlFailure``.
     public mutating func next() throws(ControlFailure) -> EventStreamDecoder.Event? {

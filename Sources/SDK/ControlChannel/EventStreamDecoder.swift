@@ -1,33 +1,32 @@
-/// Takes server-sent events out of a stream of bytes (WHATWG HTML, section 9.2), as far as this channel uses
-/// them.
+/// Decodes server-sent events from a stream of bytes (WHATWG HTML, section 9.2).
 ///
-/// Understands `event:` and `data:` fields, comments, and lines that end in LF or CRLF. Bounded: a peer that
-/// sends a line or an event without end is an error.
+/// It supports what the control API uses: `event:` and `data:` fields, comments, and lines that end in LF or
+/// CRLF. The size of a line and of an event is limited.
 public struct EventStreamDecoder: Sendable {
     /// One event.
     public struct Event: Equatable, Sendable {
-        /// Its name; `message` if the sender gave none.
+        /// The event's name; `message` if the stream has none.
         public var name: String
-        /// Its data, lines joined by LF.
+        /// The event's data; LF separates lines.
         public var data: [UInt8]
     }
 
-    /// An event, or a single line, that has more bytes than ``EventStreamDecoder/maximumLength``.
+    /// Thrown if an event, or a single line, has more bytes than ``EventStreamDecoder/maximumLength``.
     public struct TooLong: Error, Equatable, Sendable {}
 
-    /// Bytes of one event: more than any message of this channel has.
+    /// The largest number of bytes in one event; the messages of the control API are smaller.
     public static let maximumLength = 4 << 20
 
     private var line: [UInt8] = []
     private var name: [UInt8] = []
     private var data: [UInt8]?
 
-    /// Starts at the beginning of a stream.
+    /// Creates a decoder for the beginning of a stream.
     public init() {}
 
-    /// Takes the next bytes and gives the events that they complete.
+    /// Decodes the next bytes, and returns the events that they complete.
     ///
-    /// - Throws: ``TooLong``; the stream can't be used after it.
+    /// - Throws: ``TooLong``; after that, the stream cannot be decoded any more.
     public mutating func decode(_ bytes: some Sequence<UInt8>) throws(TooLong) -> [Event] {
         var events: [Event] = []
         for byte in bytes {

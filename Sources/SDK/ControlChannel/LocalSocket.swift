@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// A stream socket to a path of the file system, for one thread that blocks and others that may cancel it.
+/// A stream socket for a path of the file system; one thread uses it, and other threads may cancel it.
 public final class LocalSocket: Sendable {
     private let descriptor: CInt
     private let path: String
     private let isCancelled = Atomic(false)
 
-    /// Makes a socket; nothing is connected yet.
+    /// Makes a socket; it is not connected yet.
     ///
     /// - Parameters:
-    ///   - path: Where the other end listens, at most 107 bytes.
-    ///   - timeout: Seconds that one read or write may take; `nil` waits without a limit.
+    ///   - path: The path at which the host accepts connections, at most 107 bytes.
+    ///   - timeout: The longest time, in seconds, for one read or write; `nil` means that it is not limited.
     /// - Throws: ``ControlFailure/unreachable(_:)``.
     public init(path: String, timeout: Int?) throws(ControlFailure) {
         self.path = path
@@ -25,7 +25,7 @@ public final class LocalSocket: Sendable {
         guard let timeout else { return }
         var limit = timeval(tv_sec: timeout, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            // Without it a silent host is waited for; that is no reason to give up before.
+            // An error is ignored: without a timeout, the socket waits longer for a silent host, but works.
             setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
     }
@@ -34,7 +34,8 @@ public final class LocalSocket: Sendable {
 
     /// Connects to the path.
     ///
-    /// - Throws: ``ControlFailure/unreachable(_:)`` with the system's words.
+    /// - Throws: ``ControlFailure/unreachable(_:)`` with the system's error message, or
+    ///   ``ControlFailure/cancelled``.
     func connect() throws(ControlFailure) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -54,12 +55,13 @@ public final class LocalSocket: Sendable {
 
     /// Writes all bytes.
     ///
-    /// - Throws: ``ControlFailure/broken(_:)`` if the other end has closed the connection or takes nothing.
+    /// - Throws: ``ControlFailure/broken(_:)`` if the host has closed the connection or reads nothing, or
+    ///   ``ControlFailure/cancelled``.
     func send(_ bytes: [UInt8]) throws(ControlFailure) {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { buffer in
-                // A host that is gone answers with an error, not with SIGPIPE.
+                // With MSG_NOSIGNAL, a closed connection gives an error instead of SIGPIPE.
                 Glibc.send(
                     descriptor, buffer.baseAddress.map { $0 + sent }, bytes.count - sent, CInt(MSG_NOSIGNAL))
             }
@@ -72,7 +74,7 @@ public final class LocalSocket: Sendable {
         }
     }
 
-    /// Reads what is there, after waiting for the first byte; empty at the end of the stream.
+    /// Waits for the next bytes and reads them; the result is empty at the end of the stream.
     ///
     /// - Throws: ``ControlFailure``.
     func receive() throws(ControlFailure) -> [UInt8] {
@@ -91,7 +93,7 @@ public final class LocalSocket: Sendable {
         }
     }
 
-    /// Ends what another thread waits for here, now or later; that throws ``ControlFailure/cancelled``.
+    /// Interrupts the calls of another thread, current and future; they throw ``ControlFailure/cancelled``.
     public func cancel() {
         isCancelled.store(true, ordering: .sequentiallyConsistent)
         _ = shutdown(descriptor, CInt(SHUT_RDWR))

@@ -3,17 +3,17 @@ public import ControlWire
 import FoundationEssentials
 public import TaskModel
 
-/// A typed client of the control API on a host's Unix socket.
+/// A client of the control API on a host's Unix socket, with a method for each route.
 ///
-/// Every call opens a connection of its own and closes it, so that a client may be kept for any time and used
-/// from any task. No call has a deadline: cancel the task that waits.
+/// Every call opens and closes its own connection, so you can keep a client for any time and use it from any
+/// task. Calls have no timeout; to stop waiting, cancel the task. All methods throw ``ControlClientError``.
 public struct ControlClient: Sendable {
-    /// The socket that is asked.
+    /// The path of the host's socket.
     public let socketPath: String
 
     private let transport: ControlTransport
 
-    /// A client of the host on a socket; nothing is opened yet.
+    /// Creates a client of the host at a socket; this opens nothing yet.
     public init(socketPath: String) {
         self.socketPath = socketPath
         transport = ControlTransport(socketPath: socketPath)
@@ -24,34 +24,34 @@ public struct ControlClient: Sendable {
         try await get("/version")
     }
 
-    /// Submits a request; durable when this returns.
+    /// Submits a request; when this returns, the host has stored the request durably.
     public func submit(_ submission: SubmissionMessage) async throws(ControlClientError)
         -> AcceptanceMessage
     {
         try await send(.POST, "/requests", submission)
     }
 
-    /// What waits, and why.
+    /// Lists the pending requests, with the reasons why they wait.
     public func pending() async throws(ControlClientError) -> [PendingRequestMessage] {
         try await get("/requests")
     }
 
-    /// Cancels what is pending, and stops what runs.
+    /// Cancels pending requests, and asks running launches to stop.
     public func cancel(_ target: ControlTarget) async throws(ControlClientError) -> CancellationMessage {
         try await send(.POST, "/cancel", CancelMessage(target: target))
     }
 
-    /// Launches, newest first.
+    /// Lists launches, newest first, including running ones.
     ///
     /// - Parameters:
-    ///   - identifier: Only launches of this task; `nil` for all.
-    ///   - limit: The greatest number of launches, 1 through 1000, `nil` is 50.
-    /// - Returns: Records, running ones included.
+    ///   - identifier: Lists only launches of this task; `nil` lists all.
+    ///   - limit: The largest number of launches, 1 through 1000; `nil` means 50.
+    /// - Returns: The launches.
     /// - Throws: ``ControlClientError``.
     public func launches(
         identifier: TaskIdentifier? = nil, limit: Int? = nil
     ) async throws(ControlClientError) -> [LaunchMessage] {
-        // Identifiers and numbers need no escapes in a query.
+        // Identifiers and numbers need no percent-encoding in a query.
         let query = [identifier.map { "identifier=\($0)" }, limit.map { "limit=\($0)" }].compactMap { $0 }
         return try await get("/launches" + (query.isEmpty ? "" : "?" + query.joined(separator: "&")))
     }
@@ -61,7 +61,7 @@ public struct ControlClient: Sendable {
         try await get("/launches/\(id)")
     }
 
-    /// Starts a task at once, past the policies.
+    /// Starts a task immediately, without asking the policies.
     public func simulateLaunch(
         _ identifier: TaskIdentifier, debug: Bool = false
     ) async throws(ControlClientError) -> SimulatedLaunchMessage {
@@ -75,81 +75,81 @@ public struct ControlClient: Sendable {
         try await send(.POST, "/expire", ExpireMessage(target: target, reason: reason))
     }
 
-    /// What the plugins and manifests directories hold.
+    /// The contents of the plugins directory and the manifests directory.
     public func plugins() async throws(ControlClientError) -> PluginListingMessage {
         try await get("/plugins")
     }
 
-    /// Bundles with their switches and budgets.
+    /// Lists the bundles, with their switches and budgets.
     public func bundles() async throws(ControlClientError) -> [BundleMessage] {
         try await get("/bundles")
     }
 
-    /// Records a use or a dismissal, or sets a switch or a budget.
+    /// Records a use or a dismissal of a bundle, or changes its switch or budget.
     public func change(
         _ bundle: BundleIdentifier, _ change: BundleChange
     ) async throws(ControlClientError) -> BundleMessage {
         try await send(.PATCH, "/bundles/\(bundle)", BundleChangeMessage(change))
     }
 
-    /// Launches the app of a bundle.
+    /// Submits a launch of a bundle's app.
     public func open(_ bundle: BundleIdentifier) async throws(ControlClientError) -> RequestMessage {
         try await decode(transport.exchange(.POST, path("/bundles/\(bundle)/open"), body: nil))
     }
 
-    /// Delivers a silent push.
+    /// Submits a silent push.
     public func push(_ push: PushMessage) async throws(ControlClientError) -> RequestMessage {
         try await send(.POST, "/pushes", push)
     }
 
-    /// Why a task waits, or would.
+    /// Explains why a task waits, or would wait if it were submitted now.
     public func explain(_ identifier: TaskIdentifier) async throws(ControlClientError)
         -> TaskExplanationMessage
     {
         try await get("/explain/\(identifier)")
     }
 
-    /// Why a launch started, and why it was stopped.
+    /// Explains why a launch started, and why it was asked to stop.
     public func explain(_ launch: LaunchID) async throws(ControlClientError) -> LaunchExplanationMessage {
         try await get("/launches/\(launch)/explanation")
     }
 
-    /// Answers the question whether a launch should keep going.
+    /// Answers the question whether a launch should continue.
     public func answer(_ launch: LaunchID, keepGoing: Bool) async throws(ControlClientError) -> AnswerMessage
     {
         try await send(.POST, "/launches/\(launch)/answer", AnswerMessage(keepGoing: keepGoing))
     }
 
-    /// What the machine is like.
+    /// The conditions of the machine.
     public func conditions() async throws(ControlClientError) -> [ConditionMessage] {
         try await get("/conditions")
     }
 
-    /// Simulates conditions, each as `KEY=VALUE`.
+    /// Overrides conditions; each setting has the form `KEY=VALUE`.
     public func setConditions(_ settings: [String]) async throws(ControlClientError) -> [ConditionMessage] {
         try await send(.PATCH, "/conditions", ConditionSettingsMessage(settings: settings))
     }
 
-    /// Returns to the real conditions.
+    /// Removes all overrides of conditions.
     public func clearConditions() async throws(ControlClientError) -> [ConditionMessage] {
         try await decode(transport.exchange(.DELETE, path("/conditions"), body: nil))
     }
 
-    /// The host's configuration, with where each value came from.
+    /// The host's configuration, with the source of each value.
     public func configuration() async throws(ControlClientError) -> ConfigurationMessage {
         try await get("/configuration")
     }
 
-    /// What the host found out about the machine and itself.
+    /// Facts about the host and the machine.
     public func report() async throws(ControlClientError) -> ReportMessage {
         try await get("/report")
     }
 
-    /// What happens in the host from the moment this returns.
+    /// Follows the events in the host, from the moment when this method returns.
     ///
-    /// - Returns: Events until the host stops or drops a reader that is too slow; events of a newer host are
-    ///   left out.
-    /// - Throws: ``ControlClientError``; the stream itself throws it too.
+    /// - Returns: The events until the host stops, or ends the stream of a reader that is too slow. Events
+    ///   that only a newer host knows are left out.
+    /// - Throws: ``ControlClientError``; the stream can throw it, too.
     public func events() async throws(ControlClientError) -> AsyncThrowingStream<HostEventMessage, any Error>
     {
         try await transport.follow(path("/events")) { event in
@@ -159,11 +159,12 @@ public struct ControlClient: Sendable {
         }
     }
 
-    /// The host's log.
+    /// Reads the host's log.
     ///
-    /// - Parameter following: Whether new lines follow those that the host remembers.
-    /// - Returns: Lines, oldest first.
-    /// - Throws: ``ControlClientError``; the stream itself throws it too.
+    /// - Parameter following: Whether the stream continues with new lines, after those that the host still
+    ///   has.
+    /// - Returns: The lines, oldest first.
+    /// - Throws: ``ControlClientError``; the stream can throw it, too.
     public func log(
         following: Bool
     ) async throws(ControlClientError) -> AsyncThrowingStream<LogLineMessage, any Error> {

@@ -1,15 +1,15 @@
 public import ControlWire
 
-/// Why a call of the control API gave no answer.
+/// Why a call of the control API failed.
 public enum ControlClientError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// No host answers on the socket.
+    /// No host accepts connections on the socket.
     case unreachable(socket: String, cause: String)
-    /// The host refused, and says why.
+    /// The host refused the request, for this reason.
     case refused(ErrorMessage)
-    /// What came back is no answer of this API, or stopped in the middle.
+    /// The response is not valid or not complete.
     case broken(socket: String, finding: String)
 
-    /// What happened, in one line.
+    /// A description in one line.
     public var description: String {
         switch self {
         case .unreachable(let socket, let cause): "No host answers on \(socket): \(cause)"

@@ -3,24 +3,23 @@ import ControlWire
 import FoundationEssentials
 import LinuxSystem
 
-/// The blocking connection of ControlChannel, each call on a thread of its own, for callers that must not
-/// block theirs.
+/// Makes the blocking calls of ControlChannel asynchronous: each runs on its own thread.
 struct ControlTransport: Sendable {
     enum Method: String, Sendable {
         case GET, POST, PATCH, DELETE
     }
 
-    /// A task that waits for a conversation on another thread.
+    /// The continuation of a task that waits for a call on another thread.
     private typealias Caller<Value> = CheckedContinuation<Result<Value, ControlFailure>, Never>
 
     private let connection: ControlConnection
 
     init(socketPath: String) {
-        // No call has a deadline: the task that waits may be cancelled.
+        // There is no timeout: a caller can cancel its task instead.
         connection = ControlConnection(path: socketPath)
     }
 
-    /// Sends a request and gives the body of its success.
+    /// Sends a request and returns the body of a successful response.
     func exchange(_ method: Method, _ path: String, body: Data?) async throws(ControlClientError) -> Data {
         let bytes = body.map { [UInt8]($0) }
         let answer = try await waiting(on: "bgtask-call") {
@@ -37,7 +36,9 @@ struct ControlTransport: Sendable {
         return Data(answer.body)
     }
 
-    /// Opens an event stream and returns when the host has begun it; what follows comes through the stream.
+    /// Requests an event stream, and returns when the host has begun to send it.
+    ///
+    /// The stream delivers the decoded values; cancelling it closes the connection.
     func follow<Value: Sendable>(
         _ path: String, decode: @escaping @Sendable (EventStreamDecoder.Event) throws -> Value?
     ) async throws(ControlClientError) -> AsyncThrowingStream<Value, any Error> {
@@ -65,8 +66,9 @@ struct ControlTransport: Sendable {
         return stream
     }
 
-    /// Runs a conversation on a thread until it resumes the caller; cancelling the caller's task ends it
-    /// before.
+    /// Runs `body` on a new thread, and waits until it resumes the continuation.
+    ///
+    /// If the caller's task is cancelled, the socket is cancelled, so that `body` ends early.
     private func waiting<Value: Sendable>(
         on thread: String,
         _ body:

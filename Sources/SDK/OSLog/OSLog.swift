@@ -1,2 +1,2 @@
-/// Apple's framework of this name has the same logging as `os`.
+/// The module of this name in Apple's systems; it exports the same logging functions as `os`.
 @_exported import os

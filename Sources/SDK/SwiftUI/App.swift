@@ -1,72 +1,72 @@
 @_exported public import Foundation
 
-/// An app: mark one type with `@main`.
+/// An app; mark one type with `@main`.
 ///
-/// Only what runs in the background is here: scenes with their background tasks, and the scene phase. The
-/// content of windows is never asked for.
+/// Only the parts that run in the background exist here: scenes with background tasks, and the scene phase.
+/// The contents of windows are never evaluated.
 @MainActor @preconcurrency
 public protocol App {
-    /// The scenes' type.
+    /// The type of ``body``.
     associatedtype Body: Scene
 
-    /// The scenes; evaluated once when the app is launched, and again when the scene phase has changed.
+    /// The scenes of the app, evaluated when it is launched and again after each change of the scene phase.
     @SceneBuilder var body: Body { get }
 
-    /// Makes the app, while it launches.
+    /// Creates the app, when it is launched.
     init()
 }
 
 extension App {
-    /// What `@main` calls.
+    /// The entry point that `@main` calls.
     public static func main() { AppLaunch.run(Self.self) }
 }
 
-/// A part of an app that on iOS has windows; here it carries background tasks and waits for changes of a
-/// value.
+/// A part of an app: it has windows on iOS, but only background tasks and observed values here.
 @MainActor @preconcurrency
 public protocol Scene {
-    /// The type of what it is made of.
+    /// The type of ``body``.
     associatedtype Body: Scene
 
-    /// What it is made of.
+    /// The scenes that this scene consists of.
     @SceneBuilder var body: Body { get }
 }
 
-// The witness of both stands apart: next to a conformance it would be read by the builder of that protocol.
+// The `body` of both is declared separately: next to a conformance, the result builder of that protocol would
+// apply to it.
 extension Never: Scene {}
 extension Never: View {}
 
 extension Never {
-    /// Never asked for.
+    /// Never called.
     public var body: Never { neverAsked() }
 }
 
-/// Puts scenes together.
+/// Combines scenes.
 @MainActor
 @resultBuilder
 public enum SceneBuilder {
-    /// One scene.
+    /// Returns a single scene unchanged.
     public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
 
-    /// Several scenes.
+    /// Combines several scenes.
     public static func buildBlock<each Content: Scene>(_ content: repeat each Content) -> some Scene {
         var scenes: [any Scene] = []
         repeat scenes.append(each content)
         return SceneGroup(scenes: scenes)
     }
 
-    /// A scene on a condition of availability.
+    /// Supports `if #available` in a list of scenes.
     public static func buildLimitedAvailability(_ content: any Scene) -> some Scene {
         SceneGroup(scenes: [content])
     }
 
-    /// A scene on a condition.
+    /// Supports `if` without `else` in a list of scenes.
     public static func buildOptional(_ content: (any Scene)?) -> some Scene {
         SceneGroup(scenes: content.map { [$0] } ?? [])
     }
 }
 
-/// A group of windows; its content is never asked for.
+/// A group of windows; its content is never evaluated.
 public struct WindowGroup<Content: View>: Scene, PrimitiveScene {
     /// Makes a group.
     ///
@@ -87,7 +87,7 @@ public struct WindowGroup<Content: View>: Scene, PrimitiveScene {
     ///   - content: Never called.
     public init(_ title: some StringProtocol, @ViewBuilder content: @escaping () -> Content) {}
 
-    /// A group is primitive.
+    /// Never called: the group does not consist of other scenes.
     public var body: Never { neverAsked() }
 
     func collect(into collector: SceneCollector) {}

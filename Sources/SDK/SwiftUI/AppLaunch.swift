@@ -5,10 +5,10 @@ import Synchronization
 /// The launch of an app.
 @MainActor
 enum AppLaunch {
-    /// Evaluates the scenes, registers their tasks, and does what the process was launched for.
+    /// Evaluates the scenes, registers their background tasks, and runs what the process was launched for.
     static func run(_ type: (some App).Type) {
-        // An app launch begins as if the user had opened the app; every other launch is in the background
-        // already.
+        // An app launch begins as if the user had opened the app. Every other launch begins in the
+        // background.
         let launchedFor = BackgroundTasks.App.shared.host.launchedFor?.kind
         EnvironmentValues.current.scenePhase = launchedFor == .appLaunch ? .active : .background
         let app = type.init()
@@ -52,7 +52,7 @@ enum AppLaunch {
         return collector
     }
 
-    /// Evaluates again and calls the actions whose values have changed.
+    /// Evaluates the scenes again, and calls the actions of the values that changed.
     private static func told(_ app: some App, since old: SceneCollector) -> SceneCollector {
         let new = evaluate(app)
         for (old, new) in zip(old.changes, new.changes) { new.compare(old.value) }
@@ -70,7 +70,7 @@ enum AppLaunch {
                 if case .appRefresh(nil) = $0.trigger { true } else { false }
             })
         else { return }
-        // Every permitted refresh that is not registered.
+        // A task without an identifier handles every permitted app refresh task that has no handler.
         for identifier in BackgroundTasks.App.shared.permittedRefreshesWithoutHandler {
             register(other, for: identifier, with: scheduler)
         }

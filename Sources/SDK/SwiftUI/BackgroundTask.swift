@@ -1,41 +1,42 @@
-/// What a scene's action is run for.
+/// The kind of background task for which a scene's action runs.
 public struct BackgroundTask<Request: Sendable, Response: Sendable>: Sendable {
     let trigger: BackgroundTrigger
-    /// What the action gets, made of the task's or session's identifier.
+    /// Converts the identifier of the task or session to the argument of the action.
     let request: @Sendable (String) -> Request
 }
 
 extension BackgroundTask {
-    /// Any app refresh task that has no action of its own; the action gets its identifier.
+    /// All app refresh tasks without an action or handler of their own; the action gets the task's
+    /// identifier.
     public static var appRefresh: BackgroundTask<String?, Void> {
         BackgroundTask<String?, Void>(trigger: .appRefresh(nil)) { $0 }
     }
 
-    /// The app refresh task of an identifier.
+    /// The app refresh task with this identifier.
     ///
-    /// - Parameter identifier: One that the manifest permits.
-    /// - Returns: What ``Scene/backgroundTask(_:action:)`` takes.
+    /// - Parameter identifier: An identifier that the manifest permits.
+    /// - Returns: A value for ``Scene/backgroundTask(_:action:)``.
     public static func appRefresh(_ identifier: String) -> BackgroundTask<Void, Void> {
         BackgroundTask<Void, Void>(trigger: .appRefresh(identifier)) { _ in }
     }
 
-    /// The events of any background transfer session; the action gets its identifier.
+    /// The events of all background transfer sessions; the action gets the session's identifier.
     public static var urlSession: BackgroundTask<String, Void> {
         BackgroundTask<String, Void>(trigger: .urlSession { _ in true }) { $0 }
     }
 
     /// The events of one background transfer session.
     ///
-    /// - Parameter identifier: The session's.
-    /// - Returns: What ``Scene/backgroundTask(_:action:)`` takes.
+    /// - Parameter identifier: The identifier of the session.
+    /// - Returns: A value for ``Scene/backgroundTask(_:action:)``.
     public static func urlSession(_ identifier: String) -> BackgroundTask<Void, Void> {
         BackgroundTask<Void, Void>(trigger: .urlSession { $0 == identifier }) { _ in }
     }
 
-    /// The events of the background transfer sessions that match; the action gets the session's identifier.
+    /// The events of some background transfer sessions; the action gets the session's identifier.
     ///
-    /// - Parameter matching: Whether a session is one of them.
-    /// - Returns: What ``Scene/backgroundTask(_:action:)`` takes.
+    /// - Parameter matching: Whether the session with this identifier is included.
+    /// - Returns: A value for ``Scene/backgroundTask(_:action:)``.
     public static func urlSession(matching: @escaping @Sendable (String) -> Bool) -> BackgroundTask<
         String, Void
     > {
@@ -46,13 +47,13 @@ extension BackgroundTask {
 extension Scene {
     /// Runs an action when the app is launched for a background task.
     ///
-    /// The task is complete when the action returns. When it expires, the Swift task that runs the action is
-    /// cancelled.
+    /// The background task is complete when the action returns. If it expires, the Swift task that runs the
+    /// action is cancelled.
     ///
     /// - Parameters:
-    ///   - task: What the app is launched for.
-    ///   - action: What to do.
-    /// - Returns: The scene with the task.
+    ///   - task: The background task.
+    ///   - action: The action to run.
+    /// - Returns: The scene with the background task.
     public func backgroundTask<Request: Sendable, Response: Sendable>(
         _ task: BackgroundTask<Request, Response>, action: @escaping @Sendable (Request) async -> Response
     ) -> some Scene {
@@ -62,18 +63,18 @@ extension Scene {
     }
 }
 
-/// What the app is launched for.
+/// The launches for which a scene's action runs.
 enum BackgroundTrigger: Sendable {
-    /// An app refresh; `nil` is any that has no handler of its own.
+    /// An app refresh task; `nil` means every one without a handler.
     case appRefresh(String?)
-    /// The events of a background transfer session that matches.
+    /// The events of the background transfer sessions for which this closure returns true.
     case urlSession(@Sendable (String) -> Bool)
 }
 
 /// A background task of a scene.
 struct SceneTask: Sendable {
     let trigger: BackgroundTrigger
-    /// Gets the identifier of the task or session.
+    /// The action; its argument is the identifier of the task or session.
     let action: @Sendable (String) async -> Void
 }
 

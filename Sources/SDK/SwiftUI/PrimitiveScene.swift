@@ -1,14 +1,14 @@
 import BackgroundTasks
 
-/// Takes the place of a body that a primitive scene or a view never has.
+/// The body of scenes and views that have none; ends the process, because it must never be called.
 func neverAsked() -> Never {
     misuse("NSInternalInconsistencyException", "The body of a primitive scene, or of a view, was asked for.")
 }
 
-/// A scene that is not made of others, or that adds something to one.
+/// A scene that does not consist of other scenes, or that adds something to one scene.
 @MainActor
 protocol PrimitiveScene {
-    /// Tells what it carries.
+    /// Adds the scene's background tasks and observed values to the collector.
     func collect(into collector: SceneCollector)
 }
 
@@ -23,15 +23,15 @@ struct SceneGroup: Scene, PrimitiveScene {
     }
 }
 
-/// What an evaluation of an app's scenes finds.
+/// The background tasks and observed values that an evaluation of an app's scenes finds.
 @MainActor
 final class SceneCollector {
-    /// The background tasks, in order.
+    /// The background tasks, in the order of the scenes.
     private(set) var tasks: [SceneTask] = []
-    /// The values that are waited for, in order; the same app has them in the same order each time.
+    /// The observed values, in the order of the scenes; this order is the same in each evaluation.
     private(set) var changes: [SceneChange] = []
 
-    /// Evaluates a scene and all it is made of.
+    /// Evaluates a scene and all scenes that it consists of.
     func visit(_ scene: some Scene) {
         if let primitive = scene as? any PrimitiveScene {
             primitive.collect(into: self)

@@ -1,44 +1,46 @@
-/// Where a scene is.
+/// Whether the user can see and use a scene.
 public enum ScenePhase: Comparable, Hashable, Sendable {
-    /// Not seen by the user.
+    /// The user cannot see the scene.
     case background
-    /// Seen, without events.
+    /// The user can see the scene, but it does not receive events.
     case inactive
-    /// In use.
+    /// The user can see and use the scene.
     case active
 }
 
-/// What scenes learn about their surroundings.
+/// Values about the app that scenes can read.
 public struct EnvironmentValues: Sendable {
-    /// Where the app's scenes are: active while an app launch begins, then in the background; in every other
-    /// launch in the background from the start.
+    /// The phase of the app's scenes.
+    ///
+    /// During an app launch it is `active` at first, then `inactive`, then `background`. In every other
+    /// launch it is always `background`.
     public var scenePhase: ScenePhase
 
     @MainActor static var current = EnvironmentValues(scenePhase: .background)
 }
 
-/// Reads a value of the surroundings.
+/// Reads a value of ``EnvironmentValues``.
 @MainActor @preconcurrency
 @propertyWrapper
 public struct Environment<Value> {
     private let keyPath: KeyPath<EnvironmentValues, Value>
 
-    /// Names the value.
+    /// Selects the value.
     ///
-    /// - Parameter keyPath: The value's place.
+    /// - Parameter keyPath: The property of ``EnvironmentValues``.
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
 
-    /// The value, as it is now.
+    /// The current value.
     public var wrappedValue: Value { EnvironmentValues.current[keyPath: keyPath] }
 }
 
 extension Scene {
-    /// Calls an action when a value differs from the last evaluation's.
+    /// Calls an action when a value has changed since the last evaluation of the scenes.
     ///
     /// - Parameters:
-    ///   - value: The value; most often the scene phase.
-    ///   - action: Gets the new value.
-    /// - Returns: The scene that waits for the change.
+    ///   - value: The value to observe, usually the scene phase.
+    ///   - action: Called with the new value.
+    /// - Returns: The scene that observes the value.
     @_disfavoredOverload
     public func onChange<Value: Equatable>(of value: Value, perform action: @escaping (Value) -> Void)
         -> some Scene
@@ -46,26 +48,26 @@ extension Scene {
         SceneWithChange(scene: self, change: SceneChange(value) { _, new in action(new) })
     }
 
-    /// Calls an action when a value differs from the last evaluation's.
+    /// Calls an action when a value has changed since the last evaluation of the scenes.
     ///
     /// - Parameters:
-    ///   - value: The value; most often the scene phase.
-    ///   - initial: Whether to call it for the first evaluation too.
-    ///   - action: Gets the old and the new value.
-    /// - Returns: The scene that waits for the change.
+    ///   - value: The value to observe, usually the scene phase.
+    ///   - initial: Whether the action is also called after the first evaluation.
+    ///   - action: Called with the old and the new value.
+    /// - Returns: The scene that observes the value.
     public func onChange<Value: Equatable>(
         of value: Value, initial: Bool = false, _ action: @escaping (Value, Value) -> Void
     ) -> some Scene {
         SceneWithChange(scene: self, change: SceneChange(value, initial: initial, action))
     }
 
-    /// Calls an action when a value differs from the last evaluation's.
+    /// Calls an action when a value has changed since the last evaluation of the scenes.
     ///
     /// - Parameters:
-    ///   - value: The value; most often the scene phase.
-    ///   - initial: Whether to call it for the first evaluation too.
-    ///   - action: What to do.
-    /// - Returns: The scene that waits for the change.
+    ///   - value: The value to observe, usually the scene phase.
+    ///   - initial: Whether the action is also called after the first evaluation.
+    ///   - action: The action to call.
+    /// - Returns: The scene that observes the value.
     public func onChange<Value: Equatable>(
         of value: Value, initial: Bool = false, _ action: @escaping () -> Void
     ) -> some Scene {
@@ -73,12 +75,12 @@ extension Scene {
     }
 }
 
-/// A value of a scene that an action waits for.
+/// A value of a scene that an action observes.
 @MainActor
 struct SceneChange {
-    /// The value, as it was evaluated.
+    /// The value in this evaluation.
     let value: Any
-    /// Whether the first evaluation counts as a change.
+    /// Whether the action is also called after the first evaluation.
     let isInitial: Bool
     /// Calls the action if this value differs from an older one.
     let compare: (_ older: Any) -> Void
@@ -96,7 +98,7 @@ struct SceneChange {
     }
 }
 
-/// A scene that waits for a change.
+/// A scene that observes a value.
 struct SceneWithChange<Content: Scene>: Scene, PrimitiveScene {
     let scene: Content
     let change: SceneChange

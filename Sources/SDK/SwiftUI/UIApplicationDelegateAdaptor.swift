@@ -1,22 +1,22 @@
 public import UIKit
 
-/// Gives an app a delegate, which is launched before the scenes are evaluated.
+/// Gives an app a delegate, which is created and launched before the scenes are evaluated.
 @MainActor @preconcurrency
 @propertyWrapper
 public struct UIApplicationDelegateAdaptor<Delegate: UIApplicationDelegate> {
     /// The delegate.
     public let wrappedValue: Delegate
 
-    /// Makes the delegate.
+    /// Creates the delegate.
     ///
-    /// - Parameter type: The delegate's class.
+    /// - Parameter type: The class of the delegate.
     public init(_ type: Delegate.Type = Delegate.self) {
         wrappedValue = Launching.make(Delegate.self)
         DelegateBook.delegate = wrappedValue
     }
 }
 
-/// Where an adaptor leaves its delegate for the launch.
+/// Passes the delegate from the property wrapper to the launch of the app.
 @MainActor
 enum DelegateBook {
     static var delegate: (any UIApplicationDelegate)?

@@ -1,35 +1,35 @@
-/// What a window shows; never asked for here.
+/// The content of a window; never evaluated here.
 @MainActor @preconcurrency
 public protocol View {
-    /// The type of what it is made of.
+    /// The type of ``body``.
     associatedtype Body: View
 
-    /// What it is made of; never asked for here.
+    /// The views that this view consists of; never evaluated here.
     @ViewBuilder var body: Body { get }
 }
 
-/// Puts views together.
+/// Combines views.
 @MainActor
 @resultBuilder
 public enum ViewBuilder {
-    /// No view.
+    /// Returns a view without content.
     public static func buildBlock() -> EmptyView { EmptyView() }
 
-    /// One view.
+    /// Returns a single view unchanged.
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
 
-    /// Several views.
+    /// Discards several views, because views are never shown.
     public static func buildBlock<each Content: View>(_ content: repeat each Content) -> EmptyView {
         EmptyView()
     }
 
-    /// A view on a condition.
+    /// Supports `if` without `else` in a list of views.
     public static func buildOptional(_ content: (any View)?) -> EmptyView { EmptyView() }
 
-    /// One of two views.
+    /// Supports the first branch of `if` and `else` in a list of views.
     public static func buildEither(first content: any View) -> EmptyView { EmptyView() }
 
-    /// The other of two views.
+    /// Supports the second branch of `if` and `else` in a list of views.
     public static func buildEither(second content: any View) -> EmptyView { EmptyView() }
 }
 
@@ -37,21 +37,21 @@ public enum ViewBuilder {
 public struct EmptyView: View {
     /// Creates the view.
     public nonisolated init() {}
-    /// Never asked for.
+    /// Never called.
     public var body: Never { neverAsked() }
 }
 
-/// A text, as placeholders in an app's window have it.
+/// A text in a window; never shown here.
 public struct Text: View {
-    /// Creates a text that is never shown, as a handler has no window.
+    /// Creates a text.
     ///
-    /// - Parameter content: The text.
+    /// - Parameter content: The text; not used.
     public nonisolated init(_ content: some StringProtocol) {}
-    /// Never asked for.
+    /// Never called.
     public var body: Never { neverAsked() }
 }
 
-/// Keeps a value of an app or a scene.
+/// A variable of an app or a scene.
 @MainActor @preconcurrency
 @propertyWrapper
 public struct State<Value> {
@@ -62,9 +62,9 @@ public struct State<Value> {
 
     private let storage: Storage
 
-    /// Begins with a value.
+    /// Creates the variable.
     ///
-    /// - Parameter wrappedValue: The value.
+    /// - Parameter wrappedValue: The initial value.
     public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
 
     /// The value.

@@ -2,7 +2,7 @@ import BackgroundTasks
 import CObjects
 import Foundation
 
-/// Makes objects of classes that are known only at run time, as Objective-C does: delegates promise no
+/// Makes objects of classes that are known only at run time, because the delegate protocol does not require
 /// `init()`.
 enum ObjectMaking {
     /// Makes an object with the class's own `init()`.

@@ -1,96 +1,100 @@
 import BackgroundTasks
 @_exported public import Foundation
 
-/// Names one background-task assertion.
+/// The number of a background-task assertion.
 public struct UIBackgroundTaskIdentifier: RawRepresentable, Hashable, Sendable {
     /// The number, from 1; 0 is ``invalid``.
     public let rawValue: Int
     /// Wraps a number.
     public init(rawValue: Int) { self.rawValue = rawValue }
-    /// No assertion: none was begun, because the time is up already.
+    /// No assertion; the result when the time for assertions is over.
     public static let invalid = Self(rawValue: 0)
 }
 
-/// Whether the user lets the app refresh in the background.
+/// Whether the user allows the app to refresh in the background.
 public enum UIBackgroundRefreshStatus: Int, Sendable {
-    /// The administrator says no, and the user can't change it.
+    /// The administrator switched background refresh off, and the user cannot change this.
     case restricted = 0
-    /// The user says no.
+    /// The user switched background refresh off.
     case denied = 1
-    /// Yes.
+    /// Background refresh is allowed.
     case available = 2
 }
 
-/// What a silent push found.
+/// The result of handling a silent push.
 public enum UIBackgroundFetchResult: UInt, Sendable {
-    /// Something new.
+    /// There were new data.
     case newData = 0
-    /// Nothing new.
+    /// There were no new data.
     case noData = 1
-    /// It could not look.
+    /// The app could not look for data.
     case failed = 2
 }
 
-/// What can answer events; here only what app delegates inherit from.
+/// The base class of objects that handle events; here, only the base class of app delegates.
 open class UIResponder: NSObject {}
 
-/// The process as an app: what code in the background touches of it, and no more.
+/// The process as an app, with the members that code in the background uses.
 ///
-/// Windows, scenes and events are not here. Everything may be used from any thread.
+/// Windows, scenes and events do not exist here. You can use all members from any thread.
 open class UIApplication: UIResponder, @unchecked Sendable {
-    // Unchecked: its only state is the delegate, set once on the main thread before any code asks.
+    // Unchecked: the only variable state that matters is the delegate, set once on the main thread before
+    // other code runs.
 
-    /// What the app is doing.
+    /// Whether the app is in the foreground.
     public enum State: Int, Sendable {
-        /// In the foreground, with the user's events.
+        /// In the foreground, receiving events from the user.
         case active = 0
-        /// In the foreground, without events.
+        /// In the foreground, but not receiving events.
         case inactive = 1
         /// In the background.
         case background = 2
     }
 
-    /// Why the app was launched.
+    /// A key of the dictionary that says why the app was launched.
     public struct LaunchOptionsKey: RawRepresentable, Hashable, Sendable {
-        /// Apple's word.
+        /// The raw value, which is the same as Apple's.
         public let rawValue: String
-        /// Wraps a word.
+        /// Wraps a raw value.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// By a silent push; the value is its JSON object.
+        /// A silent push launched the app; the value is the push's JSON object.
         public static let remoteNotification = Self(
             rawValue: "UIApplicationLaunchOptionsRemoteNotificationKey")
-        /// By a location; never the case here.
+        /// A change of location launched the app; this never happens here.
         public static let location = Self(rawValue: "UIApplicationLaunchOptionsLocationKey")
     }
 
     private static let theApplication = UIApplication()
 
-    /// The process's application.
+    /// The only application object of the process.
     public class var shared: UIApplication { theApplication }
 
     /// The app's delegate.
     ///
-    /// Unsafe only to the compiler: launch code sets it on the main thread, before it calls anything of the
-    /// delegate.
+    /// `nonisolated(unsafe)` is correct here: launch code sets the delegate on the main thread before it
+    /// calls any method of the delegate.
     nonisolated(unsafe) public weak var delegate: (any UIApplicationDelegate)?
 
-    /// What the app is doing: nothing here ever has a window.
+    /// Always `background`, because an app here never has a window.
     open var applicationState: State { .background }
 
-    /// Whether files that the screen's lock protects can be read: always, nothing is protected here.
+    /// Whether files that are protected while the screen is locked can be read; always true, because files
+    /// are not protected.
     open var isProtectedDataAvailable: Bool { true }
 
-    /// Kept and without effect: there is no screen to keep on.
+    /// A stored value without any effect, because there is no screen to keep on.
     nonisolated(unsafe) open var isIdleTimerDisabled = false
 
     // MARK: Assertions
 
-    /// Asks to stay alive after the task has completed, about 30 s in all for the whole app.
+    /// Begins an assertion, which keeps the process alive after its task has completed.
+    ///
+    /// All assertions of the app together may last about 30 s.
     ///
     /// - Parameters:
-    ///   - taskName: What reports call it; nil is the name of the caller's kind.
-    ///   - handler: Called on the main thread when the time is nearly up; must end the assertion.
-    /// - Returns: ``UIBackgroundTaskIdentifier/invalid`` once the time is up.
+    ///   - taskName: The name in reports; `nil` selects a fixed text.
+    ///   - handler: Called on the main thread shortly before the time is over; it must end the assertion.
+    /// - Returns: The number of the assertion; ``UIBackgroundTaskIdentifier/invalid`` if the time is over.
     open func beginBackgroundTask(
         withName taskName: String?, expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil
     ) -> UIBackgroundTaskIdentifier {
@@ -98,35 +102,36 @@ open class UIApplication: UIResponder, @unchecked Sendable {
         return UIBackgroundTaskIdentifier(rawValue: AssertionBook.shared.begin(name, handler: handler))
     }
 
-    /// As ``beginBackgroundTask(withName:expirationHandler:)``, without a name.
+    /// Begins an assertion without a name, like ``beginBackgroundTask(withName:expirationHandler:)``.
     ///
-    /// - Parameter handler: Called on the main thread when the time is nearly up; must end the assertion.
-    /// - Returns: ``UIBackgroundTaskIdentifier/invalid`` once the time is up.
+    /// - Parameter handler: Called on the main thread shortly before the time is over; it must end the
+    ///   assertion.
+    /// - Returns: The number of the assertion; ``UIBackgroundTaskIdentifier/invalid`` if the time is over.
     open func beginBackgroundTask(
         expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil
     ) -> UIBackgroundTaskIdentifier {
         beginBackgroundTask(withName: nil, expirationHandler: handler)
     }
 
-    /// Ends an assertion; to end it twice, or to end ``UIBackgroundTaskIdentifier/invalid``, does nothing.
+    /// Ends an assertion; to end it twice, or to end ``UIBackgroundTaskIdentifier/invalid``, has no effect.
     ///
-    /// - Parameter identifier: What `beginBackgroundTask` gave.
+    /// - Parameter identifier: The number from `beginBackgroundTask`.
     open func endBackgroundTask(_ identifier: UIBackgroundTaskIdentifier) {
         AssertionBook.shared.end(identifier.rawValue)
     }
 
-    /// Seconds that are left to assertions: the largest finite number while the task runs, an estimate after
-    /// it.
+    /// The seconds that remain for assertions: the largest finite number while the task is running, then an
+    /// estimate.
     open var backgroundTimeRemaining: TimeInterval { AssertionBook.shared.timeRemaining }
 
     // MARK: Refresh and push
 
-    /// Whether the user lets the app refresh in the background, live from the host.
+    /// Whether the user allows the app to refresh in the background; the host supplies the current value.
     open var backgroundRefreshStatus: UIBackgroundRefreshStatus {
         UIBackgroundRefreshStatus(rawValue: App.shared.host.conditions.refresh.rawValue) ?? .available
     }
 
-    /// Does nothing: pushes come by `bgtask push`, and need no token.
+    /// Does nothing but give the author advice: pushes come from `bgtask push`, and need no token.
     open func registerForRemoteNotifications() {
         App.shared.host.advise(
             "noPushTokens",
@@ -137,7 +142,7 @@ open class UIApplication: UIResponder, @unchecked Sendable {
     /// Does nothing.
     open func unregisterForRemoteNotifications() {}
 
-    /// The legacy fetch is gone.
+    /// Unavailable: Apple's older fetch API does not exist here.
     @available(
         *, unavailable,
         message:
@@ -145,10 +150,10 @@ open class UIApplication: UIResponder, @unchecked Sendable {
     )
     open func setMinimumBackgroundFetchInterval(_ interval: TimeInterval) {}
 
-    /// Where an app leads its user to its settings; nothing opens it here: see `bgtask settings`.
+    /// The URL that opens the app's settings on iOS; here, nothing opens it (use `bgtask settings` instead).
     public static let openSettingsURLString = "app-settings:"
 
-    /// The legacy fetch is gone.
+    /// Unavailable: Apple's older fetch API does not exist here.
     @available(*, unavailable, message: "Use BGTaskScheduler; the host decides when")
     public static let backgroundFetchIntervalMinimum: TimeInterval = 0
 
@@ -172,10 +177,10 @@ open class UIApplication: UIResponder, @unchecked Sendable {
     /// Never posted here.
     public static let willResignActiveNotification = Notification.Name(
         "UIApplicationWillResignActiveNotification")
-    /// Posted when a launch expires.
+    /// Never posted here: when a launch expires, its expiration handler is called.
     public static let willTerminateNotification = Notification.Name(
         "UIApplicationWillTerminateNotification")
-    /// Never posted here: the kernel's memory limit ends a launch that grows past it.
+    /// Never posted here: the host ends a launch that exceeds its memory limit.
     public static let didReceiveMemoryWarningNotification = Notification.Name(
         "UIApplicationDidReceiveMemoryWarningNotification")
 }

@@ -1,26 +1,27 @@
 public import Foundation
 
-/// An app's delegate, as far as it is called in the background.
+/// The delegate of an app, with the methods that are called in the background.
 ///
-/// Launching, entering the background, pushes and transfers. Methods that are left out do nothing.
+/// They handle launching, entering the background, pushes and transfers. All methods have default
+/// implementations.
 @MainActor @preconcurrency
 public protocol UIApplicationDelegate: AnyObject {
-    /// The app is being launched.
+    /// Called first while the app is launched.
     func application(
         _ application: UIApplication,
         willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool
 
-    /// The app is launched; registration closes when this returns.
+    /// Called while the app is launched; handlers can be registered until this returns.
     func application(
         _ application: UIApplication,
         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool
 
-    /// The app is launched.
+    /// Called by the default implementation of `application(_:didFinishLaunchingWithOptions:)`.
     func applicationDidFinishLaunching(_ application: UIApplication)
 
-    /// The app enters the background: called at an app launch; submit requests here.
+    /// Called at an app launch, when the app enters the background; submit requests here.
     func applicationDidEnterBackground(_ application: UIApplication)
 
     /// Never called here.
@@ -29,17 +30,17 @@ public protocol UIApplicationDelegate: AnyObject {
     func applicationDidBecomeActive(_ application: UIApplication)
     /// Never called here.
     func applicationWillResignActive(_ application: UIApplication)
-    /// Never called here: launches get a call of their expiration handler instead.
+    /// Never called here: when a launch expires, its expiration handler is called.
     func applicationWillTerminate(_ application: UIApplication)
     /// Never called here.
     func applicationDidReceiveMemoryWarning(_ application: UIApplication)
 
-    /// A silent push came.
+    /// Called for a silent push.
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void)
 
-    /// A silent push came; the other spelling of the same.
+    /// The asynchronous form of the method for a silent push.
     nonisolated func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult
@@ -51,25 +52,25 @@ public protocol UIApplicationDelegate: AnyObject {
     func application(
         _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error)
 
-    /// All transfers of a background session are done.
+    /// Called when all transfers of a background session have finished.
     func application(
         _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
         completionHandler: @escaping () -> Void)
 
-    /// All transfers of a background session are done; the other spelling of the same.
+    /// The asynchronous form of the method for the events of a background session.
     nonisolated func application(
         _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String
     ) async
 }
 
 extension UIApplicationDelegate {
-    /// Goes on.
+    /// Returns true, so that launching continues.
     public func application(
         _ application: UIApplication,
         willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool { true }
 
-    /// Goes on.
+    /// Calls `applicationDidFinishLaunching(_:)` and returns true.
     public func application(
         _ application: UIApplication,
         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
@@ -101,7 +102,7 @@ extension UIApplicationDelegate {
         _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error
     ) {}
 
-    /// Calls the other spelling.
+    /// Calls the asynchronous form of this method.
     public func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
@@ -113,12 +114,12 @@ extension UIApplicationDelegate {
         }
     }
 
-    /// There is nothing new.
+    /// Reports that there are no new data.
     public nonisolated func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult { .noData }
 
-    /// Calls the other spelling.
+    /// Calls the asynchronous form of this method.
     public func application(
         _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
         completionHandler: @escaping () -> Void
@@ -136,9 +137,9 @@ extension UIApplicationDelegate {
     ) async {}
 }
 
-/// What a call of a delegate carries into a task of the main actor.
+/// The values that a call of a delegate method needs in a task on the main actor.
 private struct MainCall<Delegate>: @unchecked Sendable {
-    // Unchecked: made and used on the main actor alone.
+    // Unchecked: created and used only on the main actor.
     let delegate: Delegate
     let userInfo: [AnyHashable: Any]
     let completion: (UIBackgroundFetchResult) -> Void

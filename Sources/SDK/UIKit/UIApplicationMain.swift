@@ -2,19 +2,20 @@ package import BackgroundTasks
 import Foundation
 
 extension UIApplicationDelegate {
-    /// What `@main` calls.
+    /// The entry point that `@main` calls.
     @MainActor
     public static func main() { Launching.run(ObjectMaking.make(Self.self)) }
 }
 
-/// What a `main.swift` calls: makes the delegate by its class's name and launches it.
+/// The entry point that a `main.swift` calls: makes the delegate from the name of its class, and launches the
+/// app.
 ///
 /// - Parameters:
 ///   - argumentCount: Not used.
 ///   - arguments: Not used.
-///   - principalClassName: Not used: there is no subclass of ``UIApplication`` here.
-///   - delegateClassName: The delegate's class, as `NSStringFromClass` gives it.
-/// - Returns: 0, when the launch has ended.
+///   - principalClassName: Not used, because ``UIApplication`` has no subclasses here.
+///   - delegateClassName: The name of the delegate's class, as `NSStringFromClass` returns it.
+/// - Returns: 0, after launching has finished.
 @MainActor
 @discardableResult
 public func UIApplicationMain(
@@ -32,24 +33,25 @@ public func UIApplicationMain(
     return 0
 }
 
-/// The launch of an app with a delegate.
+/// The launch of an app that has a delegate.
 @MainActor
 package enum Launching {
-    /// The delegate: `UIApplication` holds it weakly, as on iOS, where the framework keeps it alive.
+    /// Keeps the delegate alive, because `UIApplication` has only a weak reference to it, as on iOS.
     private static var delegate: (any UIApplicationDelegate)?
 
-    /// Makes a delegate by its class's own `init()`.
+    /// Makes a delegate with the `init()` of its class.
     package static func make<Delegate: UIApplicationDelegate>(_ type: Delegate.Type) -> Delegate {
         ObjectMaking.make(type)
     }
 
-    /// Launches an app: registers, closes registration, and does what the process was launched for.
+    /// Launches an app with a delegate: runs its launch code, ends registration, and runs what the process
+    /// was launched for.
     package static func run(_ delegate: any UIApplicationDelegate) {
         adopt(delegate)
         LaunchedApp.finishLaunching(callbacks(of: delegate))
     }
 
-    /// Makes a delegate the app's, and lets it launch.
+    /// Makes an object the app's delegate, and calls its launch methods.
     package static func adopt(_ delegate: any UIApplicationDelegate) {
         let application = UIApplication.shared
         self.delegate = delegate
@@ -62,7 +64,7 @@ package enum Launching {
             name: UIApplication.didFinishLaunchingNotification, object: application)
     }
 
-    /// What the app is called back for.
+    /// The callbacks that call the methods of a delegate.
     package static func callbacks(of delegate: any UIApplicationDelegate) -> AppCallbacks {
         let application = UIApplication.shared
         let held = Held(delegate: delegate)
@@ -91,7 +93,7 @@ package enum Launching {
     }
 
     private struct Held: @unchecked Sendable {
-        // Unchecked: used on the main actor alone.
+        // Unchecked: used only on the main actor.
         let delegate: any UIApplicationDelegate
     }
 

@@ -2,42 +2,42 @@ import BackgroundTasks
 public import Foundation
 import Synchronization
 
-/// The device, as far as code in the background asks: its power and its names.
+/// The device, with the members that code in the background uses: its power supply and its names.
 open class UIDevice: NSObject, @unchecked Sendable {
-    // Unchecked: what may change is atomic.
+    // Unchecked: the only variable state is atomic.
 
-    /// Where power comes from.
+    /// The power supply.
     public enum BatteryState: Int, Sendable {
-        /// Not known; also while monitoring is off.
+        /// Unknown, or monitoring is off.
         case unknown = 0
-        /// On battery.
+        /// External power is not connected.
         case unplugged = 1
-        /// Plugged in, below 100 %.
+        /// External power is connected, and the battery is charging.
         case charging = 2
-        /// Plugged in and full, or without a battery.
+        /// External power is connected and the battery is not charging, or there is no battery.
         case full = 3
     }
 
     private static let theDevice = UIDevice()
 
-    /// This machine.
+    /// The machine that runs this process.
     public class var current: UIDevice { theDevice }
 
     private let monitors = Atomic(false)
 
-    /// Whether the battery may be asked for; off at first.
+    /// Whether ``batteryLevel`` and ``batteryState`` have values; false by default.
     open var isBatteryMonitoringEnabled: Bool {
         get { monitors.load(ordering: .relaxed) }
         set { monitors.store(newValue, ordering: .relaxed) }
     }
 
-    /// 0 through 1; -1 if unknown, without a battery, or while monitoring is off.
+    /// The charge of the battery, 0 through 1; -1 if unknown, without a battery, or while monitoring is off.
     open var batteryLevel: Float {
         guard isBatteryMonitoringEnabled, let percent = App.shared.host.conditions.battery else { return -1 }
         return Float(percent) / 100
     }
 
-    /// Where power comes from; unknown while monitoring is off.
+    /// The power supply; unknown while monitoring is off.
     open var batteryState: BatteryState {
         guard isBatteryMonitoringEnabled else { return .unknown }
         return switch App.shared.host.conditions.power {
@@ -48,18 +48,18 @@ open class UIDevice: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Whether the app runs on a kind of device that can run it in the background: always.
+    /// Whether the device can run apps in the background; always true.
     open var isMultitaskingSupported: Bool { true }
 
     /// The machine's host name.
     open var name: String { ProcessInfo.processInfo.hostName }
-    /// `Linux`.
+    /// Always `Linux`.
     open var model: String { "Linux" }
-    /// `Linux`.
+    /// Always `Linux`.
     open var localizedModel: String { model }
-    /// `Linux`.
+    /// Always `Linux`.
     open var systemName: String { "Linux" }
-    /// The system's version.
+    /// The version of the operating system.
     open var systemVersion: String {
         let version = ProcessInfo.processInfo.operatingSystemVersion
         return "\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)"

@@ -1,22 +1,24 @@
 public import Foundation
 
-/// Windows are not here; app delegates from a template have a variable of this type.
+/// A placeholder for windows, which do not exist here: delegates from Apple's templates have a variable of
+/// this type.
 open class UIWindow: UIResponder {}
 
-/// Scenes are not here: these are the types that a template's app delegate names in methods that are never
-/// called.
+/// A placeholder for scenes, which do not exist here.
+///
+/// Delegates from Apple's templates use this type in methods that are never called.
 open class UIScene: UIResponder {
-    /// Why a scene was made; never made here.
+    /// Why a scene is created; no scene is created here.
     public final class ConnectionOptions: NSObject {}
 }
 
-/// A scene's session; never made here.
+/// The session of a scene; no session is created here.
 open class UISceneSession: NSObject {
     /// A scene's role.
     public struct Role: RawRepresentable, Hashable, Sendable {
-        /// Apple's word.
+        /// The raw value, which is the same as Apple's.
         public let rawValue: String
-        /// Wraps a word.
+        /// Wraps a raw value.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// A window of the app.
         public static let windowApplication = Self(rawValue: "UIWindowSceneSessionRoleApplication")
@@ -25,14 +27,13 @@ open class UISceneSession: NSObject {
     /// The scene's role.
     public let role: Role
 
-    /// Sessions are made by the system.
     init(role: Role) {
         self.role = role
         super.init()
     }
 }
 
-/// How a scene is made; without effect here.
+/// How a scene is created; this has no effect here.
 open class UISceneConfiguration: NSObject {
     /// The name in the app's Info.plist.
     public let name: String?

@@ -1,62 +1,63 @@
 @_exported public import Foundation
 import BackgroundTasks
 
-/// Writes messages to the host's log, under a subsystem and a category: see `bgtask logs --subsystem`.
+/// Writes messages to the host's log, with a subsystem and a category by which `bgtask logs --subsystem` can
+/// filter.
 ///
-/// In a process without a host they go to the standard error. Callable from any thread.
+/// In a process without a host, messages go to standard error. You can use a logger from any thread.
 public struct Logger: Sendable {
     let log: OSLog
 
-    /// Writes without subsystem and category.
+    /// Creates a logger without a subsystem and a category.
     public init() { log = .default }
 
-    /// Writes under names.
+    /// Creates a logger.
     ///
     /// - Parameters:
-    ///   - subsystem: Most often the bundle's id.
-    ///   - category: A part of it.
+    ///   - subsystem: The subsystem, usually the bundle's identifier.
+    ///   - category: A part of the subsystem.
     public init(subsystem: String, category: String) { log = OSLog(subsystem: subsystem, category: category) }
 
-    /// Writes under the names of a log.
+    /// Creates a logger with the subsystem and category of a log.
     ///
     /// - Parameter logObj: The log.
     public init(_ logObj: OSLog) { log = logObj }
 
-    /// Writes a change that people may ask about.
+    /// Writes a message with the level notice, for changes that a user may want to know about.
     public func log(_ message: OSLogMessage) { log.write(.notice, message.text) }
-    /// Writes at a level.
+    /// Writes a message with the given level.
     public func log(level: OSLogType, _ message: OSLogMessage) { log.write(level.level, message.text) }
-    /// Writes the smallest details.
+    /// Writes a message with the level debug, for the smallest details.
     public func trace(_ message: OSLogMessage) { log.write(.debug, message.text) }
-    /// Writes details for developers.
+    /// Writes a message with the level debug, for developers.
     public func debug(_ message: OSLogMessage) { log.write(.debug, message.text) }
-    /// Writes the ordinary course.
+    /// Writes a message with the level info, for the normal course of events.
     public func info(_ message: OSLogMessage) { log.write(.info, message.text) }
-    /// Writes a change that people may ask about.
+    /// Writes a message with the level notice, for changes that a user may want to know about.
     public func notice(_ message: OSLogMessage) { log.write(.notice, message.text) }
-    /// Writes what the program coped with.
+    /// Writes a message with the level warning, for problems that the program could handle.
     public func warning(_ message: OSLogMessage) { log.write(.warning, message.text) }
-    /// Writes a problem that a person must fix.
+    /// Writes a message with the level error, for problems that a person must fix.
     public func error(_ message: OSLogMessage) { log.write(.error, message.text) }
-    /// Writes a problem that a person must fix now.
+    /// Writes a message with the level error, for problems that a person must fix immediately.
     public func critical(_ message: OSLogMessage) { log.write(.error, message.text) }
-    /// Writes a mistake in the code.
+    /// Writes a message with the level error, for bugs in the program.
     public func fault(_ message: OSLogMessage) { log.write(.error, message.text) }
 }
 
-/// A subsystem and a category.
+/// A destination of log messages: a subsystem and a category.
 open class OSLog: NSObject, @unchecked Sendable {
-    // Unchecked: nothing of it changes.
+    // Unchecked: the object never changes.
 
-    /// Most often the bundle's id.
+    /// The subsystem, usually the bundle's identifier; `nil` if there is none.
     package let subsystem: String?
-    /// A part of it.
+    /// A part of the subsystem; `nil` if there is none.
     package let category: String?
     private let isDisabled: Bool
 
-    /// No names.
+    /// A log without a subsystem and a category.
     public static let `default` = OSLog(nil, nil)
-    /// Writes nothing.
+    /// A log that discards all messages.
     public static let disabled = OSLog(nil, nil, isDisabled: true)
 
     private init(_ subsystem: String?, _ category: String?, isDisabled: Bool = false) {
@@ -66,36 +67,37 @@ open class OSLog: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Makes a log.
+    /// Creates a log.
     ///
     /// - Parameters:
-    ///   - subsystem: Most often the bundle's id.
-    ///   - category: A part of it.
+    ///   - subsystem: The subsystem, usually the bundle's identifier.
+    ///   - category: A part of the subsystem.
     public convenience init(subsystem: String, category: String) { self.init(subsystem, category) }
 
-    /// Makes a log.
+    /// Creates a log with a predefined category.
     ///
     /// - Parameters:
-    ///   - subsystem: Most often the bundle's id.
-    ///   - category: One of the system's own.
+    ///   - subsystem: The subsystem, usually the bundle's identifier.
+    ///   - category: The predefined category.
     public convenience init(subsystem: String, category: Category) { self.init(subsystem, category.rawValue) }
 
-    /// The system's own categories.
+    /// The predefined categories.
     public struct Category: Sendable {
         let rawValue: String
-        /// Signposts of interest.
+        /// For signposts at points of interest.
         public static let pointsOfInterest = Self(rawValue: "PointsOfInterest")
-        /// Signposts that only a tracing tool asks for; here they are written as all others.
+        /// For signposts that Apple's systems write only while a tracing tool runs; here, they are always
+        /// written.
         public static let dynamicTracing = Self(rawValue: "DynamicTracing")
     }
 
-    /// Whether a message of the type is written.
+    /// Whether the log writes messages of a type.
     ///
-    /// - Parameter type: The type.
-    /// - Returns: `false` for ``disabled`` alone; the host filters by level.
+    /// - Parameter type: The type; not used.
+    /// - Returns: `false` only for ``disabled``, because the host filters messages by level.
     open func isEnabled(type: OSLogType) -> Bool { !isDisabled }
 
-    /// Whether signposts are written: by all but ``disabled``.
+    /// Whether signposts are written; `false` only for ``disabled``.
     open var signpostsEnabled: Bool { !isDisabled }
 
     func write(_ level: LogLevel, _ text: String) {

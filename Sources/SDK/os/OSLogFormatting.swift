@@ -1,20 +1,20 @@
 import Foundation
 
-/// Where a value is in its column.
+/// The alignment of a value in a column.
 public struct OSLogStringAlignment: Sendable {
     private let columns: Int
     private let isRight: Bool
 
-    /// No column.
+    /// No column: the value is not padded.
     public static var none: Self { Self(columns: 0, isRight: false) }
 
-    /// To the left.
+    /// Alignment to the left; spaces follow the value.
     ///
     /// - Parameter columns: The width, in characters.
     /// - Returns: The alignment.
     public static func left(columns: Int) -> Self { Self(columns: columns, isRight: false) }
 
-    /// To the right.
+    /// Alignment to the right; spaces precede the value.
     ///
     /// - Parameter columns: The width, in characters.
     /// - Returns: The alignment.
@@ -28,7 +28,7 @@ public struct OSLogStringAlignment: Sendable {
     }
 }
 
-/// How a whole number is written.
+/// The format of an integer.
 public struct OSLogIntegerFormatting: Sendable {
     private var radix = 10
     private var hasSign = false
@@ -38,18 +38,18 @@ public struct OSLogIntegerFormatting: Sendable {
 
     private init() {}
 
-    /// In tens.
+    /// Base 10.
     public static var decimal: Self { Self() }
-    /// In sixteens.
+    /// Base 16.
     public static var hex: Self { hex() }
-    /// In eights.
+    /// Base 8.
     public static var octal: Self { octal() }
 
-    /// In tens.
+    /// Base 10, with options.
     ///
     /// - Parameters:
     ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    ///   - minDigits: The least count of digits; zeros lead.
+    ///   - minDigits: The smallest number of digits; zeros are added in front.
     /// - Returns: The format.
     public static func decimal(explicitPositiveSign: Bool = false, minDigits: Int = 0) -> Self {
         var format = Self()
@@ -58,13 +58,13 @@ public struct OSLogIntegerFormatting: Sendable {
         return format
     }
 
-    /// In sixteens.
+    /// Base 16, with options.
     ///
     /// - Parameters:
     ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    ///   - includePrefix: Whether it begins with `0x`.
-    ///   - uppercase: Whether its letters are capitals.
-    ///   - minDigits: The least count of digits; zeros lead.
+    ///   - includePrefix: Whether `0x` precedes the digits.
+    ///   - uppercase: Whether the digits A to F are upper-case.
+    ///   - minDigits: The smallest number of digits; zeros are added in front.
     /// - Returns: The format.
     public static func hex(
         explicitPositiveSign: Bool = false, includePrefix: Bool = false, uppercase: Bool = false,
@@ -77,13 +77,13 @@ public struct OSLogIntegerFormatting: Sendable {
         return format
     }
 
-    /// In eights.
+    /// Base 8, with options.
     ///
     /// - Parameters:
     ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    ///   - includePrefix: Whether it begins with `0o`.
-    ///   - uppercase: Has no effect: there are no letters.
-    ///   - minDigits: The least count of digits; zeros lead.
+    ///   - includePrefix: Whether `0o` precedes the digits.
+    ///   - uppercase: Has no effect.
+    ///   - minDigits: The smallest number of digits; zeros are added in front.
     /// - Returns: The format.
     public static func octal(
         explicitPositiveSign: Bool = false, includePrefix: Bool = false, uppercase: Bool = false,
@@ -104,7 +104,7 @@ public struct OSLogIntegerFormatting: Sendable {
     }
 }
 
-/// How a number is written.
+/// The format of a floating-point number.
 public struct OSLogFloatFormatting: Sendable {
     private let conversion: String
 
@@ -119,17 +119,17 @@ public struct OSLogFloatFormatting: Sendable {
     public static var fixed: Self { Self("f") }
     /// In fixed or exponential notation, whichever is shorter.
     public static var hybrid: Self { Self("g") }
-    /// With a power of ten.
+    /// In exponential notation.
     public static var exponential: Self { Self("e") }
-    /// In sixteens.
+    /// In hexadecimal notation.
     public static var hex: Self { Self("a") }
 
-    /// With this number of digits after the point.
+    /// In fixed notation, with options.
     ///
     /// - Parameters:
-    ///   - precision: The digits.
+    ///   - precision: The number of digits after the decimal point.
     ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    ///   - uppercase: Whether its letters, as those of infinity, are capitals.
+    ///   - uppercase: Whether letters, such as those of infinity, are upper-case.
     /// - Returns: The format.
     public static func fixed(
         precision: Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
@@ -137,12 +137,12 @@ public struct OSLogFloatFormatting: Sendable {
         Self("f", precision: precision, hasSign: explicitPositiveSign, isUppercase: uppercase)
     }
 
-    /// As short as possible with this number of digits.
+    /// In fixed or exponential notation, whichever is shorter, with options.
     ///
     /// - Parameters:
-    ///   - precision: The digits.
+    ///   - precision: The largest number of significant digits.
     ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    ///   - uppercase: Whether its letters are capitals.
+    ///   - uppercase: Whether letters are upper-case.
     /// - Returns: The format.
     public static func hybrid(
         precision: Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
@@ -150,12 +150,12 @@ public struct OSLogFloatFormatting: Sendable {
         Self("g", precision: precision, hasSign: explicitPositiveSign, isUppercase: uppercase)
     }
 
-    /// With a power of ten and this number of digits.
+    /// In exponential notation, with options.
     ///
     /// - Parameters:
-    ///   - precision: The digits.
+    ///   - precision: The number of digits after the decimal point.
     ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    ///   - uppercase: Whether its letters are capitals.
+    ///   - uppercase: Whether letters are upper-case.
     /// - Returns: The format.
     public static func exponential(
         precision: Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
@@ -163,11 +163,11 @@ public struct OSLogFloatFormatting: Sendable {
         Self("e", precision: precision, hasSign: explicitPositiveSign, isUppercase: uppercase)
     }
 
-    /// In sixteens.
+    /// In hexadecimal notation, with options.
     ///
     /// - Parameters:
     ///   - explicitPositiveSign: Whether numbers that are not negative begin with `+`.
-    ///   - uppercase: Whether its letters are capitals.
+    ///   - uppercase: Whether letters are upper-case.
     /// - Returns: The format.
     public static func hex(explicitPositiveSign: Bool = false, uppercase: Bool = false) -> Self {
         Self("a", hasSign: explicitPositiveSign, isUppercase: uppercase)
@@ -176,11 +176,11 @@ public struct OSLogFloatFormatting: Sendable {
     func text(of value: Double) -> String { String(format: conversion, value) }
 }
 
-/// How a Boolean is written.
+/// The format of a Boolean.
 public enum OSLogBoolFormat: Sendable {
-    /// `true` and `false`.
+    /// The words `true` and `false`.
     case truth
-    /// `yes` and `no`.
+    /// The words `yes` and `no`.
     case answer
 
     func text(of value: Bool) -> String {

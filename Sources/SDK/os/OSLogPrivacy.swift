@@ -1,12 +1,12 @@
 import Foundation
 
-/// Who may read a value in the log.
+/// Whether the log shows an interpolated value.
 public struct OSLogPrivacy: Sendable {
-    /// What is written instead of a private value.
+    /// The text that the log shows instead of a private value.
     public enum Mask: Sendable {
-        /// `<private>`.
+        /// The text `<private>`.
         case none
-        /// A hash: shows which values are equal, but not the values.
+        /// A hash, which reveals whether two values are equal, but not the values.
         case hash
     }
 
@@ -14,52 +14,53 @@ public struct OSLogPrivacy: Sendable {
         case auto
         case open
         case closed
-        /// Closed even where private values are shown.
+        /// Private, even in a process that shows private values.
         case sealed
     }
 
     let rule: Rule
     let mask: Mask
 
-    /// By the value's type: numbers are public, texts and objects are private.
+    /// The type of the value decides: numbers are public, texts and objects are private.
     public static var auto: Self { Self(rule: .auto, mask: .none) }
     /// The log shows the value.
     public static var `public`: Self { Self(rule: .open, mask: .none) }
-    /// The log shows a placeholder; a developer can show the value with `BGTASK_LOG_PRIVATE=1`, which
-    /// `bgtask dev` sets.
+    /// The log shows a placeholder.
+    ///
+    /// A developer can show the value with `BGTASK_LOG_PRIVATE=1`, which `bgtask dev` sets.
     public static var `private`: Self { Self(rule: .closed, mask: .none) }
-    /// The log shows a placeholder, even where a developer shows private values.
+    /// The log shows a placeholder, even with `BGTASK_LOG_PRIVATE=1`.
     public static var sensitive: Self { Self(rule: .sealed, mask: .none) }
 
-    /// By the value's type, with a mask where it is private.
+    /// The type of the value decides; if it is private, the log shows a mask.
     ///
-    /// - Parameter mask: What is written instead of the value.
-    /// - Returns: The rule.
+    /// - Parameter mask: The text to show instead of the value.
+    /// - Returns: The privacy option.
     public static func auto(mask: Mask) -> Self { Self(rule: .auto, mask: mask) }
 
     /// The log shows a mask; a developer can show the value with `BGTASK_LOG_PRIVATE=1`.
     ///
-    /// - Parameter mask: What is written instead of the value.
-    /// - Returns: The rule.
+    /// - Parameter mask: The text to show instead of the value.
+    /// - Returns: The privacy option.
     public static func `private`(mask: Mask) -> Self { Self(rule: .closed, mask: mask) }
 
-    /// The log shows a mask, even where a developer shows private values.
+    /// The log shows a mask, even with `BGTASK_LOG_PRIVATE=1`.
     ///
-    /// - Parameter mask: What is written instead of the value.
-    /// - Returns: The rule.
+    /// - Parameter mask: The text to show instead of the value.
+    /// - Returns: The privacy option.
     public static func sensitive(mask: Mask) -> Self { Self(rule: .sealed, mask: mask) }
 
-    /// Whether this process shows private values as they are: during development, by `BGTASK_LOG_PRIVATE=1`.
+    /// Whether this process shows private values, because `BGTASK_LOG_PRIVATE=1` is set.
     ///
-    /// Read once, at the first message.
+    /// The environment is read once, at the first message.
     static let showsPrivateValues = ProcessInfo.processInfo.environment["BGTASK_LOG_PRIVATE"] == "1"
 
-    /// The text as it goes into the log.
+    /// The text that the log shows for a value.
     ///
     /// - Parameters:
-    ///   - text: The value.
-    ///   - isPublic: What `auto` means for the value's type.
-    /// - Returns: The text, or what is written instead.
+    ///   - text: The value as text.
+    ///   - isPublic: Whether a value of this type is public with the option `auto`.
+    /// - Returns: The value, or the text to show instead.
     func shown(_ text: String, isPublic: Bool) -> String {
         switch rule {
         case .open: text
@@ -74,15 +75,16 @@ public struct OSLogPrivacy: Sendable {
     }
 }
 
-/// Hashes of private values: the same in every launch on this machine, others on the next machine.
+/// Hashes of private values, which are the same in every launch on this machine and different on other
+/// machines.
 ///
-/// They distinguish values. A person with access to the machine can find a value by trying every likely one.
+/// A hash does not hide a value completely: a person with access to the machine can try all likely values.
 enum ValueHash {
     private static let salt: [UInt8] =
         FileManager.default.contents(atPath: "/etc/machine-id").map(Array.init) ?? []
 
     static func text(of value: String) -> String {
-        // FNV-1a, 64 bits (Fowler, Noll, Vo; offset basis and prime as they publish them).
+        // FNV-1a with 64 bits (Fowler, Noll and Vo), with the published offset basis and prime.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in salt + Array(value.utf8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         let digits = String(hash, radix: 16)

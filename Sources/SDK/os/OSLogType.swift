@@ -1,26 +1,26 @@
 import BackgroundTasks
 
-/// How important a message is.
+/// The importance of a message.
 public struct OSLogType: RawRepresentable, Hashable, Sendable {
-    /// Apple's number.
+    /// The number, which is the same as Apple's.
     public let rawValue: UInt8
     /// Wraps a number.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Wraps a number.
     public init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A change that people may ask about.
+    /// A change that a user may want to know about.
     public static let `default` = Self(0)
-    /// The ordinary course.
+    /// The normal course of events.
     public static let info = Self(1)
-    /// For developers.
+    /// Details for developers.
     public static let debug = Self(2)
-    /// A person must act.
+    /// A problem that a person must fix.
     public static let error = Self(16)
-    /// A mistake in the code.
+    /// A bug in the program.
     public static let fault = Self(17)
 
-    /// The host's word for it.
+    /// The corresponding level of the host's log.
     var level: LogLevel {
         switch self {
         case .debug: .debug

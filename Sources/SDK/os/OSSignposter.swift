@@ -2,7 +2,7 @@ import BackgroundTasks
 import Foundation
 import Synchronization
 
-/// Distinguishes intervals with the same name.
+/// Distinguishes intervals and events that have the same name.
 public struct OSSignpostID: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number.
     public let rawValue: UInt64
@@ -10,13 +10,13 @@ public struct OSSignpostID: RawRepresentable, Hashable, Comparable, Sendable {
     public init(rawValue: UInt64) { self.rawValue = rawValue }
     /// Wraps a number.
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
-    /// A new one.
+    /// Creates an identifier that was not used before in this process.
     public init(log: OSLog) { rawValue = Self.next.wrappingAdd(1, ordering: .relaxed).newValue }
-    /// For intervals that do not overlap.
+    /// The identifier for intervals that do not overlap with others of the same name.
     public static let exclusive = Self(0xEEEE_B0B5_B2B2_EEEE)
-    /// None.
+    /// An identifier that is not valid.
     public static let invalid = Self(UInt64.max)
-    /// None.
+    /// The null identifier.
     public static let null = Self(0)
     /// Orders by number.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -32,61 +32,62 @@ public final class OSSignpostIntervalState: Sendable {
     init(_ id: OSSignpostID) { self.id = id }
 }
 
-/// Writes how long things take, as lines of the level debug: `interval decode: 12.3 ms`.
+/// Writes the duration of intervals to the log, with the level debug: `interval decode: 12.3 ms`.
 ///
-/// Callable from any thread.
+/// You can use it from any thread.
 public struct OSSignposter: Sendable {
     private let log: OSLog
 
-    /// Writes without names.
+    /// Creates a signposter without a subsystem and a category.
     public init() { log = .default }
 
-    /// Writes under names.
+    /// Creates a signposter.
     ///
     /// - Parameters:
-    ///   - subsystem: Most often the bundle's id.
-    ///   - category: A part of it.
+    ///   - subsystem: The subsystem, usually the bundle's identifier.
+    ///   - category: A part of the subsystem.
     public init(subsystem: String, category: String) { log = OSLog(subsystem: subsystem, category: category) }
 
-    /// Writes under the names of a log.
+    /// Creates a signposter with the subsystem and category of a log.
     ///
     /// - Parameter logHandle: The log.
     public init(logHandle: OSLog) { log = logHandle }
 
-    /// Writes under the names of a logger.
+    /// Creates a signposter with the subsystem and category of a logger.
     ///
     /// - Parameter logger: The logger.
     public init(logger: Logger) { log = logger.log }
 
-    /// Writes nothing.
+    /// A signposter that writes nothing.
     public static let disabled = Self(logHandle: .disabled)
 
-    /// Whether intervals are written: all but those of ``disabled``, the host filters by level.
+    /// Whether intervals and events are written; `false` only for ``disabled``, because the host filters by
+    /// level.
     public var isEnabled: Bool { log.isEnabled(type: .debug) }
 
-    /// A new number.
+    /// Creates an identifier for an interval.
     ///
-    /// - Returns: One that was not given before.
+    /// - Returns: An identifier that was not used before in this process.
     public func makeSignpostID() -> OSSignpostID { OSSignpostID(log: log) }
 
     /// Begins an interval.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
-    ///   - id: Distinguishes it from others with the same name.
-    /// - Returns: What ``endInterval(_:_:)`` ends.
+    ///   - name: The name of the interval.
+    ///   - id: Distinguishes the interval from others with the same name.
+    /// - Returns: The state for ``endInterval(_:_:)``.
     public func beginInterval(_ name: StaticString, id: OSSignpostID = .exclusive) -> OSSignpostIntervalState
     {
         OSSignpostIntervalState(id)
     }
 
-    /// Begins an interval, with a message.
+    /// Begins an interval and writes a message.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
-    ///   - id: Distinguishes it from others with the same name.
-    ///   - message: Written now.
-    /// - Returns: What ``endInterval(_:_:)`` ends.
+    ///   - name: The name of the interval.
+    ///   - id: Distinguishes the interval from others with the same name.
+    ///   - message: The message, which is written immediately.
+    /// - Returns: The state for ``endInterval(_:_:)``.
     public func beginInterval(
         _ name: StaticString, id: OSSignpostID = .exclusive, _ message: OSLogMessage
     ) -> OSSignpostIntervalState {
@@ -94,40 +95,40 @@ public struct OSSignposter: Sendable {
         return OSSignpostIntervalState(id)
     }
 
-    /// Ends an interval.
+    /// Ends an interval and writes its duration.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
-    ///   - state: What began it.
+    ///   - name: The name of the interval.
+    ///   - state: The state from `beginInterval`.
     public func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState) {
         write(name, state, "")
     }
 
-    /// Ends an interval, with a message.
+    /// Ends an interval and writes its duration and a message.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
-    ///   - state: What began it.
-    ///   - message: Written behind the time.
+    ///   - name: The name of the interval.
+    ///   - state: The state from `beginInterval`.
+    ///   - message: The message, which follows the duration.
     public func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState, _ message: OSLogMessage) {
         write(name, state, ": " + message.text)
     }
 
-    /// Writes that something has happened.
+    /// Writes an event.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
-    ///   - id: Distinguishes it from others with the same name.
+    ///   - name: The name of the event.
+    ///   - id: Not used.
     public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive) {
         log.write(.debug, "event \(name)")
     }
 
-    /// Writes that something has happened, with a message.
+    /// Writes an event with a message.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
-    ///   - id: Distinguishes it from others with the same name.
-    ///   - message: Written behind the name.
+    ///   - name: The name of the event.
+    ///   - id: Not used.
+    ///   - message: The message, which follows the name.
     public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive, _ message: OSLogMessage) {
         log.write(.debug, "event \(name): \(message.text)")
     }
@@ -135,10 +136,10 @@ public struct OSSignposter: Sendable {
     /// Runs a closure as an interval.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
-    ///   - id: Distinguishes it from others with the same name.
+    ///   - name: The name of the interval.
+    ///   - id: Distinguishes the interval from others with the same name.
     ///   - task: The closure.
-    /// - Returns: What the closure returned.
+    /// - Returns: The value that the closure returned.
     public func withIntervalSignpost<Answer>(
         _ name: StaticString, id: OSSignpostID = .exclusive, around task: () throws -> Answer
     ) rethrows -> Answer {
@@ -147,14 +148,14 @@ public struct OSSignposter: Sendable {
         return try task()
     }
 
-    /// Runs a closure as an interval, with a message.
+    /// Runs a closure as an interval, and writes a message.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
-    ///   - id: Distinguishes it from others with the same name.
-    ///   - message: Written when it begins.
+    ///   - name: The name of the interval.
+    ///   - id: Distinguishes the interval from others with the same name.
+    ///   - message: The message, which is written when the interval begins.
     ///   - task: The closure.
-    /// - Returns: What the closure returned.
+    /// - Returns: The value that the closure returned.
     public func withIntervalSignpost<Answer>(
         _ name: StaticString, id: OSSignpostID = .exclusive, _ message: OSLogMessage,
         around task: () throws -> Answer

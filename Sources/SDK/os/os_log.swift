@@ -6,24 +6,24 @@ import Foundation
 /// - Parameter message: The message.
 public func os_log(_ message: OSLogMessage) { OSLog.default.write(.notice, message.text) }
 
-/// Writes an interpolated message at a level.
+/// Writes an interpolated message.
 ///
 /// - Parameters:
-///   - type: Its level.
-///   - log: Its names.
+///   - type: The level of the message.
+///   - log: The log, which has the subsystem and category.
 ///   - message: The message.
 public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMessage) {
     log.write(type.level, message.text)
 }
 
-/// Writes a message in C's format, with `%{public}@` and `%{private}d`.
+/// Writes a message with a format string like that of `printf`, with privacy options such as `%{public}@`.
 ///
 /// - Parameters:
-///   - message: The format; `%@` and `%s` are private by default, numbers are public.
+///   - message: The format string; `%@` and `%s` are private by default, numbers are public.
 ///   - dso: Not used.
-///   - log: Its names.
-///   - type: Its level.
-///   - arguments: The values, in order; objects too, which are no `CVarArg` on Linux.
+///   - log: The log, which has the subsystem and category.
+///   - type: The level of the message.
+///   - arguments: The values, in order; they may be objects, which are not `CVarArg` on Linux.
 @_disfavoredOverload
 public func os_log(
     _ message: StaticString, dso: UnsafeRawPointer? = nil, log: OSLog = .default, type: OSLogType = .default,
@@ -32,13 +32,13 @@ public func os_log(
     log.write(type.level, PrivacyFormat.text(message.description, arguments))
 }
 
-/// Writes a message in C's format, with its level first.
+/// Writes a message with a format string like that of `printf`; the level comes first.
 ///
 /// - Parameters:
-///   - type: Its level.
+///   - type: The level of the message.
 ///   - dso: Not used.
-///   - log: Its names.
-///   - message: The format; `%@` and `%s` are private by default, numbers are public.
+///   - log: The log, which has the subsystem and category.
+///   - message: The format string; `%@` and `%s` are private by default, numbers are public.
 ///   - arguments: The values, in order.
 @_disfavoredOverload
 public func os_log(
@@ -48,9 +48,9 @@ public func os_log(
     log.write(type.level, PrivacyFormat.text(message.description, arguments))
 }
 
-/// C's format with privacy.
+/// Format strings like those of `printf`, with privacy options.
 enum PrivacyFormat {
-    /// Fills in the arguments, each by its own rule.
+    /// Replaces each conversion by its argument, or by a mask if the argument is private.
     static func text(_ format: String, _ arguments: [Any]) -> String {
         var text = "", rest = Substring(format), next = arguments[...]
         while let percent = rest.firstIndex(of: "%") {
@@ -81,7 +81,8 @@ enum PrivacyFormat {
     }
 
     private static func value(_ argument: Any, _ conversion: String, isText: Bool) -> String {
-        // A C string is passed as a pointer; any other text describes itself, whatever it is.
+        // A C string is passed as a pointer; for other arguments of a text conversion, their description is
+        // used.
         let isPointer =
             argument is OpaquePointer || argument is UnsafePointer<CChar>
             || argument is UnsafeMutablePointer<CChar>

@@ -1,9 +1,9 @@
 import BackgroundTasks
 import Synchronization
 
-/// What a call of `os_signpost` says.
+/// The kind of a call of `os_signpost`.
 public enum OSSignpostType: UInt8, Sendable {
-    /// Something has happened.
+    /// An event happened.
     case event = 0
     /// An interval begins.
     case begin = 1
@@ -11,13 +11,13 @@ public enum OSSignpostType: UInt8, Sendable {
     case end = 2
 }
 
-/// Writes an interval or an event under the names of a log.
+/// Writes an event, or begins or ends an interval.
 ///
 /// - Parameters:
-///   - type: What it says.
+///   - type: The kind of the call.
 ///   - dso: Not used.
-///   - log: Its names.
-///   - name: What it is called.
+///   - log: The log, which has the subsystem and category.
+///   - name: The name of the event or interval.
 ///   - signpostID: Distinguishes intervals with the same name.
 public func os_signpost(
     _ type: OSSignpostType, dso: UnsafeRawPointer? = nil, log: OSLog, name: StaticString,
@@ -26,15 +26,15 @@ public func os_signpost(
     Signposts.write(type, log, name, signpostID, nil)
 }
 
-/// Writes an interval or an event under the names of a log, with a message in C's format.
+/// Writes an event, or begins or ends an interval, with a format string like that of `printf`.
 ///
 /// - Parameters:
-///   - type: What it says.
+///   - type: The kind of the call.
 ///   - dso: Not used.
-///   - log: Its names.
-///   - name: What it is called.
+///   - log: The log, which has the subsystem and category.
+///   - name: The name of the event or interval.
 ///   - signpostID: Distinguishes intervals with the same name.
-///   - format: The format; `%@` and `%s` are private by default, numbers are public.
+///   - format: The format string; `%@` and `%s` are private by default, numbers are public.
 ///   - arguments: The values, in order.
 public func os_signpost(
     _ type: OSSignpostType, dso: UnsafeRawPointer? = nil, log: OSLog, name: StaticString,
@@ -43,7 +43,8 @@ public func os_signpost(
     Signposts.write(type, log, name, signpostID, PrivacyFormat.text(format.description, arguments))
 }
 
-/// The intervals that calls of `os_signpost` have begun: a call that ends one has no state to hand over.
+/// The open intervals of `os_signpost`, stored here because the call that ends an interval does not receive
+/// its state.
 private enum Signposts {
     private struct Key: Hashable {
         let log: ObjectIdentifier

@@ -2,28 +2,28 @@ public import TaskModel
 
 /// One bundle, as `bgtask settings --json` prints it.
 public struct BundleMessage: Codable, Equatable, Sendable {
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
-    /// Whether a manifest in force has it.
+    /// Whether a valid manifest declares the bundle.
     public var isInstalled: Bool
-    /// Its switch for background refresh.
+    /// The bundle's switch for background refresh.
     public var refresh: RefreshPermission
-    /// When the user dismissed it.
+    /// When the user dismissed the bundle; `null` if it is not dismissed.
     @Explicit public var dismissedAt: Timestamp?
-    /// Its newest use.
+    /// The time of the newest use; `null` if no use is known.
     @Explicit public var lastUsed: Timestamp?
-    /// Refresh launches begun today.
+    /// The number of refresh launches that began today.
     public var launchesToday: Int
-    /// Refresh launches a day.
+    /// The largest number of refresh launches per day.
     public var launchLimit: Int
-    /// CPU-seconds spent today.
+    /// The CPU time that the bundle used today, in seconds.
     public var cpuSecondsToday: Double
-    /// CPU-seconds a day.
+    /// The largest CPU time per day, in seconds.
     public var cpuSecondsLimit: Double
-    /// Launches that began while the machine was busy anyway.
+    /// How many launches began earlier than they would have alone, because other work had already woken the
+    /// machine.
     public var wakeUpsSaved: Int
 
-    /// Copies a row.
     public init(_ facts: BundleFacts) {
         bundle = facts.bundle
         isInstalled = facts.isInstalled
@@ -38,28 +38,27 @@ public struct BundleMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// The body of `PATCH /v1/bundles/BUNDLE`: one change, by its key.
+/// The body of `PATCH /v1/bundles/BUNDLE`; exactly one of the keys may be present.
 public struct BundleChangeMessage: Codable, Equatable, Sendable {
-    /// Limits per day; a missing one is the standard.
+    /// The limits per day; a missing one selects the host's default.
     public struct Budget: Codable, Equatable, Sendable {
-        /// Refresh launches, from 0.
+        /// The largest number of refresh launches; 0 or more.
         public var launches: Int?
-        /// CPU-seconds, from 0.
+        /// The largest CPU time in seconds; 0 or more.
         public var cpuSeconds: Double?
     }
 
-    /// `true`: the user used it.
+    /// `true` means that the user used the bundle.
     public var used: Bool?
-    /// Whether its client is in the foreground.
+    /// Whether a client of the bundle is in the foreground.
     public var foreground: Bool?
-    /// `true`: the user dismissed it.
+    /// `true` means that the user dismissed the bundle.
     public var dismissed: Bool?
-    /// Its switch.
+    /// The bundle's switch for background refresh.
     public var refresh: RefreshPermission?
-    /// Its limits.
+    /// The bundle's limits per day.
     public var budget: Budget?
 
-    /// Copies a change.
     public init(_ change: BundleChange) {
         switch change {
         case .used: used = true
@@ -71,7 +70,7 @@ public struct BundleChangeMessage: Codable, Equatable, Sendable {
         }
     }
 
-    /// The change; `nil` unless there is exactly one, within its range.
+    /// The change that the message contains; `nil` unless it contains exactly one, with valid numbers.
     public var change: BundleChange? {
         var changes: [BundleChange] = []
         if used == true { changes.append(.used) }
@@ -92,14 +91,14 @@ public struct BundleChangeMessage: Codable, Equatable, Sendable {
 
 /// The body of `POST /v1/pushes`: a silent push for a bundle.
 public struct PushMessage: Codable, Equatable, Sendable {
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
-    /// JSON text of an object, at most 48 KiB.
+    /// A JSON object as text, at most 48 KiB; `nil` if there is none.
     public var payload: String?
-    /// 5 or 10; `nil` is 5.
+    /// How urgent the push is: 5 or 10; `nil` means 5.
     public var priority: PushPriority?
 
-    /// Addresses a payload to a bundle's task of the kind `push`.
+    /// Makes a push; it starts the bundle's task of the kind `push`.
     public init(bundle: BundleIdentifier, payload: String?, priority: PushPriority?) {
         self.bundle = bundle
         self.payload = payload
@@ -107,11 +106,11 @@ public struct PushMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// The body of `POST /v1/launches/LAUNCH/answer`: the user's answer to "keep going?".
+/// The body of `POST /v1/launches/LAUNCH/answer`: the user's answer to whether a launch should continue.
 public struct AnswerMessage: Codable, Equatable, Sendable {
-    /// Whether it should.
+    /// Whether the launch should continue.
     public var keepGoing: Bool
 
-    /// Says whether the launch should keep going.
+    /// Makes an answer.
     public init(keepGoing: Bool) { self.keepGoing = keepGoing }
 }

@@ -1,22 +1,21 @@
 import FoundationEssentials
 public import TaskModel
 
-/// A message of the host to a client that runs its own handlers: one event of `POST /v1/clients`.
+/// A message to a client that runs its own handlers: one event in the response to `POST /v1/clients`.
 public enum ClientCallMessage: Codable, Equatable, Sendable {
-    /// It is registered.
+    /// The host has registered the client.
     case registered(ClientRegisteredMessage)
-    /// Run a handler.
+    /// The client must run a handler.
     case launch(ClientLaunchMessage)
-    /// Stop.
+    /// The client must stop a launch.
     case expire(ClientExpireMessage)
-    /// What the machine is like.
+    /// The conditions of the machine: sent at first and after each change.
     case conditions(ClientConditionsMessage)
-    /// An event of a newer host; to be skipped.
+    /// An event that only a newer host knows; skip it.
     case unknown(String)
 
     private enum Key: String, CodingKey { case event }
 
-    /// Copies a call.
     public init(_ call: ClientCall) {
         switch call {
         case .registered(let id): self = .registered(ClientRegisteredMessage(client: "\(id)"))
@@ -27,7 +26,7 @@ public enum ClientCallMessage: Codable, Equatable, Sendable {
         }
     }
 
-    /// The event's name on the wire.
+    /// The value of the key `event`.
     public var name: String {
         switch self {
         case .registered: "registered"
@@ -38,7 +37,7 @@ public enum ClientCallMessage: Codable, Equatable, Sendable {
         }
     }
 
-    /// Decodes an object with the key `event`.
+    /// Decodes an object; the key `event` selects the case.
     public init(from decoder: any Decoder) throws {
         switch try decoder.container(keyedBy: Key.self).decode(String.self, forKey: .event) {
         case "registered": self = .registered(try ClientRegisteredMessage(from: decoder))
@@ -49,7 +48,7 @@ public enum ClientCallMessage: Codable, Equatable, Sendable {
         }
     }
 
-    /// Encodes the values beside the key `event`.
+    /// Encodes the values of the case, and its name under the key `event`.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         try values.encode(name, forKey: .event)
@@ -63,37 +62,37 @@ public enum ClientCallMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// The client is registered; the first event.
+/// The first event: the host has registered the client.
 public struct ClientRegisteredMessage: Codable, Equatable, Sendable {
-    /// Its name, as the host's log has it: `C3`.
+    /// The client's id, as it appears in the host's log: `C3`.
     public var client: String
 }
 
-/// A launch that the client is to run.
+/// A launch that the client must run.
 public struct ClientLaunchMessage: Codable, Equatable, Sendable {
-    /// Its number.
+    /// The launch's id.
     public var launch: LaunchID
-    /// The request that it runs.
+    /// The request that the launch runs.
     public var request: RequestID
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
-    /// The bundle.
+    /// The task's bundle.
     public var bundle: BundleIdentifier
-    /// The kind.
+    /// The task's kind.
     public var kind: TaskKind
-    /// 1 for the request's first launch.
+    /// The number of the attempt; 1 for the first launch of the request.
     public var attempt: Int
-    /// JSON text of an object.
+    /// The payload: a JSON object as text; `null` if there is none.
     @Explicit public var payload: String?
-    /// What an earlier launch saved, as base64.
+    /// The bytes that an earlier launch of the request saved, as base64; `null` if there are none.
     @Explicit public var checkpoint: String?
-    /// What the user sees.
+    /// The title that the user sees; empty unless the task is a continued task.
     public var title: String
-    /// Its second line.
+    /// The second line, below the title.
     public var subtitle: String
-    /// Run time; `null` has no end of its own.
+    /// The run time in seconds; `null` means that it is not limited.
     @Explicit public var leaseSeconds: Double?
-    /// From an expiration to the end.
+    /// The seconds from an expiration until the host ends the launch.
     public var graceSeconds: Double
 
     init(_ launch: ClientLaunch) {
@@ -112,27 +111,27 @@ public struct ClientLaunchMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// A launch is to stop.
+/// The client must stop a launch.
 public struct ClientExpireMessage: Codable, Equatable, Sendable {
-    /// The launch.
+    /// The launch to stop.
     public var launch: LaunchID
-    /// Why.
+    /// Why the launch must stop.
     public var reason: Reason
-    /// Seconds until the launch ends, whatever the client does.
+    /// The seconds until the host ends the launch, whatever the client does.
     public var graceSeconds: Double
 }
 
-/// What the machine is like, as far as handlers may know.
+/// The conditions of the machine that handlers can read.
 public struct ClientConditionsMessage: Codable, Equatable, Sendable {
-    /// The low-power switch.
+    /// Whether low-power mode is on.
     public var lowPowerMode: Bool
-    /// `nominal`, `fair`, `serious`, `critical`.
+    /// How hot the machine is: `nominal`, `fair`, `serious` or `critical`.
     public var thermal: ThermalCondition
-    /// `unknown`, `battery`, `charging`, `external`.
+    /// The power supply: `unknown`, `battery`, `charging` or `external`.
     public var power: String
-    /// 0 through 100.
+    /// The charge of the battery in percent, 0 through 100; `null` if unknown or without a battery.
     @Explicit public var batteryPercent: Int?
-    /// Whether a GPU is offered.
+    /// Whether tasks may use a GPU.
     public var gpu: Bool
 
     init(_ conditions: HandlerConditions) {
@@ -146,32 +145,32 @@ public struct ClientConditionsMessage: Codable, Equatable, Sendable {
 
 /// The body of `POST /v1/launches/L42/progress`.
 public struct ClientProgressMessage: Codable, Equatable, Sendable {
-    /// Units done.
+    /// Completed units; can become smaller.
     public var completed: Int64
-    /// All units; 0 is indeterminate.
+    /// Total units; 0 means that the progress is indeterminate.
     public var total: Int64
-    /// What it is doing.
+    /// What the task is doing; `nil` if it did not say.
     public var message: String?
 
-    /// Reports how far a launch has come.
+    /// Makes the report of a launch's progress.
     public init(_ progress: TaskProgress) {
         completed = progress.completed
         total = progress.total
         message = progress.message
     }
 
-    /// The progress without its encoding.
+    /// The progress as a value of the model.
     public var progress: TaskProgress { TaskProgress(completed: completed, total: total, message: message) }
 }
 
 /// The body of `POST /v1/launches/L42/complete`.
 public struct ClientCompletionMessage: Codable, Equatable, Sendable {
-    /// Whether the work is done.
+    /// Whether the task did its work.
     public var success: Bool
-    /// A sentence for people.
+    /// A sentence for people about the end; `nil` if there is none.
     public var message: String?
 
-    /// Reports that a launch has ended by itself.
+    /// Makes the report that a launch has completed.
     public init(success: Bool, message: String? = nil) {
         self.success = success
         self.message = message
@@ -180,7 +179,7 @@ public struct ClientCompletionMessage: Codable, Equatable, Sendable {
 
 /// The body of `POST /v1/launches/L42/checkpoint`.
 public struct ClientCheckpointMessage: Codable, Equatable, Sendable {
-    /// At most 48 KiB as base64; "" forgets.
+    /// The bytes as base64, at most 48 KiB before encoding; an empty text deletes the saved bytes.
     public var checkpoint: String
 
     /// Encodes the bytes as base64.
@@ -192,12 +191,12 @@ public struct ClientCheckpointMessage: Codable, Equatable, Sendable {
 
 /// The body of `POST /v1/launches/L42/title`.
 public struct ClientTitleMessage: Codable, Equatable, Sendable {
-    /// What the user sees.
+    /// The title that the user sees.
     public var title: String
-    /// Its second line.
+    /// The second line; `nil` means that it is empty.
     public var subtitle: String?
 
-    /// Reports what the user should see of a launch.
+    /// Makes the report of a new title.
     public init(title: String, subtitle: String? = nil) {
         self.title = title
         self.subtitle = subtitle

@@ -2,11 +2,11 @@ public import TaskModel
 
 /// The host's configuration: the body of `GET /v1/configuration`.
 public struct ConfigurationMessage: Codable, Equatable, Sendable {
-    /// The value of one layer.
+    /// A value from one layer of the configuration.
     public struct Origin: Codable, Equatable, Sendable {
-        /// The value, as a file has it.
+        /// The value, as it is written in a file.
         public var value: String
-        /// Where it comes from.
+        /// Where the value comes from; see ``Value/source``.
         public var source: String
 
         init(_ origin: ConfiguredValue.Origin) {
@@ -15,21 +15,20 @@ public struct ConfigurationMessage: Codable, Equatable, Sendable {
         }
     }
 
-    /// One value.
+    /// One setting.
     public struct Value: Codable, Equatable, Sendable {
-        /// `scheduling.refreshSpacing`.
+        /// The setting's key, such as `scheduling.refreshSpacing`.
         public var key: String
-        /// What is in force.
+        /// The value in force.
         public var value: String
-        /// Where it comes from: a file with its line, an environment variable, an option, `standard`, `bgtask
-        /// settings`.
+        /// Where the value comes from: a file with a line number, an environment variable, an option,
+        /// `standard` or `bgtask settings`.
         public var source: String
-        /// The values that it overrides, the nearest layer first.
+        /// The values from lower layers that this one overrides, the highest layer first.
         public var overridden: [Origin]
-        /// The value after the next start of the host; `null` if that changes nothing.
+        /// The value that will be in force after a restart of the host; `null` if a restart changes nothing.
         @Explicit public var afterRestart: Origin?
 
-        /// Copies a row.
         public init(_ value: ConfiguredValue) {
             key = value.key
             self.value = value.inForce.value
@@ -41,14 +40,13 @@ public struct ConfigurationMessage: Codable, Equatable, Sendable {
 
     /// One file.
     public struct File: Codable, Equatable, Sendable {
-        /// The file.
+        /// The path of the file.
         public var path: String
         /// `vendor`, `administrator` or `option --config`.
         public var layer: String
-        /// What the host makes of it.
+        /// Whether the host uses the file's values.
         public var state: ConfigurationFile.State
 
-        /// Copies a row.
         public init(_ file: ConfigurationFile) {
             path = file.path
             layer = file.layer
@@ -60,10 +58,9 @@ public struct ConfigurationMessage: Codable, Equatable, Sendable {
     public var values: [Value]
     /// Every file, the lowest layer first.
     public var files: [File]
-    /// What is wrong in the files.
+    /// Errors in the files.
     public var problems: [ProblemMessage]
 
-    /// Copies a listing.
     public init(_ listing: ConfigurationListing) {
         values = listing.values.map(Value.init)
         files = listing.files.map(File.init)

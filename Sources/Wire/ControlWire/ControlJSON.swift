@@ -6,40 +6,41 @@
 
 import TaskModel
 
-/// How messages become JSON: keys in alphabetical order, so that equal values are equal bytes.
+/// Conversion between messages and JSON, with keys in alphabetical order, so that equal values give equal
+/// bytes.
 public enum ControlJSON {
-    /// Encodes on one line.
+    /// Encodes a value on one line.
     public static func line(_ value: some Encodable) throws -> Data {
         try encoder([]).encode(value)
     }
 
-    /// Encodes for people and for `diff`: indented, one key a line.
+    /// Encodes a value for people and for `diff`: indented, with one key per line.
     public static func pretty(_ value: some Encodable) throws -> Data {
         try encoder([.prettyPrinted]).encode(value)
     }
 
     /// Decodes a message.
     ///
-    /// - Throws: `DecodingError`; ``sentence(of:)`` puts it into words.
+    /// - Throws: `DecodingError`; ``sentence(of:)`` describes it.
     public static func decode<Message: Decodable>(_ type: Message.Type, from data: Data) throws -> Message {
         try JSONDecoder().decode(type, from: data)
     }
 
-    /// Decodes a message from text, as the store keeps some.
+    /// Decodes a message from text.
     public static func decode<Message: Decodable>(_ type: Message.Type, from text: String) throws -> Message {
         try decode(type, from: Data(text.utf8))
     }
 
     /// Decodes a message and refuses keys that its type does not have.
     ///
-    /// - Throws: ``UnknownKeyError``; `DecodingError`, which ``sentence(of:)`` puts into words.
+    /// - Throws: ``UnknownKeyError``, or a `DecodingError`, which ``sentence(of:)`` describes.
     public static func decodeStrictly<Message: Decodable>(
         _ type: Message.Type, from data: Data
     ) throws -> Message {
         try decode(StrictMessage<Message>.self, from: data).message
     }
 
-    /// What was wrong with a text that could not be decoded, with the place, without the text itself.
+    /// Describes why a text could not be decoded, with the place but without the text itself.
     public static func sentence(of error: any Error) -> String {
         if let error = error as? IdentifierError { return error.description }
         guard let error = error as? DecodingError else { return "it is not JSON" }

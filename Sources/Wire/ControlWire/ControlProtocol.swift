@@ -1,19 +1,20 @@
 /// Constants that both ends of the control channel share.
 public enum ControlProtocol {
-    /// The version in every path.
+    /// The version in the path of every request.
     ///
-    /// A field may be added within it, never removed or given another meaning.
+    /// Within a version, fields may be added, but no field is removed or changes its meaning.
     public static let version = 1
     /// The prefix of every path.
     public static let pathPrefix = "/v1"
-    /// The largest body of a request: room for a payload of 48 KiB with every byte escaped, and the rest.
+    /// The largest body of a request, in bytes: enough for a payload of 48 KiB with every byte escaped, and
+    /// the other keys.
     public static let maximumBodyLength = 512 << 10
-    /// The largest body of a response that a client reads at once; listings are bounded by their limit.
+    /// The largest body of a response that a client reads, in bytes; their own limits keep listings below it.
     public static let maximumResponseLength = 64 << 20
-    /// The most launches that one listing gives.
+    /// The largest number of launches in one listing.
     public static let maximumLaunchLimit = 1000
-    /// The most launches of a listing without a limit of its own.
+    /// The number of launches in a listing that sets no limit.
     public static let standardLaunchLimit = 50
-    /// Seconds between the comments that show that an event stream is alive.
+    /// Seconds between the comment lines that show that an event stream is still open.
     public static let heartbeatSeconds: Int64 = 15
 }

@@ -2,16 +2,17 @@
 public enum ControlSocketSearch {
     /// The environment variable that names the socket.
     public static let variable = "BGTASK_SOCKET"
-    /// The system-wide host's socket.
+    /// The path of the system-wide host's socket.
     public static let systemPath = "/run/bgtask/control.sock"
 
-    /// The places to look, best first; never empty.
+    /// The paths to try, in order; never empty.
     ///
     /// - Parameters:
-    ///   - option: What `--socket` says; `nil` if it was not given. If it was, nothing else counts.
-    ///   - environment: `BGTASK_SOCKET` counts alone too; without it the user's runtime directory, then the
-    ///     system's.
-    /// - Returns: Absolute paths, as far as they were given as such.
+    ///   - option: The value of `--socket`; `nil` if it was not given. If it was given, it is the only path.
+    ///   - environment: The environment. `BGTASK_SOCKET` is the only path if it is set. Otherwise, the paths
+    ///     are the socket in the user's runtime directory, then that of the system.
+    /// - Returns: The paths. A path from the option or from `BGTASK_SOCKET` is returned unchanged, so it may
+    ///   be relative.
     public static func candidates(option: String?, environment: [String: String]) -> [String] {
         if let option { return [option] }
         if let named = environment[variable], !named.isEmpty { return [named] }

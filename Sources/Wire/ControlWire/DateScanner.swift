@@ -1,10 +1,10 @@
 import TaskModel
 
-/// Reads an RFC 3339 time from left to right.
+/// Parses an RFC 3339 time from left to right.
 ///
-/// FoundationEssentials has a parser too (`Date.ISO8601FormatStyle`), which is no substitute: it reads 30
-/// February as 2 March and 25:00 as 01:00, passes over text behind the time, and refuses a time without
-/// seconds. Its dates are floating-point seconds, so 0.123 s comes back as 122 ms.
+/// `Date.ISO8601FormatStyle` of FoundationEssentials cannot replace it: it reads 30 February as 2 March and
+/// 25:00 as 01:00, ignores text after the time, and refuses a time without seconds. Its dates are
+/// floating-point seconds, so 0.123 s becomes 122 ms.
 struct DateScanner {
     private var rest: Substring.UTF8View
 
@@ -12,13 +12,13 @@ struct DateScanner {
         rest = Substring(text).utf8
     }
 
-    /// The time that the whole text says; `nil` if it says none.
+    /// Parses the whole text; `nil` if it is not a valid time.
     mutating func scan() -> WallTime? {
         guard let year = number(digits: 4), take("-"), let month = number(digits: 2), take("-"),
             let dayOfMonth = number(digits: 2)
         else { return nil }
         let day = CivilDate.day(year: year, month: month, dayOfMonth: dayOfMonth)
-        // A date that no calendar has comes back as another one: 30 February is 2 March.
+        // Converting an invalid date to a day and back gives another date: 30 February becomes 2 March.
         guard (1...12).contains(month), CivilDate.civil(ofDay: day) == (year, month, dayOfMonth) else {
             return nil
         }
@@ -30,7 +30,7 @@ struct DateScanner {
         return WallTime(milliseconds: day * 86_400_000 + clock - offset)
     }
 
-    /// Milliseconds since midnight.
+    /// Parses `hh:mm`, `hh:mm:ss` or `hh:mm:ss.f`; returns milliseconds since midnight.
     private mutating func clock() -> Int64? {
         guard let hour = number(digits: 2), hour < 24, take(":"), let minute = number(digits: 2), minute < 60
         else {
@@ -48,7 +48,7 @@ struct DateScanner {
         return milliseconds
     }
 
-    /// Milliseconds east of UTC.
+    /// Parses `Z`, `+hh:mm` or `-hh:mm`; returns milliseconds east of UTC.
     private mutating func offset() -> Int64? {
         if take("Z") || take("z") { return 0 }
         let sign: Int64
@@ -66,7 +66,7 @@ struct DateScanner {
         return sign * (hour * 60 + minute) * 60_000
     }
 
-    /// One digit or more; those after the third are read and dropped.
+    /// Parses the digits after the decimal point; returns milliseconds, without what is smaller.
     private mutating func fraction() -> Int64? {
         var value: Int64 = 0
         var count = 0

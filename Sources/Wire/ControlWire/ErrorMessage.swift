@@ -2,34 +2,34 @@ public import TaskModel
 
 /// The body of every response that is not a success.
 public struct ErrorMessage: Error, Codable, Equatable, Sendable, CustomStringConvertible {
-    /// What a program can switch on: a ``SubmissionError/Code``, or a ``Code`` of the channel itself.
+    /// The kind of the error, for programs: a ``SubmissionError/Code`` or an ``ErrorMessage/Code``.
     public var code: String
-    /// What was asked about.
+    /// The identifier, launch or path that the error is about.
     public var subject: String
-    /// What decided.
+    /// The fact that decided, with its numbers.
     public var finding: String
     /// What to do.
     public var remedy: String
 
-    /// Codes of the channel itself, besides those of ``SubmissionError``.
+    /// The kinds of errors that the control channel adds to those of ``SubmissionError``.
     public enum Code: String, Sendable, CaseIterable {
-        /// Another user's process.
+        /// The peer process belongs to another user.
         case peerNotAllowed
-        /// No such path, or not with this method.
+        /// No route has this path and this method.
         case noSuchRoute
         /// The body is not a message of this route.
         case malformedBody
-        /// The body is larger than ``ControlProtocol/maximumBodyLength``.
+        /// The body is larger than ``ControlProtocol/maximumBodyLength`` bytes.
         case bodyTooLarge
-        /// The body did not come in time.
+        /// The body did not arrive in time.
         case requestTimedOut
-        /// The host has a fault; its log has the cause.
+        /// An internal error of the host; the host's log contains the cause.
         case internalError
-        /// The command line of `bgtask` is wrong; hosts never send this.
+        /// The command line of `bgtask` is invalid; hosts never send this code.
         case usage
     }
 
-    /// An error that the channel itself found, before the host was asked.
+    /// Makes an error that the channel found before it called the host.
     public init(_ code: Code, subject: String, finding: String, remedy: String) {
         self.code = code.rawValue
         self.subject = subject
@@ -37,7 +37,7 @@ public struct ErrorMessage: Error, Codable, Equatable, Sendable, CustomStringCon
         self.remedy = remedy
     }
 
-    /// Carries a refusal of the host.
+    /// Makes the error for a refusal by the host.
     public init(_ error: SubmissionError) {
         code = error.code.rawValue
         subject = error.subject
@@ -45,7 +45,7 @@ public struct ErrorMessage: Error, Codable, Equatable, Sendable, CustomStringCon
         remedy = error.remedy
     }
 
-    /// The refusal's code; `nil` if it is the channel's, or of a newer host.
+    /// The code of a refusal; `nil` for an error of the channel, or if only a newer host knows the code.
     public var submissionCode: SubmissionError.Code? { SubmissionError.Code(rawValue: code) }
 
     /// `org.example.sync: 10 of 10 pending requests are taken. Cancel one, or wait for a launch. [code]`.

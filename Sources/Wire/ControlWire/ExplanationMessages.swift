@@ -1,23 +1,23 @@
 public import TaskModel
 
-/// A record of a decision, as `bgtask explain --json` prints it and the store keeps it.
+/// The explanation of a decision, as `bgtask explain --json` prints it and the store keeps it.
 public struct ExplanationMessage: Codable, Equatable, Sendable {
-    /// `start` or `stop`.
+    /// The question that the explanation answers: `start` or `stop`.
     public var question: Explanation.Question
-    /// When it was true.
+    /// When the verdicts were valid.
     public var at: Timestamp
-    /// Whether nothing keeps it from starting.
+    /// Whether no answer prevents the start.
     public var mayStart: Bool
-    /// The weighted mean of the scores; `null` where no score counts.
+    /// The weighted mean of the policies' scores; `null` where scores do not count.
     @Explicit public var score: Double?
-    /// What the score must reach.
+    /// The score that is necessary; `null` where scores do not count.
     @Explicit public var threshold: Double?
-    /// When the falling threshold meets the score by itself.
+    /// When the falling threshold reaches the score, if nothing else changes; `null` if it already does, or
+    /// where scores do not count.
     @Explicit public var scoreSuffices: Timestamp?
     /// Every policy's answer.
     public var verdicts: [VerdictMessage]
 
-    /// Copies a record.
     public init(_ explanation: Explanation) {
         question = explanation.question
         at = Timestamp(explanation.at)
@@ -28,7 +28,7 @@ public struct ExplanationMessage: Codable, Equatable, Sendable {
         scoreSuffices = explanation.scoreSuffices.map(Timestamp.init)
     }
 
-    /// The record.
+    /// The explanation as a value of the model.
     public var explanation: Explanation {
         Explanation(
             question: question, at: at.time, verdicts: verdicts.map(\.verdict), score: score,
@@ -38,20 +38,19 @@ public struct ExplanationMessage: Codable, Equatable, Sendable {
 
 /// The body of `GET /v1/explain/IDENTIFIER`.
 public struct TaskExplanationMessage: Codable, Equatable, Sendable {
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
     /// Its kind.
     public var kind: TaskKind
-    /// The request that waits; `null` if none is pending, and the answer is about one submitted now.
+    /// The pending request; `null` if none is pending, so that the answer is about a request submitted now.
     @Explicit public var pending: RequestID?
-    /// The launch that runs.
+    /// The running launch; `null` if none is running.
     @Explicit public var running: LaunchID?
-    /// Every policy's answer about starting it now.
+    /// The answer of every policy to the question whether the task may start now.
     public var explanation: ExplanationMessage
-    /// When it would likely start; `null` where it may start now.
+    /// When the task would probably start; `null` if it may start now.
     @Explicit public var forecast: ForecastMessage?
 
-    /// Copies an answer.
     public init(_ answer: TaskExplanation) {
         identifier = answer.identifier
         kind = answer.kind
@@ -62,22 +61,21 @@ public struct TaskExplanationMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// When a request would likely start, from the recorded conditions of earlier days.
+/// When a request will probably start, according to the recorded conditions of earlier days.
 public struct ForecastMessage: Codable, Equatable, Sendable {
-    /// How many recorded days were asked.
+    /// How many recorded days the forecast uses.
     public var days: Int
-    /// On how many of them it would have started within 24 hours.
+    /// On how many of these days the request would have started within 24 hours.
     public var starts: Int
-    /// Their share, 0 through 1; `null` with fewer than 3 days.
+    /// The share of these days, 0 through 1; `null` with fewer than 3 days.
     @Explicit public var confidence: Double?
-    /// The middle one of the starts, moved to the 24 hours to come.
+    /// The median of the start times, moved to the next 24 hours; `null` if there is none.
     @Explicit public var usual: Timestamp?
-    /// A quarter of the starts came before this.
+    /// The lower quartile: a quarter of the start times are earlier.
     @Explicit public var early: Timestamp?
-    /// A quarter of the starts came after this.
+    /// The upper quartile: a quarter of the start times are later.
     @Explicit public var late: Timestamp?
 
-    /// Copies a forecast.
     public init(_ forecast: Forecast) {
         days = forecast.days
         starts = forecast.starts
@@ -92,12 +90,12 @@ public struct ForecastMessage: Codable, Equatable, Sendable {
 public struct LaunchExplanationMessage: Codable, Equatable, Sendable {
     /// The launch.
     public var launch: LaunchMessage
-    /// Why it started when it did.
+    /// Why the launch started when it did; `null` if the host did not record it.
     @Explicit public var start: ExplanationMessage?
-    /// Why it was asked to stop.
+    /// Why the launch was asked to stop; `null` if it was not asked, or if a user or client requested the
+    /// stop.
     @Explicit public var stop: ExplanationMessage?
 
-    /// Copies an answer.
     public init(_ answer: LaunchExplanation) {
         launch = LaunchMessage(answer.record)
         start = answer.start.map(ExplanationMessage.init)
@@ -106,7 +104,7 @@ public struct LaunchExplanationMessage: Codable, Equatable, Sendable {
 }
 
 extension VerdictMessage {
-    /// The value.
+    /// The verdict as a value of the model.
     var verdict: Verdict {
         Verdict(
             policy: policy, decision: decision, score: score, weight: weight,

@@ -1,9 +1,10 @@
-/// A value that is written as `null` where it is missing, so that every row of a listing has every key.
+/// An optional value that is encoded as `null` when it is missing, so that every row of a listing has every
+/// key.
 ///
-/// A missing key is read as `nil` too: an older host does not know newer fields.
+/// A missing key is decoded as `nil`, because an older host does not know newer fields.
 @propertyWrapper
 public struct Explicit<Value: Codable & Equatable & Sendable>: Codable, Equatable, Sendable {
-    /// The value; `nil` is `null`.
+    /// The value; `nil` is encoded as `null`.
     public var wrappedValue: Value?
 
     /// Wraps a value.
@@ -29,7 +30,9 @@ public struct Explicit<Value: Codable & Equatable & Sendable>: Codable, Equatabl
 }
 
 extension KeyedDecodingContainer {
-    /// Takes precedence over the standard library's method, so that synthesized decoding accepts a missing
+    /// Decodes a missing key as `nil`.
+    ///
+    /// Synthesized decoding calls this method instead of the standard library's, which throws for a missing
     /// key.
     func decode<Value>(_ type: Explicit<Value>.Type, forKey key: Key) throws -> Explicit<Value> {
         try decodeIfPresent(type, forKey: key) ?? Explicit(wrappedValue: nil)

@@ -1,35 +1,35 @@
 public import TaskModel
 
-/// What happens in the host: one event of `GET /v1/events`.
+/// An event in the host: one event in the response to `GET /v1/events`.
 ///
-/// As JSON an object with the key `event`, which names the case, and the case's values under their own keys.
+/// The JSON form is an object. Its key `event` contains the name of the case, and the other keys contain the
+/// values.
 public enum HostEventMessage: Equatable, Sendable {
-    /// A request is durable.
+    /// The host has stored a request durably.
     case requestAccepted(RequestMessage)
-    /// A pending request can't start.
+    /// A pending request cannot start, for these reasons.
     case requestBlocked(RequestMessage, [VerdictMessage])
-    /// A pending request is gone without a launch.
+    /// A pending request ended without a launch.
     case requestCancelled(RequestID, TaskIdentifier, Reason)
-    /// A launch is recorded.
+    /// The host has recorded a launch.
     case launchStarted(LaunchMessage)
-    /// Its handler was called.
+    /// The launch is about to call its handler.
     case launchReady(LaunchID, RequestID, at: Timestamp)
-    /// It reported its progress.
+    /// The launch reported progress.
     case progress(LaunchID, RequestID, ProgressMessage)
-    /// What the user should see of it from now on.
+    /// The launch has a different title and subtitle now.
     case titleChanged(LaunchID, RequestID, title: String, subtitle: String)
-    /// The user is asked whether it should keep going.
+    /// The host asks the user whether the launch should continue.
     case launchAsked(LaunchID, RequestID, RationaleMessage)
-    /// It was asked to stop.
+    /// The host asked the launch to stop.
     case launchExpiring(LaunchID, RequestID, Reason)
-    /// It is over; with its request if that is pending again.
+    /// The launch has ended; `putBack` is its request if that is pending again.
     case launchEnded(LaunchMessage, putBack: RequestMessage?)
-    /// The host stops.
+    /// The host is stopping.
     case hostStopping
-    /// An event of a newer host; to be skipped.
+    /// An event that only a newer host knows; skip it.
     case unknown(String)
 
-    /// Copies an event.
     public init(_ event: HostEvent) {
         switch event {
         case .requestAccepted(let request): self = .requestAccepted(RequestMessage(request))
@@ -54,7 +54,7 @@ public enum HostEventMessage: Equatable, Sendable {
         }
     }
 
-    /// The case's name on the wire.
+    /// The value of the key `event`.
     public var name: String {
         switch self {
         case .requestAccepted: "requestAccepted"
@@ -79,7 +79,7 @@ extension HostEventMessage: Codable {
             subtitle
     }
 
-    /// Decodes an event; a name that is not known gives ``unknown(_:)``.
+    /// Decodes an event; an unknown name gives ``unknown(_:)``.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let name = try values.decode(String.self, forKey: .event)

@@ -2,16 +2,15 @@ public import TaskModel
 
 /// One condition with its source.
 public struct ConditionMessage: Codable, Equatable, Sendable {
-    /// `power`, `network`, ...
+    /// The name of the condition, such as `power` or `network`.
     public var key: String
-    /// As `conditions set` takes it.
+    /// The value in the syntax of `bgtask conditions set`.
     public var value: String
-    /// Who says so.
+    /// The source of the value, such as `sysfs` or `simulated`.
     public var source: String
-    /// Since when.
+    /// Since when the condition has had this value.
     public var since: Timestamp
 
-    /// Copies a row.
     public init(_ row: ConditionRow) {
         key = row.key
         value = row.value
@@ -22,45 +21,43 @@ public struct ConditionMessage: Codable, Equatable, Sendable {
 
 /// The body of `PATCH /v1/conditions`.
 public struct ConditionSettingsMessage: Codable, Equatable, Sendable {
-    /// `KEY=VALUE` each; all are taken or none.
+    /// Settings of the form `KEY=VALUE`; the host applies all of them or none.
     public var settings: [String]
 
-    /// Makes an order.
     public init(settings: [String]) {
         self.settings = settings
     }
 }
 
-/// What the host found out: the body of `GET /v1/report`.
+/// Facts about the host and the machine: the body of `GET /v1/report`.
 public struct ReportMessage: Codable, Equatable, Sendable {
     /// One isolation layer.
     public struct Layer: Codable, Equatable, Sendable {
-        /// Its name.
+        /// The layer's name.
         public var name: String
-        /// Whether it is there.
+        /// Whether the layer is available.
         public var isAvailable: Bool
-        /// Where, or why not.
+        /// Where the layer was found, or why it is not available.
         public var finding: String
     }
 
-    /// One fact.
+    /// One line of the report, such as `state directory` with its path.
     public struct Fact: Codable, Equatable, Sendable {
-        /// What it is.
+        /// What the value describes.
         public var name: String
         /// Its value.
         public var value: String
     }
 
-    /// What guarantees that nothing of a launch survives its kill.
+    /// How the host kills all processes of a launch.
     public var groupKill: GroupKill
-    /// Every layer that was probed.
+    /// All isolation layers that the host looked for.
     public var layers: [Layer]
-    /// Everything else.
+    /// All other facts, in the order in which they are shown.
     public var facts: [Fact]
-    /// What is wrong in the host's configuration; an older host does not send it.
+    /// The errors in the host's configuration; `nil` from an older host, which does not send them.
     public var problems: [ProblemMessage]?
 
-    /// Copies a report.
     public init(_ report: HostReport) {
         groupKill = report.isolation.groupKill
         layers = report.isolation.layers.map {
@@ -73,11 +70,11 @@ public struct ReportMessage: Codable, Equatable, Sendable {
 
 /// The body of `GET /v1/version`.
 public struct VersionMessage: Codable, Equatable, Sendable {
-    /// `bgtask`.
+    /// Always `bgtask`.
     public var product: String
     /// The host's version.
     public var version: String
-    /// The control API's, ``ControlProtocol/version``.
+    /// The version of the control API; see ``ControlProtocol/version``.
     public var api: Int
 
     public init(version: String) {

@@ -1,67 +1,67 @@
 public import TaskModel
 
-/// One launch, as `bgtask launches --json` prints it; every key is always there.
+/// One launch, as `bgtask launches --json` prints it; every key is always present.
 public struct LaunchMessage: Codable, Equatable, Sendable {
-    /// Its number: `L42`.
+    /// The launch's id, such as `L42`.
     public var launch: LaunchID
-    /// The request that it runs.
+    /// The request that the launch runs.
     public var request: RequestID
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
-    /// The bundle.
+    /// The task's bundle.
     public var bundle: BundleIdentifier
-    /// The kind.
+    /// The task's kind.
     public var kind: TaskKind
-    /// 1 for the request's first launch.
+    /// The number of the attempt; 1 for the first launch of the request.
     public var attempt: Int
-    /// The fencing token.
+    /// The fencing token, which grows with every launch on the host.
     public var token: Int64
-    /// Where it is.
+    /// The state of the launch.
     public var state: LaunchState
-    /// How it ended.
+    /// How the launch ended; `null` if it has not.
     @Explicit public var outcome: Outcome?
-    /// Why: of the end, else of the expiration that runs.
+    /// Why the launch ended or, before that, why it was asked to stop; `null` if there is no reason.
     @Explicit public var reason: Reason?
-    /// A sentence with the deciding numbers.
+    /// A sentence with the numbers that decided; `null` if there is nothing to add.
     @Explicit public var message: String?
-    /// What was measured of a `cpuLimit`, in lines.
+    /// Lines with measurements, for example after a `cpuLimit`; `null` if there are none.
     @Explicit public var report: String?
-    /// When it was recorded.
+    /// When the host recorded the launch.
     public var startedAt: Timestamp
-    /// When its handler was called.
+    /// When the handler was called; `null` if it was not called yet.
     @Explicit public var readyAt: Timestamp?
-    /// When it ended.
+    /// When the launch ended; `null` if it has not.
     @Explicit public var endedAt: Timestamp?
-    /// The newest progress.
+    /// The newest progress; `null` if the launch reported none.
     @Explicit public var progress: ProgressMessage?
-    /// What the user sees of a continued task; empty if nothing.
+    /// The title that the user sees of a continued task; otherwise empty.
     @Explicit public var title: String?
-    /// Its second line.
+    /// The second line, below the title.
     @Explicit public var subtitle: String?
     /// CPU time of the launch and all its descendants, in seconds.
     public var cpuSeconds: Double
-    /// Whether ``cpuSeconds`` may be too low.
+    /// Whether ``cpuSeconds`` may be too low, because there was no cgroup to measure it.
     public var cpuIsLowerBound: Bool
-    /// Peak resident memory.
+    /// Peak resident memory, in bytes; `null` if unknown.
     @Explicit public var peakMemoryBytes: Int64?
-    /// What isolated it.
+    /// What isolated the launch: `cgroup`, `pidNamespace` or `noFork`, followed by the names of further
+    /// layers.
     public var isolation: String
-    /// The hash of the library that ran.
+    /// The hash of the library that ran; `null` for a `call:`.
     @Explicit public var libraryHash: String?
-    /// Whether it skipped the policies.
+    /// Whether the launch was simulated, so that the policies did not apply.
     public var isSimulated: Bool
-    /// The signal that ended it.
+    /// The number of the signal that ended the process; `null` if none did.
     @Explicit public var signal: Int32?
-    /// Its exit status.
+    /// The exit status of the process; `null` if it did not exit.
     @Explicit public var exitStatus: Int32?
-    /// Which part a crash hit.
+    /// The part in which a crash happened; `null` if there was no crash.
     @Explicit public var phase: LaunchPhase?
-    /// Apple's code of the end, as `0x8badf00d`.
+    /// Apple's code of the end, such as `0x8badf00d`; `null` if there is none.
     @Explicit public var code: String?
-    /// Processes that outlived it and were killed.
+    /// The number of processes that outlived the task; the host killed them.
     public var leftovers: Int
 
-    /// Copies a record.
     public init(_ record: LaunchRecord) {
         launch = record.id
         request = record.request
@@ -95,23 +95,22 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// How far a task has come.
+/// How far a task is, in units that it chooses.
 public struct ProgressMessage: Codable, Equatable, Sendable {
-    /// Units done.
+    /// Completed units; can become smaller.
     public var completed: Int64
-    /// All units; 0 is indeterminate.
+    /// Total units; 0 means that the progress is indeterminate.
     public var total: Int64
-    /// What it is doing.
+    /// What the task is doing; `null` if it did not say.
     @Explicit public var message: String?
 
-    /// Copies a report.
     public init(_ progress: TaskProgress) {
         completed = progress.completed
         total = progress.total
         message = progress.message
     }
 
-    /// The value.
+    /// The progress as a value of the model.
     public var progress: TaskProgress { TaskProgress(completed: completed, total: total, message: message) }
 }
 
@@ -119,36 +118,34 @@ public struct ProgressMessage: Codable, Equatable, Sendable {
 public struct LaunchDetailMessage: Codable, Equatable, Sendable {
     /// The launch.
     public var launch: LaunchMessage
-    /// Its lines, oldest first.
+    /// The launch's log lines, oldest first.
     public var log: [LogLineMessage]
 
-    /// Copies a detail.
     public init(_ detail: LaunchDetail) {
         launch = LaunchMessage(detail.record)
         log = detail.log.map(LogLineMessage.init)
     }
 }
 
-/// One line of the log.
+/// One line of the host's log.
 public struct LogLineMessage: Codable, Equatable, Sendable {
-    /// When the host got it.
+    /// When the host received the line.
     public var at: Timestamp
-    /// How important it is.
+    /// How important the line is.
     public var level: LogLine.Level
-    /// Where it comes from.
+    /// Where the line comes from.
     public var source: LogLine.Source
-    /// The launch.
+    /// The launch that the line is about; `null` if it is about none.
     @Explicit public var launch: LaunchID?
-    /// The task.
+    /// The task that the line is about; `null` if it is about none.
     @Explicit public var identifier: TaskIdentifier?
     /// The text.
     public var message: String
-    /// The handler's subsystem.
+    /// The subsystem that the handler named; `null` if none.
     @Explicit public var subsystem: String?
-    /// The handler's category.
+    /// The category that the handler named; `null` if none.
     @Explicit public var category: String?
 
-    /// Copies a line.
     public init(_ line: LogLine) {
         at = Timestamp(line.at)
         level = line.level
@@ -161,14 +158,13 @@ public struct LogLineMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// The body of `POST /v1/launches`.
+/// The body of `POST /v1/launches`, which launches a task without asking the policies.
 public struct SimulationMessage: Codable, Equatable, Sendable {
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
-    /// Whether to stop before the handler for a debugger; `nil` is false.
+    /// Whether the task stops before its handler, so that a debugger can attach; `nil` means false.
     public var debug: Bool?
 
-    /// Asks the host to launch a task past the policies.
     public init(identifier: TaskIdentifier, debug: Bool) {
         self.identifier = identifier
         self.debug = debug
@@ -179,10 +175,9 @@ public struct SimulationMessage: Codable, Equatable, Sendable {
 public struct SimulatedLaunchMessage: Codable, Equatable, Sendable {
     /// The launch that was started.
     public var launch: LaunchMessage
-    /// The task's process, where a debugger was asked for.
+    /// The process number for a debugger; `null` unless the client requested debugging.
     @Explicit public var processIdentifier: Int32?
 
-    /// Copies an answer.
     public init(_ simulated: SimulatedLaunch) {
         launch = LaunchMessage(simulated.record)
         processIdentifier = simulated.processIdentifier

@@ -1,17 +1,17 @@
-/// The keys that a message may have, found by letting its type decode itself from a decoder that notes what
-/// it is asked.
+/// The keys that a message may have.
 ///
-/// There is no list to keep beside the types: a property that is added to a message is a valid key from then
-/// on.
+/// A type reveals its keys when it decodes itself from a decoder that records every key that it is asked for.
+/// So there is no list to keep up to date: a property that is added to a message is a valid key immediately.
 public struct MessageKeys: Equatable, Sendable {
     /// The keys of the object itself, in the order in which the type declares them.
     public var names: [String] = []
-    /// The keys of the objects within it, by their key.
+    /// The keys of the objects inside, by the key of each object.
     public var nested: [String: MessageKeys] = [:]
 
     /// Finds the keys of a type.
     ///
-    /// `nil` where the type does not accept the sample values, so that its keys are known in part only.
+    /// The result is `nil` if the type refuses the sample values, because then only some of its keys are
+    /// known.
     public init?(of type: (some Decodable).Type) {
         let notes = KeyNotes()
         guard (try? type.init(from: SampleDecoder(notes: notes))) != nil else { return nil }
@@ -23,11 +23,11 @@ public struct MessageKeys: Equatable, Sendable {
         nested = notes.nested.mapValues(MessageKeys.init).filter { !$0.value.names.isEmpty }
     }
 
-    /// Looks for a key that the type does not have.
+    /// Checks that an object has only keys that the type has.
     ///
-    /// - Parameter decoder: Stands at the object; anything but an object passes, as decoding the type refuses
-    ///   it.
-    /// - Throws: ``UnknownKeyError`` for the first one in alphabetical order.
+    /// - Parameter decoder: The decoder of the object. Any other JSON value passes, because decoding the type
+    ///   refuses it later.
+    /// - Throws: ``UnknownKeyError`` for the first unknown key in alphabetical order.
     func check(_ decoder: any Decoder) throws {
         guard let object = try? decoder.container(keyedBy: AnyKey.self) else { return }
         try check(object)
@@ -47,24 +47,23 @@ public struct MessageKeys: Equatable, Sendable {
     }
 }
 
-/// A key that a message of this type does not have.
+/// A key that the type of a message does not have.
 public struct UnknownKeyError: Error, Equatable, Sendable {
-    /// The key, after the keys of the objects around it.
+    /// The unknown key, preceded by the keys of the objects that contain it.
     public var path: [String]
-    /// What the object that has it may have.
+    /// The keys that the innermost object may have.
     public var validKeys: [String]
 
-    /// An error at a place.
     public init(path: [String], validKeys: [String]) {
         self.path = path
         self.validKeys = validKeys
     }
 }
 
-/// A message in which every key is one that its type knows.
+/// A message that is refused if it has a key that its type does not know.
 ///
-/// For what the host is asked: a mistyped key would ask for something else than its writer wanted. Answers
-/// are decoded without it, because a newer host may say more.
+/// The host decodes requests this way: if it ignored a mistyped key, it would do something other than the
+/// client intended. Clients decode responses without this check, because a newer host may add keys.
 struct StrictMessage<Message: Decodable>: Decodable {
     let message: Message
 
@@ -74,7 +73,7 @@ struct StrictMessage<Message: Decodable>: Decodable {
     }
 }
 
-/// Any key at all.
+/// A coding key with any name.
 private struct AnyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -83,12 +82,12 @@ private struct AnyKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// What a type asked a ``SampleDecoder`` for.
+/// The keys that a type asked a ``SampleDecoder`` for.
 private final class KeyNotes {
     var names: [String] = []
     var nested: [String: KeyNotes] = [:]
 
-    /// Notes a key and gives the place for the keys of its value.
+    /// Records a key, and returns the record for the keys of its value.
     func note(_ key: some CodingKey) -> KeyNotes {
         if !names.contains(key.stringValue) { names.append(key.stringValue) }
         let notes = nested[key.stringValue] ?? KeyNotes()
@@ -97,7 +96,7 @@ private final class KeyNotes {
     }
 }
 
-/// Gives a type sample values and notes the keys that it asks for.
+/// A decoder that gives a type sample values and records the keys that the type asks for.
 private struct SampleDecoder: Decoder {
     let notes: KeyNotes
     var codingPath: [any CodingKey] { [] }
@@ -110,11 +109,11 @@ private struct SampleDecoder: Decoder {
     func unkeyedContainer() -> any UnkeyedDecodingContainer { SampleList() }
     func singleValueContainer() -> any SingleValueDecodingContainer { SampleValue(notes: notes) }
 
-    /// A value of the type: the plainest that there is.
+    /// The simplest value of a type: 0, false, or the first case.
     static func sample<Value: Decodable>(_ type: Value.Type, _ notes: KeyNotes) throws -> Value {
         let plain: Any? =
             switch type {
-            // One letter is a valid identifier too.
+            // One letter is also a valid identifier.
             case is String.Type: "a"
             case is Bool.Type: false
             case is Double.Type: 0.0
@@ -150,8 +149,8 @@ private struct SampleObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        // A value that needs more than a sample may be left out; the keys that it asked for are noted all the
-        // same.
+        // A sample may not be a valid value of this type. The value can be missing, and its keys have been
+        // recorded.
         try? SampleDecoder.sample(type, notes.note(key))
     }
 

@@ -1,13 +1,12 @@
 public import TaskModel
 
-/// What the plugins and manifests directories hold: the body of `GET /v1/plugins`.
+/// The contents of the plugins directory and the manifests directory: the body of `GET /v1/plugins`.
 public struct PluginListingMessage: Codable, Equatable, Sendable {
-    /// What can be launched.
+    /// The valid manifests, with their libraries.
     public var plugins: [PluginMessage]
-    /// What is wrong.
+    /// The errors in manifests and libraries.
     public var problems: [ProblemMessage]
 
-    /// Copies a listing.
     public init(_ listing: PluginListing) {
         plugins = listing.handlers.map { handler in
             PluginMessage(handler, advice: listing.advice[handler.manifest.bundle] ?? [])
@@ -18,22 +17,22 @@ public struct PluginListingMessage: Codable, Equatable, Sendable {
 
 /// One manifest with its library.
 public struct PluginMessage: Codable, Equatable, Sendable {
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
-    /// The manifest's file.
+    /// The path of the manifest.
     public var manifest: String
-    /// The library's file name; `null` where every task has a `call:`.
+    /// The library's file name; `null` if the manifest names none.
     @Explicit public var library: String?
-    /// SHA-256 of the library and its siblings.
+    /// The SHA-256 of the library and its siblings, in hexadecimal; `null` if there is no library.
     @Explicit public var libraryHash: String?
-    /// The identifier of its app launches; `null` where its library is no app.
+    /// The identifier of the bundle's app launches; `null` if its library is not an app.
     @Explicit public var appLaunch: TaskIdentifier?
-    /// What it permits.
+    /// The tasks that the manifest permits.
     public var tasks: [PluginTaskMessage]
-    /// What its author should know of this version; an older host does not send it.
+    /// Advice for the author about the installed version of the library; `nil` from an older host, which does
+    /// not send it.
     @Explicit public var advice: [PluginAdviceMessage]?
 
-    /// Copies a handler.
     public init(_ handler: PermittedHandler, advice: [PluginAdvice]) {
         bundle = handler.manifest.bundle
         manifest = handler.manifestPath
@@ -49,18 +48,17 @@ public struct PluginMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// What the author of a plugin should know of it.
+/// Advice for the author of a plugin.
 public struct PluginAdviceMessage: Codable, Equatable, Sendable {
-    /// One word for what was found.
+    /// A word that identifies the advice.
     public var code: String
-    /// What was found and what to do.
+    /// A sentence that says what was found and what to do.
     public var message: String
-    /// The launch that showed it.
+    /// The launch that gave rise to the advice.
     public var launch: LaunchID
-    /// When.
+    /// When the advice was given.
     public var at: Timestamp
 
-    /// Copies a piece of advice.
     public init(_ advice: PluginAdvice) {
         code = advice.code
         message = advice.message
@@ -71,34 +69,34 @@ public struct PluginAdviceMessage: Codable, Equatable, Sendable {
 
 /// One task that a manifest permits.
 public struct PluginTaskMessage: Codable, Equatable, Sendable {
-    /// The identifier, or a prefix and `.*`.
+    /// The identifier, or a prefix followed by `.*`.
     public var identifier: IdentifierPattern
-    /// The kind.
+    /// The task's kind.
     public var kind: TaskKind
-    /// A constraint of every request.
+    /// Whether every request requires external power.
     public var requiresExternalPower: Bool
-    /// A constraint of every request.
+    /// Whether every request requires a network connection.
     public var requiresNetworkConnectivity: Bool
-    /// What runs: `library`, `call`, or `client` where only a process that registers for it can.
+    /// What runs the task: `library`, `call`, or `client` if only a client that registered for it can run it.
     public var runs: String
-    /// The lease; `null` has no end of its own.
+    /// The lease in seconds; `null` means that run time is not limited.
     @Explicit public var leaseSeconds: Double?
-    /// From expiration to the kill.
+    /// The seconds from an expiration until the kill.
     public var graceSeconds: Double
-    /// The CPU limit in percent of one core; `null` has none.
+    /// The CPU limit in percent of one core; `null` means that there is none.
     @Explicit public var cpuPercent: Int?
-    /// The CPU limit's window.
+    /// The window of the CPU limit, in seconds; `null` if there is no limit.
     @Explicit public var cpuWindowSeconds: Double?
-    /// The memory limit.
+    /// The limit of resident memory, in bytes.
     public var memoryBytes: Int64
-    /// The schedule in words: `every 15m, on power`, `Mon..Fri 02:00 Europe/Berlin`; `null` has none.
+    /// The schedule in words, such as `every 15m, on power` or `Mon..Fri 02:00 Europe/Berlin`; `null` if
+    /// there is none.
     @Explicit public var schedule: String?
-    /// The schedule's period; `null` has none.
+    /// The period of the schedule, in seconds; `null` if it has none.
     @Explicit public var everySeconds: Double?
-    /// The schedule's tolerance.
+    /// The tolerance of the schedule, in seconds; `null` if there is no schedule.
     @Explicit public var toleranceSeconds: Double?
 
-    /// Copies a declaration.
     public init(_ task: TaskDeclaration) {
         identifier = task.pattern
         kind = task.kind
@@ -116,22 +114,21 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// Something wrong with a manifest or a library.
+/// An error or a warning about a manifest or a library.
 public struct ProblemMessage: Codable, Equatable, Sendable {
-    /// How bad it is.
+    /// How serious the problem is.
     public var severity: ManifestProblem.Severity
-    /// The file.
+    /// The path of the file.
     public var file: String
-    /// From 1.
+    /// The line, counted from 1; `null` if the problem is about the whole file.
     @Explicit public var line: Int?
-    /// From 1.
+    /// The column, counted from 1; `null` if the problem is about the whole line.
     @Explicit public var column: Int?
-    /// What was found.
+    /// What is wrong, in words.
     public var finding: String
-    /// What to do.
+    /// What to do; `null` if the finding makes that clear.
     @Explicit public var remedy: String?
 
-    /// Copies a problem.
     public init(_ problem: ManifestProblem) {
         severity = problem.severity
         file = problem.file
@@ -141,7 +138,7 @@ public struct ProblemMessage: Codable, Equatable, Sendable {
         remedy = problem.remedy
     }
 
-    /// The value, for its one line of text.
+    /// The problem as a value of the model, which can describe it in one line.
     public var problem: ManifestProblem {
         ManifestProblem(
             severity: severity, file: file, line: line, column: column, finding: finding, remedy: remedy)

@@ -1,15 +1,17 @@
-/// Makes foreign text safe to show.
+/// Makes text from plugins and clients safe to print.
 ///
-/// Titles, messages and paths come from plugins and clients. A terminal obeys control characters in them, and
-/// some Unicode characters turn the order of what is shown; both become visible instead.
+/// A terminal obeys control characters in titles, messages and paths, and some Unicode characters change the
+/// order in which text is shown. Both are replaced by visible escapes.
 public enum Printable {
-    /// The text on one line: C0 and C1 controls, line and paragraph separators and bidirectional controls are
-    /// escaped.
+    /// Escapes a text so that it fits on one line.
+    ///
+    /// Escaped are C0 and C1 control characters, line and paragraph separators, and characters that control
+    /// the direction of text.
     ///
     /// - Parameters:
-    ///   - text: Anything.
-    ///   - maximumLength: More scalars than this are cut off, with an ellipsis.
-    /// - Returns: Text that moves nothing but the cursor, to the right.
+    ///   - text: Any text.
+    ///   - maximumLength: The largest number of Unicode scalars to keep; an ellipsis replaces the rest.
+    /// - Returns: Text that a terminal prints without any other effect.
     public static func text(_ text: String, maximumLength: Int = 4096) -> String {
         var result = ""
         var count = 0

@@ -1,36 +1,39 @@
 public import TaskModel
 
-/// The body of `POST /v1/requests`.
+/// A request to run a task: the body of `POST /v1/requests`.
 public struct SubmissionMessage: Codable, Equatable, Sendable {
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
-    /// Not before; `nil` has no delay.
+    /// The earliest time at which the task may start; `nil` means immediately.
     public var earliestBeginDate: Timestamp?
-    /// Added to the manifest's constraint; `nil` is false.
+    /// Whether the launch requires external power, in addition to the manifest; `nil` means false.
     public var requiresExternalPower: Bool?
-    /// Added to the manifest's constraint; `nil` is false.
+    /// Whether the launch requires a network connection, in addition to the manifest; `nil` means false.
     public var requiresNetworkConnectivity: Bool?
-    /// JSON text of an object, at most 48 KiB.
+    /// The payload: a JSON object as text, at most 48 KiB; `nil` if there is none.
     public var payload: String?
-    /// What the user sees of a continued task.
+    /// For continued tasks, the title that the user sees.
     public var title: String?
-    /// Its second line.
+    /// For continued tasks, the second line, below the title.
     public var subtitle: String?
-    /// `nil` is `queue`.
+    /// What to do with a continued task that cannot start now; `nil` means `queue`.
     public var strategy: SubmissionStrategy?
-    /// Asks for the GPU; `nil` is false.
+    /// Whether the launch requires a GPU; `nil` means false.
     public var requiresGPU: Bool?
-    /// A repeated submission with the same key returns the same request.
+    /// A key that identifies this submission: if it is repeated with the same key, the host returns the same
+    /// request.
     public var idempotencyKey: String?
-    /// The kind that the client means; refused if the manifest gives another one, `nil` takes that.
+    /// The kind that the client expects; the host refuses the request if the manifest has another.
+    ///
+    /// `nil` accepts the kind in the manifest.
     public var kind: TaskKind?
 
-    /// Makes a submission without any wish but to run.
+    /// Makes a submission with the defaults of all other keys.
     public init(identifier: TaskIdentifier) {
         self.identifier = identifier
     }
 
-    /// The value that the host takes.
+    /// The submission as a value of the model.
     public var submission: TaskSubmission {
         var submission = TaskSubmission(identifier: identifier, origin: .client)
         submission.earliestBeginDate = earliestBeginDate?.time
@@ -47,42 +50,42 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// An accepted request.
+/// A request that the host has accepted.
 public struct RequestMessage: Codable, Equatable, Sendable {
-    /// Its number: `R17`.
+    /// The request's id, such as `R17`.
     public var request: RequestID
-    /// The task.
+    /// The task's identifier.
     public var identifier: TaskIdentifier
-    /// The bundle.
+    /// The bundle's identifier.
     public var bundle: BundleIdentifier
-    /// The kind.
+    /// The task's kind.
     public var kind: TaskKind
     /// When it was accepted.
     public var submittedAt: Timestamp
-    /// Not before.
+    /// The earliest time at which the task may start; `null` means immediately.
     @Explicit public var earliestBeginDate: Timestamp?
-    /// A put-back's back-off.
+    /// The earliest time of a retry; `null` if there is none.
     @Explicit public var notBefore: Timestamp?
-    /// When every wish but vetoes should have fallen.
+    /// The time from which the request no longer waits for better conditions: only vetoes still delay it.
     public var deadline: Timestamp
-    /// The number of its next launch.
+    /// The number of the request's next launch, from 1.
     public var attempt: Int
-    /// As submitted.
+    /// Whether the submission requires external power.
     public var requiresExternalPower: Bool
-    /// As submitted.
+    /// Whether the submission requires a network connection.
     public var requiresNetworkConnectivity: Bool
-    /// As submitted.
+    /// Whether the submission requires a GPU.
     public var requiresGPU: Bool
-    /// As submitted.
+    /// What to do with a continued task that cannot start now.
     public var strategy: SubmissionStrategy
-    /// Who made it.
+    /// What made the request.
     public var origin: RequestOrigin
-    /// As submitted; empty if none.
+    /// The title from the submission; empty if it has none.
     public var title: String
-    /// As submitted; empty if none.
+    /// The subtitle from the submission; empty if it has none.
     public var subtitle: String
 
-    /// Copies a request; its payload and key stay with the host.
+    /// Copies a request, without its payload and its idempotency key.
     public init(_ request: TaskRequest) {
         self.request = request.id
         identifier = request.identifier
@@ -107,21 +110,21 @@ public struct RequestMessage: Codable, Equatable, Sendable {
 public struct AcceptanceMessage: Codable, Equatable, Sendable {
     /// The accepted request.
     public var request: RequestMessage
-    /// The pending request of the same identifier that it replaces.
+    /// The pending request of the same identifier that this one replaces; `nil` if none.
     public var replaces: RequestID?
-    /// Whether the host had accepted it before with the same idempotency key, so that nothing has changed.
+    /// Whether the host had already accepted a request with the same idempotency key, so that nothing
+    /// changed.
     public var isRepeat: Bool
 
     private enum CodingKeys: String, CodingKey { case replaces, isRepeat }
 
-    /// Copies an answer.
     public init(_ accepted: AcceptedSubmission) {
         request = RequestMessage(accepted.request)
         replaces = accepted.replaces
         isRepeat = accepted.isRepeat
     }
 
-    /// Decodes a request; an older host sends neither key.
+    /// Decodes a request; an older host sends neither `replaces` nor `isRepeat`.
     public init(from decoder: any Decoder) throws {
         request = try RequestMessage(from: decoder)
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -129,7 +132,7 @@ public struct AcceptanceMessage: Codable, Equatable, Sendable {
         isRepeat = try values.decodeIfPresent(Bool.self, forKey: .isRepeat) ?? false
     }
 
-    /// Encodes the keys of the request, with `replaces` and `isRepeat` beside them.
+    /// Encodes the keys of the request, and `replaces` and `isRepeat` in the same object.
     public func encode(to encoder: any Encoder) throws {
         try request.encode(to: encoder)
         var values = encoder.container(keyedBy: CodingKeys.self)
@@ -138,36 +141,34 @@ public struct AcceptanceMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// A request that waits, with every policy's answer.
+/// A pending request, with every policy's answer.
 public struct PendingRequestMessage: Codable, Equatable, Sendable {
     /// The request.
     public var request: RequestMessage
-    /// The answers; one whose decision is not `proceed` keeps it from starting.
+    /// The policies' answers; one with a decision other than `proceed` prevents the start.
     public var verdicts: [VerdictMessage]
 
-    /// Copies a pending request.
     public init(_ pending: PendingRequest) {
         request = RequestMessage(pending.request)
         verdicts = pending.verdicts.map(VerdictMessage.init)
     }
 }
 
-/// One policy's answer.
+/// One policy's answer about one request.
 public struct VerdictMessage: Codable, Equatable, Sendable {
-    /// The policy.
+    /// The policy's name.
     public var policy: String
-    /// Its answer.
+    /// The policy's answer.
     public var decision: Decision
-    /// 0 through 1.
+    /// How favorable the conditions are, 0 through 1.
     public var score: Double
-    /// How much the score counts.
+    /// The weight of the score; 0 if it does not count.
     public var weight: Double
-    /// What it looked at.
+    /// What the policy found.
     public var rationale: [RationaleMessage]
-    /// Since when what it looked at has been so.
+    /// Since when the observed values have been the same; `null` if unknown.
     @Explicit public var since: Timestamp?
 
-    /// Copies a verdict.
     public init(_ verdict: Verdict) {
         policy = verdict.policy
         decision = verdict.decision
@@ -178,20 +179,20 @@ public struct VerdictMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// A quantity, what it should be and what it is.
+/// One finding of a policy: a quantity, with its required and its observed value.
 public struct RationaleMessage: Codable, Equatable, Sendable {
-    /// What was looked at.
+    /// The name of the quantity, such as `externalPower`.
     public var quantity: String
-    /// What is required.
+    /// The value that the policy requires, in words.
     public var required: String
-    /// What was seen.
+    /// The value that the policy observed, in words.
     public var observed: String
-    /// When it can change by itself at the earliest.
+    /// The earliest time at which the observed value can change by itself; `null` if that does not depend on
+    /// time.
     @Explicit public var earliestChange: Timestamp?
-    /// What would help.
+    /// An action or command that would help; `null` if the user can only wait.
     @Explicit public var remedy: String?
 
-    /// Copies a rationale.
     public init(_ rationale: Rationale) {
         quantity = rationale.quantity
         required = rationale.required
@@ -200,7 +201,7 @@ public struct RationaleMessage: Codable, Equatable, Sendable {
         remedy = rationale.remedy
     }
 
-    /// The value.
+    /// The rationale as a value of the model.
     public var rationale: Rationale {
         Rationale(
             quantity: quantity, required: required, observed: observed, earliestChange: earliestChange?.time,

@@ -2,23 +2,21 @@ public import TaskModel
 
 /// The body of `POST /v1/cancel`.
 public struct CancelMessage: Codable, Equatable, Sendable {
-    /// `R17`, `L42` or an identifier.
+    /// The request, launch or task to cancel: `R17`, `L42` or an identifier.
     public var target: String
 
-    /// Asks the host to cancel what the target names.
     public init(target: ControlTarget) {
         self.target = target.description
     }
 }
 
-/// What a cancel reached.
+/// What a cancellation cancelled: the response to `POST /v1/cancel`.
 public struct CancellationMessage: Codable, Equatable, Sendable {
-    /// Pending requests that are gone.
+    /// The pending requests that it cancelled.
     public var requests: [RequestID]
-    /// Launches that were asked to stop.
+    /// The running launches that it asked to stop.
     public var launches: [LaunchID]
 
-    /// Copies an answer.
     public init(_ cancellation: Cancellation) {
         requests = cancellation.requests
         launches = cancellation.launches
@@ -27,26 +25,24 @@ public struct CancellationMessage: Codable, Equatable, Sendable {
 
 /// The body of `POST /v1/expire`.
 public struct ExpireMessage: Codable, Equatable, Sendable {
-    /// `L42` or an identifier.
+    /// The launches to stop: `L42`, or an identifier for all its launches.
     public var target: String
-    /// One that an expiration may give; `nil` is `simulated`.
+    /// The reason, one that ``Reason/isExpiration`` allows; `nil` means `simulated`.
     public var reason: Reason?
 
-    /// Asks the host to stop the launches that the target names.
     public init(target: ControlTarget, reason: Reason) {
         self.target = target.description
         self.reason = reason
     }
 }
 
-/// The launches that an expire reached.
+/// The response to `POST /v1/expire`.
 public struct ExpirationMessage: Codable, Equatable, Sendable {
-    /// Which were asked to stop.
+    /// The launches that the host asked to stop.
     public var launches: [LaunchID]
-    /// Why.
+    /// The reason that the launches received.
     public var reason: Reason
 
-    /// Names the launches that the host asked to stop.
     public init(launches: [LaunchID], reason: Reason) {
         self.launches = launches
         self.reason = reason

@@ -1,19 +1,20 @@
 public import TaskModel
 
-/// A point on the wall clock as every JSON text carries it: `2026-11-21T02:45:08.123Z`, always UTC, always
-/// milliseconds.
+/// A point in time as JSON contains it: `2026-11-21T02:45:08.123Z`, always in UTC and with milliseconds.
 public struct Timestamp: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The time.
     public let time: WallTime
 
-    /// Wraps a time; what is below a millisecond is cut off.
+    /// Wraps a time, rounded towards 1970 to a whole millisecond.
     public init(_ time: WallTime) {
         self.time = WallTime(milliseconds: time.milliseconds)
     }
 
-    /// Parses RFC 3339: a date, `T`, a time with or without seconds and a fraction, then `Z` or an offset.
+    /// Parses an RFC 3339 time: a date, `T`, a time with or without seconds and a fraction, then `Z` or an
+    /// offset.
     ///
-    /// A date alone is midnight UTC. `nil` for anything else, and for dates that no calendar has.
+    /// A date alone means midnight UTC. The result is `nil` for any other text, and for dates that do not
+    /// exist.
     public init?(_ text: String) {
         var scanner = DateScanner(text)
         guard let time = scanner.scan() else { return nil }
@@ -35,7 +36,7 @@ public struct Timestamp: Hashable, Sendable, Codable, CustomStringConvertible {
         try description.encode(to: encoder)
     }
 
-    /// `2026-11-21T02:45:08.123Z`.
+    /// The form `2026-11-21T02:45:08.123Z`.
     public var description: String {
         let (day, millisecond) = time.milliseconds.flooredDivision(by: 86_400_000)
         let (year, month, dayOfMonth) = CivilDate.civil(ofDay: day)
@@ -47,11 +48,11 @@ public struct Timestamp: Hashable, Sendable, Codable, CustomStringConvertible {
     }
 }
 
-/// The Gregorian calendar by arithmetic, so that no clock's or locale's library takes part.
+/// Gregorian dates by arithmetic, independent of locales and time zones.
 ///
-/// Years are counted from March, so that the leap day is the last of its year; 400 years are 146,097 days.
+/// Years begin in March, so that a leap day is the last day of its year. 400 years have 146,097 days.
 enum CivilDate {
-    /// Days since 1970-01-01 of a date that exists.
+    /// Days from 1970-01-01 to an existing date.
     static func day(year: Int64, month: Int64, dayOfMonth: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = shifted.flooredDivision(by: 400)
@@ -59,7 +60,7 @@ enum CivilDate {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The date of a day since 1970-01-01.
+    /// The date of a day, given as days since 1970-01-01.
     static func civil(ofDay day: Int64) -> (year: Int64, month: Int64, dayOfMonth: Int64) {
         let (era, dayOfEra) = (day + 719_468).flooredDivision(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -72,7 +73,7 @@ enum CivilDate {
 }
 
 extension Int64 {
-    /// Quotient rounded down and the remainder, which is never negative.
+    /// The quotient, rounded down, and the remainder, which is never negative.
     func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

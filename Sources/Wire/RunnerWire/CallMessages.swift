@@ -1,4 +1,4 @@
-/// The handler asks the host to accept a request; answered by *reply*.
+/// The handler submits a request; the host answers with ``ReplyMessage``.
 public struct SubmitMessage: WireMessage {
     public static let kind: UInt8 = 0x23
     public static let table = FieldTable(
@@ -6,30 +6,32 @@ public struct SubmitMessage: WireMessage {
         .optional(5, .flag), .optional(6, .bytes, limit: FrameLimits.maximumBlob), .optional(7, .text),
         .optional(8, .text), .optional(11, .flag), .optional(12, .flag), .optional(13, .i64),
         .optional(14, .u64))
-    /// Names the question in the answer.
+    /// The number that the answer repeats.
     public var call: UInt64
-    /// The task.
+    /// The task's identifier.
     public var identifier: String
-    /// Milliseconds since 1970; `nil`: no delay.
+    /// The earliest begin date in milliseconds since 1970; `nil` means that there is none.
     public var earliest: Int64?
-    /// Added to the manifest's constraint.
+    /// Whether the launch requires external power; the manifest may require it too.
     public var externalPower: Bool
-    /// Added to the manifest's constraint.
+    /// Whether the launch requires a network connection; the manifest may require it too.
     public var network: Bool
-    /// JSON text; at most 48 KiB.
+    /// The payload as JSON text, at most 48 KiB; `nil` if there is none.
     public var payload: [UInt8]?
-    /// What the user sees.
+    /// For continued tasks, the title that the user sees.
     public var title: String?
-    /// The second line.
+    /// For continued tasks, the second line, below the title.
     public var subtitle: String?
-    /// Whether to refuse what can't start now, instead of keeping it.
+    /// Whether the host refuses the request if it cannot start now, instead of keeping it.
     public var failsUnlessImmediate: Bool
-    /// Asks for the GPU.
+    /// Whether the launch requires a GPU.
     public var requiresGPU: Bool
-    /// When an activity's window ends, milliseconds since 1970; `nil`: no window.
+    /// For activities, the end of the window in milliseconds since 1970; `nil` means that there is no window.
     public var deadline: Int64?
-    /// The number of the kind that the handler means, which the host compares with the manifest's; `nil`
-    /// takes that.
+    /// The number of the kind that the handler expects; the host refuses the request if the manifest has
+    /// another.
+    ///
+    /// `nil` accepts the kind in the manifest.
     public var taskKind: UInt64?
 
     public init(call: UInt64, identifier: String) {
@@ -72,13 +74,13 @@ public struct SubmitMessage: WireMessage {
     }
 }
 
-/// The handler asks the host to cancel pending requests; answered by *reply*.
+/// The handler cancels pending requests; the host answers with ``ReplyMessage``.
 public struct TaskCancelMessage: WireMessage {
     public static let kind: UInt8 = 0x24
     public static let table = FieldTable(.required(1, .u64), .optional(2, .text))
-    /// Names the question in the answer.
+    /// The number that the answer repeats.
     public var call: UInt64
-    /// The task; `nil` is all of the bundle.
+    /// The task's identifier; `nil` cancels all pending requests of the bundle.
     public var identifier: String?
 
     public init(call: UInt64, identifier: String?) {
@@ -97,11 +99,11 @@ public struct TaskCancelMessage: WireMessage {
     }
 }
 
-/// The handler asks for its bundle's pending requests; answered by *reply*.
+/// The handler requests the list of its bundle's pending requests; the host answers with ``ReplyMessage``.
 public struct PendingMessage: WireMessage {
     public static let kind: UInt8 = 0x25
     public static let table = FieldTable(.required(1, .u64))
-    /// Names the question in the answer.
+    /// The number that the answer repeats.
     public var call: UInt64
 
     public init(call: UInt64) { self.call = call }
@@ -111,15 +113,15 @@ public struct PendingMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, call) }
 }
 
-/// The handler holds its process alive.
+/// The handler begins an assertion, which keeps its process alive after completion.
 public struct BeginAssertionMessage: WireMessage {
     public static let kind: UInt8 = 0x26
     public static let table = FieldTable(.required(1, .u64), .required(2, .text, limit: maximumName))
-    /// The most bytes of ``name``.
+    /// The largest number of bytes in ``name``.
     public static let maximumName = 256
-    /// Names it in *end assertion*.
+    /// The number of the assertion, which ``EndAssertionMessage`` repeats.
     public var assertion: UInt64
-    /// What it is for.
+    /// The purpose of the assertion.
     public var name: String
 
     public init(assertion: UInt64, name: String) {
@@ -138,11 +140,11 @@ public struct BeginAssertionMessage: WireMessage {
     }
 }
 
-/// The handler ends its hold.
+/// The handler ends an assertion.
 public struct EndAssertionMessage: WireMessage {
     public static let kind: UInt8 = 0x27
     public static let table = FieldTable(.required(1, .u64))
-    /// The number of *begin assertion*.
+    /// The number from ``BeginAssertionMessage``.
     public var assertion: UInt64
 
     public init(assertion: UInt64) { self.assertion = assertion }

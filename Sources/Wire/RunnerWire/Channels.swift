@@ -1,39 +1,39 @@
 /// Every message that a task can send on its report pipe.
 public enum ReportMessage: Sendable, Equatable {
-    /// The handler is called next.
+    /// The task is about to call its handler.
     case ready(ReadyMessage)
-    /// Progress.
+    /// The task made progress.
     case progress(TaskProgressMessage)
-    /// A log line.
+    /// The handler logged a line.
     case log(LogMessage)
-    /// A checkpoint.
+    /// The handler saved a checkpoint.
     case checkpoint(CheckpointMessage)
-    /// A submission.
+    /// The handler submits a request.
     case submit(SubmitMessage)
-    /// A cancellation.
+    /// The handler cancels pending requests.
     case cancel(TaskCancelMessage)
-    /// A question for pending requests.
+    /// The handler requests the list of pending requests.
     case pending(PendingMessage)
-    /// An assertion began.
+    /// The handler began an assertion.
     case beginAssertion(BeginAssertionMessage)
-    /// An assertion ended.
+    /// The handler ended an assertion.
     case endAssertion(EndAssertionMessage)
-    /// Where a thread was.
+    /// The stack of a thread, which the host had requested.
     case stack(StackMessage)
-    /// A word for the plugin's author.
+    /// Advice for the plugin's author.
     case advice(AdviceMessage)
-    /// Why it is about to end itself.
+    /// The reason why the task is about to end itself.
     case fault(FaultMessage)
-    /// What the user sees from now on.
+    /// A new title and subtitle.
     case title(TitleMessage)
-    /// The plugin's entry could not be used.
+    /// The entry function of the plugin is missing or invalid.
     case loadFailed(LoadFailedMessage)
-    /// Completion.
+    /// The handler completed the task.
     case done(DoneMessage)
 
-    /// Reads one frame of a report pipe; `nil` for a kind that is skipped.
+    /// Decodes one frame of a report pipe; the result is `nil` for a kind that is skipped.
     ///
-    /// - Throws: ``WireError`` with the violation.
+    /// - Throws: ``WireError`` for a body that is not valid, or a kind that must be known.
     public init?(kind: UInt8, body: FieldReader) throws(WireError) {
         switch kind {
         case TaskProgressMessage.kind: self = .progress(try TaskProgressMessage(fields: body))
@@ -60,26 +60,26 @@ public enum ReportMessage: Sendable, Equatable {
 
 /// Every message that the launcher can send on the host socket.
 public enum LauncherReport: Sendable, Equatable {
-    /// It is up.
+    /// The launcher is running.
     case hello(HelloMessage)
-    /// A task exists.
+    /// The launcher created a task.
     case spawned(SpawnedMessage)
-    /// A task and its group are gone.
+    /// A task ended, and all processes of its group are gone.
     case exited(ExitedMessage)
-    /// A template is loaded.
+    /// A template has loaded its plugin.
     case templateReady(TemplateReadyMessage)
-    /// A template is not.
+    /// A template could not load its plugin.
     case templateFailed(TemplateFailedMessage)
-    /// A task could not be started.
+    /// The launcher could not start a task.
     case spawnFailed(SpawnFailedMessage)
-    /// A group does not die.
+    /// A group of processes still exists after SIGKILL.
     case unkillable(UnkillableMessage)
-    /// A standby waits, or there is none.
+    /// A standby is ready, or could not be made.
     case prepared(PreparedMessage)
 
-    /// Reads one frame of the host socket; `nil` for a kind that is skipped.
+    /// Decodes one frame of the host socket; the result is `nil` for a kind that is skipped.
     ///
-    /// - Throws: ``WireError`` with the violation.
+    /// - Throws: ``WireError`` for a body that is not valid, or a kind that must be known.
     public init?(kind: UInt8, body: FieldReader) throws(WireError) {
         switch kind {
         case HelloMessage.kind: self = .hello(try HelloMessage(fields: body))

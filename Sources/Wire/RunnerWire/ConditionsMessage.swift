@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// What the machine is like: before *start*, then at every change.
+/// The conditions of the machine, which the host sends before *start* and after every change.
 public struct ConditionsMessage: WireMessage {
     public static let kind: UInt8 = 0x13
     public static let table = FieldTable(

@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// The facts of a launch: the first frame that a task receives.
+/// The facts about a launch: the first frame that a task receives.
 public struct TaskLaunchMessage: WireMessage {
     public static let kind: UInt8 = 0x02
     public static let table = FieldTable(
@@ -9,41 +9,41 @@ public struct TaskLaunchMessage: WireMessage {
         .required(10, .text), .required(11, .text), .optional(12, .text), .optional(13, .text),
         .optional(14, .flag), .optional(15, .u64), .repeated(16, .text), .repeated(17, .text),
         .optional(18, .bytes))
-    /// The launch.
+    /// The number of the launch.
     public var launch: UInt64
-    /// The request that it runs.
+    /// The number of the request that the launch runs.
     public var request: UInt64
-    /// The task.
+    /// The task's identifier.
     public var identifier: String
-    /// The bundle.
+    /// The task's bundle.
     public var bundle: String
     /// The task's kind.
     public var taskKind: TaskKind
-    /// From 1.
+    /// The number of the attempt, from 1.
     public var attempt: UInt64
-    /// The fencing token.
+    /// The fencing token, which grows with every launch on the host.
     public var token: UInt64
-    /// Milliseconds since 1970; `nil`: never.
+    /// When the identifier last succeeded, in milliseconds since 1970; `nil` if it never did.
     public var lastSuccess: Int64?
-    /// CLOCK_BOOTTIME nanoseconds; `nil`: no end.
+    /// The end of the lease, in nanoseconds on CLOCK_BOOTTIME; `nil` means that run time is not limited.
     public var leaseEnd: Int64?
-    /// The bundle's directory.
+    /// The path of the bundle's own directory.
     public var dataDirectory: String
-    /// Emptied after the launch.
+    /// The path of the launch's own directory for temporary files; the host removes it after the launch.
     public var temporaryDirectory: String
-    /// What the user sees; `nil` is empty.
+    /// The title that the user sees; `nil` means that it is empty.
     public var title: String?
-    /// The second line; `nil` is empty.
+    /// The second line, below the title; `nil` means that it is empty.
     public var subtitle: String?
-    /// Whether the task stops itself before the handler.
+    /// Whether the task stops before it calls its handler, so that a debugger can attach.
     public var debug: Bool
-    /// Milliseconds that assertions may keep the process after completion; `nil` is 30,000.
+    /// How long, in milliseconds, assertions may keep the process alive after completion; `nil` means 30,000.
     public var assertionAllowance: UInt64?
-    /// What the manifest permits, as written there.
+    /// The patterns of identifiers that the manifest permits, as they are written there.
     public var permittedIdentifiers: [String]
-    /// The kinds of ``permittedIdentifiers``, in their order.
+    /// The kind of each pattern in ``permittedIdentifiers``, in the same order.
     public var permittedKinds: [TaskKind]
-    /// The manifest's modes, as written there.
+    /// The background modes that the manifest declares.
     public var modes: [String]
 
     public init(
@@ -122,7 +122,7 @@ public struct TaskLaunchMessage: WireMessage {
 public struct PayloadMessage: WireMessage {
     public static let kind: UInt8 = 0x03
     public static let table = FieldTable(.required(1, .bytes, limit: FrameLimits.maximumBlob))
-    /// JSON text; at most 48 KiB.
+    /// The payload as JSON text, at most 48 KiB.
     public var bytes: [UInt8]
 
     public init(bytes: [UInt8]) { self.bytes = bytes }
@@ -132,11 +132,11 @@ public struct PayloadMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, bytes) }
 }
 
-/// What the attempt before saved.
+/// The bytes that an earlier attempt saved as a checkpoint.
 public struct RestoredCheckpointMessage: WireMessage {
     public static let kind: UInt8 = 0x04
     public static let table = FieldTable(.required(1, .bytes, limit: FrameLimits.maximumBlob))
-    /// As the task sent it; at most 48 KiB.
+    /// The bytes as the task sent them, at most 48 KiB.
     public var bytes: [UInt8]
 
     public init(bytes: [UInt8]) { self.bytes = bytes }
@@ -150,7 +150,7 @@ public struct RestoredCheckpointMessage: WireMessage {
 public struct ProgramMessage: WireMessage {
     public static let kind: UInt8 = 0x05
     public static let table = FieldTable(.required(1, .bytes, limit: FrameLimits.maximumProgram))
-    /// As Documentation/RunnerProtocol.md encodes it; at most 60,000.
+    /// The program, encoded as Documentation/RunnerProtocol.md describes; at most 60,000 bytes.
     public var bytes: [UInt8]
 
     public init(bytes: [UInt8]) { self.bytes = bytes }
@@ -160,7 +160,7 @@ public struct ProgramMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, bytes) }
 }
 
-/// The task knows everything; it reports ready and runs.
+/// The task has received everything that it needs; it answers *ready* and calls its handler.
 public struct StartMessage: WireMessage {
     public static let kind: UInt8 = 0x06
     public static let table = FieldTable()
@@ -172,15 +172,15 @@ public struct StartMessage: WireMessage {
     public func write(to fields: inout FieldWriter) {}
 }
 
-/// The call to stop.
+/// The task must stop.
 public struct ExpireMessage: WireMessage {
     public static let kind: UInt8 = 0x10
     public static let table = FieldTable(.required(1, .text), .required(2, .u64), .required(3, .i64))
-    /// The word of the reason; a task treats one that it does not know as a plain call to stop.
+    /// The raw value of a ``Reason``; a task obeys the message even if it does not know the reason.
     public var reason: String
     /// The grace period, in milliseconds.
     public var grace: UInt64
-    /// When everything is killed, CLOCK_MONOTONIC nanoseconds.
+    /// When the host kills the launch, in nanoseconds on CLOCK_MONOTONIC.
     public var deadline: Int64
 
     public init(reason: String, grace: UInt64, deadline: Int64) {

@@ -1,25 +1,25 @@
-/// Walks over the fields of one frame's body.
+/// Reads the fields of one frame's body, in order.
 ///
-/// Valid as long as the bytes it was made of; the decoder hands it out for the length of one call.
+/// A reader is valid only as long as the bytes of the body. The decoder's are valid only during one call.
 public struct FieldReader {
     private var rest: UnsafeRawBufferPointer
 
-    /// Makes a reader of a body.
+    /// Makes a reader at the beginning of a body.
     public init(_ body: UnsafeRawBufferPointer) {
         rest = body
     }
 
-    /// One field: its tag and the bytes of its value.
+    /// One field of a body.
     public struct Field {
-        /// What it is, per message.
+        /// The number that identifies the field within its message.
         public let tag: UInt8
-        /// The value's bytes.
+        /// The bytes of the field's value.
         public let value: UnsafeRawBufferPointer
     }
 
-    /// Takes the next field; `nil` at the body's end.
+    /// Reads the next field; the result is `nil` at the end of the body.
     ///
-    /// - Throws: ``WireError`` if the field overruns the body.
+    /// - Throws: ``WireError`` if the body ends inside the field.
     public mutating func next() throws(WireError) -> Field? {
         if rest.isEmpty { return nil }
         guard rest.count >= 3 else {

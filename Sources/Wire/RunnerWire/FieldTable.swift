@@ -6,7 +6,7 @@ public enum FieldType: Sendable {
     case i64
     /// 1 byte, 0 or 1.
     case flag
-    /// UTF-8 without a NUL.
+    /// UTF-8 text without a NUL byte.
     case text
     /// Any bytes, or a nested body.
     case bytes
@@ -17,11 +17,12 @@ public struct FieldRule: Equatable, Sendable {
     /// The number that identifies the field within its message.
     public let tag: UInt8
     public let type: FieldType
-    /// Whether the page marks the field with `*`.
+    /// Whether the field must be present; Documentation/RunnerProtocol.md marks such a field with `*`.
     public let isRequired: Bool
-    /// Whether the page marks the field with `+`: it may appear more than once.
+    /// Whether the field may appear more than once; Documentation/RunnerProtocol.md marks it with `+`.
     public let isRepeated: Bool
-    /// The most bytes of a text or of bytes; 0 means that the size of the frame is the only limit.
+    /// The largest number of bytes in a `text` or `bytes` value; 0 means that only the size of the frame
+    /// limits it.
     public let limit: Int
 
     public init(_ tag: UInt8, _ type: FieldType, isRequired: Bool, isRepeated: Bool, limit: Int) {
@@ -74,12 +75,12 @@ public struct FieldRule: Equatable, Sendable {
 
 /// The fields of one message.
 ///
-/// A test compares every table with the runner's own (`Sources/Runner/bgtask-runner/messages.c`), so the two
-/// sides can't come to disagree about a message.
+/// A test compares every table with the tables of the runner (`Sources/Runner/bgtask-runner/messages.c`), so
+/// that host and runner always agree about every message.
 public struct FieldTable: Equatable, Sendable {
-    /// In the order of the tags; at most 32.
+    /// The rules of the fields, in the order of their tags; at most 32.
     public let rules: [FieldRule]
-    /// One bit for each required rule, by its index.
+    /// A bit set: bit i is 1 if the rule at index i is required.
     private let required: UInt32
 
     init(_ rules: FieldRule...) {
@@ -87,10 +88,10 @@ public struct FieldTable: Equatable, Sendable {
         required = rules.indices.reduce(0) { $0 | (rules[$1].isRequired ? 1 << UInt32($1) : 0) }
     }
 
-    /// Checks a body against every rule, and skips the fields that have none.
+    /// Checks a body against every rule, and ignores fields without a rule.
     ///
-    /// - Returns: The values, which the message can then read without further checks of their form.
-    /// - Throws: ``WireError`` with the first violation.
+    /// - Returns: The values; the message can read them without checking their types again.
+    /// - Throws: ``WireError`` for the first violation.
     func check(_ body: FieldReader, of kind: UInt8) throws(WireError) -> FieldValues {
         var rest = body
         var seen: UInt32 = 0
@@ -111,10 +112,10 @@ public struct FieldTable: Equatable, Sendable {
     }
 }
 
-/// The values of a body that has passed its table.
+/// The values of a body that was checked against its table.
 ///
-/// Valid for as long as the bytes of the body are. A subscript takes its type from where its value goes: an
-/// optional where the field is optional, a plain value where it is required.
+/// They are valid only as long as the bytes of the body. The type of a property selects the subscript: the
+/// value is optional for an optional field, and otherwise not.
 public struct FieldValues {
     fileprivate let body: FieldReader
 
@@ -147,11 +148,11 @@ public struct FieldValues {
     subscript(tag: UInt8) -> String? { find(tag).map { String(decoding: $0, as: UTF8.self) } }
     subscript(tag: UInt8) -> [UInt8]? { find(tag).map { [UInt8]($0) } }
 
-    // A required field is always there, because the table has been checked.
+    // The table was checked, so a required field is always present.
     subscript(tag: UInt8) -> UInt64 { self[tag] ?? 0 }
     subscript(tag: UInt8) -> Int64 { self[tag] ?? 0 }
     subscript(tag: UInt8) -> String { self[tag] ?? "" }
     subscript(tag: UInt8) -> [UInt8] { self[tag] ?? [] }
-    /// A flag that is absent is false.
+    /// The value of a flag; an absent flag is false.
     subscript(tag: UInt8) -> Bool { find(tag).map { $0[0] == 1 } ?? false }
 }

@@ -4,26 +4,27 @@
 /// it keeps any byte of the frame, so a hostile peer can make it hold at most 64 KiB. After an error, drop
 /// the peer, because the rest of the stream has no meaning.
 public struct FrameDecoder: Sendable {
-    /// The beginning of a frame whose rest has not arrived yet.
+    /// The beginning of a frame that has not arrived completely.
     private var partial: [UInt8] = []
-    /// The sequence number that the next frame must have; it wraps at 65,536.
+    /// The sequence number that the next frame must have; 0 follows 65,535.
     private var expectedSequence: UInt16 = 0
 
-    /// Creates a decoder for the start of a stream, where the sequence is 0.
+    /// Creates a decoder for the start of a stream, where the sequence number is 0.
     public init() {}
 
-    /// Whether the decoder is inside a frame; an end of file here is a violation.
+    /// Whether the decoder has received only part of a frame; the end of the stream is then a violation.
     public var isInsideFrame: Bool { !partial.isEmpty }
 
     /// The bytes held for an incomplete frame; at most 65,539.
     public var heldBytes: Int { partial.count }
 
-    /// Takes the next bytes of the stream and hands over every frame that they complete, in order.
+    /// Takes the next bytes of the stream, and passes every frame that they complete to `receive`, in order.
     ///
     /// - Parameters:
-    ///   - chunk: The bytes; only read during the call.
-    ///   - receive: Gets the kind and a reader of the body, which is valid during its call only.
-    /// - Throws: ``WireError`` of a frame's header, or what `receive` throws.
+    ///   - chunk: The bytes; the decoder reads them only during the call.
+    ///   - receive: Called with each frame's kind, and a reader of its body that is valid only during the
+    ///     call.
+    /// - Throws: ``WireError`` for an invalid frame header, or the error of `receive`.
     public mutating func consume(
         _ chunk: UnsafeRawBufferPointer,
         _ receive: (_ kind: UInt8, _ body: FieldReader) throws(WireError) -> Void
@@ -60,9 +61,9 @@ public struct FrameDecoder: Sendable {
         try outcome.get()
     }
 
-    /// Reports the end of the stream.
+    /// Must be called at the end of the stream.
     ///
-    /// - Throws: ``WireError`` if it ended inside a frame.
+    /// - Throws: ``WireError`` if the stream ends inside a frame.
     public func finish() throws(WireError) {
         if isInsideFrame {
             throw WireError(.truncated, "the stream ended \(partial.count) bytes into a frame")
@@ -78,13 +79,13 @@ public struct FrameDecoder: Sendable {
         let length = try partial.withUnsafeBytesThrowing(Self.length(of:))
         take(4 + length, from: &rest)
         guard partial.count == 4 + length else { return }
-        // Moved out first, so that the frame is consumed even if `receive` throws.
+        // The buffer is emptied first, so that the frame is consumed even if `receive` throws.
         let frame = partial
         partial.removeAll(keepingCapacity: true)
         try frame.withUnsafeBytesThrowing { (bytes) throws(WireError) in try handOver(bytes, receive) }
     }
 
-    /// Moves bytes over until ``partial`` has `size` of them.
+    /// Moves bytes from `rest` to ``partial`` until ``partial`` contains `size` bytes or `rest` is empty.
     private mutating func take(_ size: Int, from rest: inout Slice<UnsafeRawBufferPointer>) {
         let missing = size - partial.count
         guard missing > 0 else { return }
@@ -117,7 +118,7 @@ public struct FrameDecoder: Sendable {
 }
 
 extension Array where Element == UInt8 {
-    /// `withUnsafeBytes` that keeps the type of the error.
+    /// Like `withUnsafeBytes`, but keeps the type of the error.
     func withUnsafeBytesThrowing<Value>(
         _ body: (UnsafeRawBufferPointer) throws(WireError) -> Value
     ) throws(WireError) -> Value {

@@ -1,40 +1,41 @@
 public import TaskModel
 
-/// The host asks for a template: a process that holds one plugin loaded.
+/// The launcher must make a template: a process that has one plugin loaded.
 public struct TemplateMessage: WireMessage {
     public static let kind: UInt8 = 0x40
     public static let table = FieldTable(
         .required(1, .u64), .optional(2, .text), .required(3, .text), .repeated(4, .text),
         .repeated(5, .bytes), .required(6, .text), .optional(7, .text), .optional(8, .i64),
         .optional(9, .text))
-    /// Names it from now on.
+    /// The number by which later messages refer to the template.
     public var template: UInt64
-    /// Absolute real path; `nil` for a `call:` task that loads its own.
+    /// The absolute real path of the library; `nil` for a `call:`, which loads libraries itself.
     public var library: String?
-    /// The working directory, which exists.
+    /// The working directory, which already exists.
     public var directory: String
-    /// `NAME=value`, all of it.
+    /// The complete environment, as `NAME=value`.
     public var environment: [String]
-    /// Resource limits.
+    /// The resource limits to set.
     public var limits: [ResourceLimit]
-    /// What kills its tasks' descendants.
+    /// How the processes of its tasks are killed.
     public var isolation: GroupKill
-    /// The template's own group, which exists.
+    /// The path of the template's own control group, which already exists; `nil` if there is none.
     public var cgroup: String?
-    /// Scheduling niceness.
+    /// The nice value of the template and its tasks; `nil` keeps the launcher's.
     public var niceness: Int64?
-    /// The program that it is executed from, absolute; `nil` is the launcher's own file.
+    /// The absolute path of the program that the template executes; `nil` selects the launcher's own file.
     ///
-    /// A copy or hard link of the runner: `Bundle.main` of a plugin is where its process's program lies.
+    /// It is a copy of the runner or a hard link to it. `Bundle.main` of a plugin is the directory that
+    /// contains this program.
     public var executable: String?
 
-    /// One `setrlimit`.
+    /// The arguments of one `setrlimit` call.
     public struct ResourceLimit: Sendable, Equatable {
-        /// The kernel's number of the resource.
+        /// The kernel's number of the resource (`RLIMIT_...`).
         public var resource: UInt64
-        /// Soft limit.
+        /// The soft limit, in the unit of the resource.
         public var soft: UInt64
-        /// Hard limit.
+        /// The hard limit, in the unit of the resource.
         public var hard: UInt64
 
         public init(resource: UInt64, soft: UInt64, hard: UInt64) {
@@ -96,31 +97,32 @@ public struct TemplateMessage: WireMessage {
     }
 }
 
-/// The host asks for a task.
+/// The launcher must start a task.
 public struct SpawnMessage: WireMessage {
     public static let kind: UInt8 = 0x41
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .u64), .optional(3, .text), .optional(4, .flag),
         .optional(5, .flag), .optional(6, .u64), .optional(7, .bytes))
-    /// Names it from now on.
+    /// The number by which later messages refer to the launch.
     public var launch: UInt64
-    /// What it is cloned from.
+    /// The number of the template to clone.
     public var template: UInt64
-    /// The group it starts in, which exists and is empty.
+    /// The path of the control group in which the task starts, which exists and is empty; `nil` if there is
+    /// none.
     public var cgroup: String?
-    /// Whether it may start processes.
+    /// Whether the task may start processes.
     public var subprocesses: Bool
-    /// Whether it gets a process of its own instead of a clone.
+    /// Whether the task gets a new process instead of a clone of the template.
     public var fresh: Bool
-    /// Memory limit in bytes.
+    /// The memory limit in bytes; `nil` means that there is none.
     public var memory: UInt64?
-    /// The first bytes of its control channel, from *launch* on: they are in the pipe before the task is.
+    /// The first bytes of the task's control channel, beginning with the *launch* frame.
     ///
-    /// ``SpawnedMessage/given`` says how many the pipe took; the host sends the rest, and all if these are
-    /// absent.
+    /// The launcher writes them to the pipe before the task exists. ``SpawnedMessage/given`` says how many
+    /// bytes the pipe took, and the host sends the rest. If this is `nil`, the host sends all bytes.
     public var start: [UInt8]?
 
-    /// The most bytes of ``start`` that leave room for the other fields in every frame.
+    /// The largest number of bytes in ``start``; every frame then still has room for the other fields.
     public static let maximumStart = 32_768
 
     public init(
@@ -157,11 +159,11 @@ public struct SpawnMessage: WireMessage {
     }
 }
 
-/// The host kills a launch and everything that it started.
+/// The launcher must kill a launch, with all processes that it started.
 public struct KillMessage: WireMessage {
     public static let kind: UInt8 = 0x42
     public static let table = FieldTable(.required(1, .u64))
-    /// The launch.
+    /// The number of the launch.
     public var launch: UInt64
 
     public init(launch: UInt64) { self.launch = launch }
@@ -171,11 +173,11 @@ public struct KillMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, launch) }
 }
 
-/// The host needs a template no more; its running tasks go on.
+/// The host does not need a template any more; the template's running tasks continue.
 public struct RetireMessage: WireMessage {
     public static let kind: UInt8 = 0x43
     public static let table = FieldTable(.required(1, .u64))
-    /// The template.
+    /// The number of the template.
     public var template: UInt64
 
     public init(template: UInt64) { self.template = template }
@@ -185,11 +187,11 @@ public struct RetireMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, template) }
 }
 
-/// The host kills a template that did not load in time.
+/// The launcher must kill a template that did not load in time.
 public struct KillTemplateMessage: WireMessage {
     public static let kind: UInt8 = 0x44
     public static let table = FieldTable(.required(1, .u64))
-    /// The template.
+    /// The number of the template.
     public var template: UInt64
 
     public init(template: UInt64) { self.template = template }
@@ -199,17 +201,20 @@ public struct KillTemplateMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, template) }
 }
 
-/// The host asks for a task before its launch is known: a standby of a template, one at most.
+/// The launcher must make a standby of a template: a task that is cloned before its launch is known.
 ///
-/// ``PreparedMessage`` answers, unless the template ends.
+/// A template has at most one standby. The launcher answers with ``PreparedMessage``, unless the template
+/// ends.
 public struct PrepareMessage: WireMessage {
     public static let kind: UInt8 = 0x45
     public static let table = FieldTable(.required(1, .u64), .required(2, .text), .optional(3, .flag))
-    /// What it is cloned from.
+    /// The number of the template to clone.
     public var template: UInt64
-    /// The group it starts in, which exists and is empty; a spawn that names it takes the standby.
+    /// The path of the control group in which the standby starts, which exists and is empty.
+    ///
+    /// A later ``SpawnMessage`` with this group uses the standby.
     public var cgroup: String
-    /// Whether it may start processes.
+    /// Whether the task may start processes.
     public var subprocesses: Bool
 
     public init(template: UInt64, cgroup: String, subprocesses: Bool) {

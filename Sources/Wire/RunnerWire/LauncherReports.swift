@@ -1,4 +1,4 @@
-/// The launcher is up and holds its lock.
+/// The launcher is running and holds its lock.
 public struct HelloMessage: WireMessage {
     public static let kind: UInt8 = 0x50
     public static let table = FieldTable(.required(1, .u64), .required(2, .u64))
@@ -23,17 +23,17 @@ public struct HelloMessage: WireMessage {
     }
 }
 
-/// A task exists; its five descriptors come with the frame.
+/// The launcher created a task; five file descriptors come with the frame.
 public struct SpawnedMessage: WireMessage {
     public static let kind: UInt8 = 0x51
     public static let table = FieldTable(.required(1, .u64), .required(2, .u64), .optional(3, .u64))
-    /// How many descriptors come: pidfd, control, report, stdout, stderr.
+    /// The number of descriptors: pidfd, control pipe, report pipe, standard output and standard error.
     public static let descriptorCount = 5
-    /// The launch.
+    /// The number of the launch.
     public var launch: UInt64
-    /// The launcher's name for its process; for display only.
+    /// The number of the task's process in the launcher's PID namespace; for display only.
     public var pid: UInt64
-    /// How many bytes of ``SpawnMessage/start`` the task's control pipe has taken.
+    /// How many bytes of ``SpawnMessage/start`` the task's control pipe took.
     public var given: UInt64
 
     public init(launch: UInt64, pid: UInt64, given: UInt64 = 0) {
@@ -55,15 +55,15 @@ public struct SpawnedMessage: WireMessage {
     }
 }
 
-/// A task has been reaped and its group is empty.
+/// A task was reaped, and all processes of its group are gone.
 public struct ExitedMessage: WireMessage {
     public static let kind: UInt8 = 0x52
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .u64), .required(3, .u64), .required(4, .u64), .required(5, .u64),
         .required(6, .u64))
-    /// The launch.
+    /// The number of the launch.
     public var launch: UInt64
-    /// As `waitpid` gives it.
+    /// The wait status, as `waitpid` returns it.
     public var waitStatus: UInt64
     /// User time, in microseconds.
     public var userMicroseconds: UInt64
@@ -71,7 +71,7 @@ public struct ExitedMessage: WireMessage {
     public var systemMicroseconds: UInt64
     /// Peak resident memory of the task's process, in bytes.
     public var maximumResident: UInt64
-    /// Processes that outlived the task and were killed.
+    /// The number of processes that outlived the task; the launcher killed them.
     public var leftovers: UInt64
 
     public init(
@@ -105,15 +105,15 @@ public struct ExitedMessage: WireMessage {
     }
 }
 
-/// A template has its plugin loaded.
+/// A template has loaded its plugin.
 public struct TemplateReadyMessage: WireMessage {
     public static let kind: UInt8 = 0x53
     public static let table = FieldTable(.required(1, .u64), .required(2, .flag), .optional(3, .text))
-    /// The template.
+    /// The number of the template.
     public var template: UInt64
-    /// Whether tasks may be cloned from it.
+    /// Whether the template can be cloned; otherwise, every task gets a new process.
     public var isCloneable: Bool
-    /// Why not.
+    /// Why the template cannot be cloned; `nil` if it can.
     public var finding: String?
 
     public init(template: UInt64, isCloneable: Bool, finding: String? = nil) {
@@ -135,15 +135,15 @@ public struct TemplateReadyMessage: WireMessage {
     }
 }
 
-/// A template could not load its plugin, or died while it did.
+/// A template could not load its plugin, or died while loading it.
 public struct TemplateFailedMessage: WireMessage {
     public static let kind: UInt8 = 0x54
     public static let table = FieldTable(.required(1, .u64), .required(2, .text), .optional(3, .u64))
-    /// The template.
+    /// The number of the template.
     public var template: UInt64
-    /// The loader's text.
+    /// The error message of the dynamic loader.
     public var finding: String
-    /// As `waitpid` gives it, where it crashed or was killed.
+    /// The wait status, as `waitpid` returns it, if the template crashed or was killed; otherwise `nil`.
     public var waitStatus: UInt64?
 
     public init(template: UInt64, finding: String, waitStatus: UInt64? = nil) {
@@ -165,13 +165,13 @@ public struct TemplateFailedMessage: WireMessage {
     }
 }
 
-/// A task could not be started; nothing follows for that launch.
+/// The launcher could not start a task; no further message about the launch follows.
 public struct SpawnFailedMessage: WireMessage {
     public static let kind: UInt8 = 0x55
     public static let table = FieldTable(.required(1, .u64), .required(2, .text))
-    /// The launch.
+    /// The number of the launch.
     public var launch: UInt64
-    /// The call and its errno.
+    /// The system call that failed, with its error.
     public var finding: String
 
     public init(launch: UInt64, finding: String) {
@@ -190,11 +190,11 @@ public struct SpawnFailedMessage: WireMessage {
     }
 }
 
-/// Five seconds after SIGKILL a launch's processes are still there; *exited* follows when they go.
+/// Five seconds after SIGKILL, processes of a launch still exist; *exited* follows when they are gone.
 public struct UnkillableMessage: WireMessage {
     public static let kind: UInt8 = 0x56
     public static let table = FieldTable(.required(1, .u64))
-    /// The launch.
+    /// The number of the launch.
     public var launch: UInt64
 
     public init(launch: UInt64) { self.launch = launch }
@@ -204,13 +204,13 @@ public struct UnkillableMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, launch) }
 }
 
-/// A standby waits, or there is none.
+/// The answer to ``PrepareMessage``: a standby is ready, or could not be made.
 public struct PreparedMessage: WireMessage {
     public static let kind: UInt8 = 0x57
     public static let table = FieldTable(.required(1, .u64), .optional(2, .text))
-    /// The template.
+    /// The number of the template.
     public var template: UInt64
-    /// Why there is none; `nil` if there is one.
+    /// Why no standby could be made; `nil` if one is ready.
     public var finding: String?
 
     public init(template: UInt64, finding: String? = nil) {

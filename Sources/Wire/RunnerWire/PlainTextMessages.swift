@@ -1,15 +1,15 @@
-/// What the plugin's author should know of the plugin.
+/// Advice for the plugin's author.
 public struct AdviceMessage: WireMessage {
     public static let kind: UInt8 = 0x29
     public static let table = FieldTable(
         .required(1, .text, limit: maximumCode), .required(2, .text, limit: maximumMessage))
-    /// The most bytes of ``code``.
+    /// The largest number of bytes in ``code``.
     public static let maximumCode = 128
-    /// The most bytes of ``message``.
+    /// The largest number of bytes in ``message``.
     public static let maximumMessage = 1024
-    /// One word.
+    /// A word that identifies the advice.
     public var code: String
-    /// What was found and what to do.
+    /// A sentence that says what was found and what to do.
     public var message: String
 
     public init(code: String, message: String) {
@@ -33,13 +33,13 @@ public struct FaultMessage: WireMessage {
     public static let kind: UInt8 = 0x2A
     public static let table = FieldTable(
         .required(1, .text, limit: maximumCode), .required(2, .text, limit: maximumMessage))
-    /// The most bytes of ``code``.
+    /// The largest number of bytes in ``code``.
     public static let maximumCode = 128
-    /// The most bytes of ``message``.
+    /// The largest number of bytes in ``message``.
     public static let maximumMessage = 4096
-    /// Apple's word for it, such as `0x8badf00d`.
+    /// Apple's name of the fault, such as `0x8badf00d`.
     public var code: String
-    /// What was wrong and what to do.
+    /// What was wrong and what to do; further lines contain details.
     public var message: String
 
     public init(code: String, message: String) {
@@ -58,16 +58,16 @@ public struct FaultMessage: WireMessage {
     }
 }
 
-/// What the user sees of a continued task from now on.
+/// The handler changed the title and subtitle of a continued task.
 public struct TitleMessage: WireMessage {
     public static let kind: UInt8 = 0x2B
     public static let table = FieldTable(
         .required(1, .text, limit: maximumText), .optional(2, .text, limit: maximumText))
-    /// The most bytes of each of the two.
+    /// The largest number of bytes in each of the two texts.
     public static let maximumText = 1024
-    /// The first line.
+    /// The title.
     public var title: String
-    /// The second line; `nil` is empty.
+    /// The second line, below the title; `nil` means that it is empty.
     public var subtitle: String?
 
     public init(title: String, subtitle: String? = nil) {

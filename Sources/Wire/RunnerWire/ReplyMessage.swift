@@ -1,36 +1,36 @@
 public import TaskModel
 
-/// The host's answer to *submit*, *cancel* or *pending*.
+/// The host's answer to ``SubmitMessage``, ``TaskCancelMessage`` or ``PendingMessage``.
 public struct ReplyMessage: WireMessage {
     public static let kind: UInt8 = 0x11
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .u64), .optional(3, .text), .repeated(4, .bytes))
-    /// The number that the task gave its question.
+    /// The number from the message that is answered.
     public var call: UInt64
-    /// A `bgtask_error`; 0 is granted.
+    /// A `bgtask_error`; 0 means success.
     public var error: UInt64
-    /// Finding and remedy of a refusal.
+    /// The finding and the remedy of a refusal; `nil` on success.
     public var text: String?
-    /// The bundle's pending requests, where those were asked for.
+    /// The bundle's pending requests; empty unless the answer is to ``PendingMessage``.
     public var pending: [PendingRequest]
 
     /// One pending request.
     public struct PendingRequest: Sendable, Equatable {
-        /// Its number.
+        /// The number of the request.
         public var request: UInt64
-        /// Its kind.
+        /// The kind of the request.
         public var taskKind: TaskKind
-        /// Its task.
+        /// The identifier of the request's task.
         public var identifier: String
-        /// Milliseconds since 1970; `nil`: no delay.
+        /// The earliest begin date in milliseconds since 1970; `nil` means that there is none.
         public var earliest: Int64?
-        /// As submitted.
+        /// Whether the submission requires external power.
         public var externalPower: Bool
-        /// As submitted.
+        /// Whether the submission requires a network connection.
         public var network: Bool
-        /// What the user sees; `nil` is empty.
+        /// The title that the user sees; `nil` means that it is empty.
         public var title: String?
-        /// The second line; `nil` is empty.
+        /// The second line, below the title; `nil` means that it is empty.
         public var subtitle: String?
 
         public init(

@@ -1,12 +1,12 @@
-/// The task has read *start* and calls its handler next; the lease starts here.
+/// The task has read *start* and is about to call its handler; the lease starts now.
 public struct ReadyMessage: WireMessage {
     public static let kind: UInt8 = 0x01
     public static let table = FieldTable(.required(1, .u64), .optional(2, .u64), .required(3, .u64))
     /// The runner's protocol version.
     public var protocolVersion: UInt64
-    /// The plugin's ABI version; `nil` for a `call:`.
+    /// The ABI version of the plugin; `nil` for a `call:`.
     public var abiVersion: UInt64?
-    /// From the clone to here, in nanoseconds.
+    /// The time from the clone until this message was sent, in nanoseconds.
     public var cloneToReady: UInt64
 
     public init(protocolVersion: UInt64, abiVersion: UInt64?, cloneToReady: UInt64) {
@@ -28,18 +28,18 @@ public struct ReadyMessage: WireMessage {
     }
 }
 
-/// How far the task has come.
+/// How far the task is, in units that it chooses.
 public struct TaskProgressMessage: WireMessage {
     public static let kind: UInt8 = 0x20
     public static let table = FieldTable(
         .required(1, .i64), .required(2, .i64), .optional(3, .text, limit: maximumMessage))
-    /// The most bytes of ``message``.
+    /// The largest number of bytes in ``message``.
     public static let maximumMessage = 1024
-    /// Units done, 0 and up; may fall.
+    /// Completed units, 0 or more; can become smaller.
     public var completed: Int64
-    /// All units, 0 and up; 0 is indeterminate.
+    /// Total units, 0 or more; 0 means that the progress is indeterminate.
     public var total: Int64
-    /// What it is doing; `nil` keeps the last one.
+    /// What the task is doing; `nil` keeps the previous text.
     public var message: String?
 
     public init(completed: Int64, total: Int64, message: String? = nil) {
@@ -64,21 +64,21 @@ public struct TaskProgressMessage: WireMessage {
     }
 }
 
-/// A line that the handler logs.
+/// A line that the handler logged.
 public struct LogMessage: WireMessage {
     public static let kind: UInt8 = 0x21
     public static let table = FieldTable(
         .required(1, .u64), .required(2, .text, limit: maximumMessage), .optional(3, .text),
         .optional(4, .text))
-    /// The most bytes of ``message``.
+    /// The largest number of bytes in ``message``.
     public static let maximumMessage = 4096
-    /// A `bgtask_log_level`, 1 through 5.
+    /// The level: a `bgtask_log_level`, 1 through 5.
     public var level: UInt64
-    /// The line.
+    /// The text of the line.
     public var message: String
-    /// Apple's subsystem, where one was given.
+    /// The subsystem, as in Apple's unified logging; `nil` if none was given.
     public var subsystem: String?
-    /// Apple's category, where one was given.
+    /// The category, as in Apple's unified logging; `nil` if none was given.
     public var category: String?
 
     public init(level: UInt64, message: String, subsystem: String? = nil, category: String? = nil) {
@@ -104,11 +104,11 @@ public struct LogMessage: WireMessage {
     }
 }
 
-/// What the next attempt shall begin from.
+/// The bytes that the handler saves for the next attempt.
 public struct CheckpointMessage: WireMessage {
     public static let kind: UInt8 = 0x22
     public static let table = FieldTable(.required(1, .bytes, limit: FrameLimits.maximumBlob))
-    /// The handler's bytes, at most 48 KiB; empty forgets.
+    /// The bytes, at most 48 KiB; empty bytes delete what was saved.
     public var bytes: [UInt8]
 
     public init(bytes: [UInt8]) { self.bytes = bytes }
@@ -118,11 +118,11 @@ public struct CheckpointMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, bytes) }
 }
 
-/// No handler runs: the entry is missing, of another ABI version, or NULL.
+/// No handler can run: the entry function is missing, has another ABI version, or returned NULL.
 public struct LoadFailedMessage: WireMessage {
     public static let kind: UInt8 = 0x2E
     public static let table = FieldTable(.required(1, .text))
-    /// The loader's text.
+    /// The error message of the dynamic loader.
     public var finding: String
 
     public init(finding: String) { self.finding = finding }
@@ -138,15 +138,18 @@ public struct DoneMessage: WireMessage {
     public static let table = FieldTable(
         .required(1, .flag), .optional(2, .text, limit: maximumMessage), .optional(3, .flag),
         .optional(4, .flag))
-    /// The most bytes of ``message``.
+    /// The largest number of bytes in ``message``.
     public static let maximumMessage = 1024
-    /// What the handler said.
+    /// The value that the handler passed: whether it did its work.
     public var success: Bool
-    /// A sentence of the handler.
+    /// A sentence from the handler; `nil` if there is none.
     public var message: String?
-    /// Whether an expiration found no handler to call; the outcome is `expired` then.
+    /// Whether an expiration ended the task because no expiration handler was set; the outcome is then
+    /// `expired`.
     public var isUnstarted: Bool
-    /// Whether the library never set an expiration handler nor asked for the descriptor.
+    /// Whether the library neither set an expiration handler nor requested the expiration descriptor.
+    ///
+    /// Together with ``isUnstarted``, it also means that the library had enough time and did not poll.
     public var isDeaf: Bool
 
     public init(success: Bool, message: String? = nil, isUnstarted: Bool = false, isDeaf: Bool = false) {

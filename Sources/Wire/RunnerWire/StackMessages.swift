@@ -1,10 +1,10 @@
-/// The host wants to know where a thread of the task is.
+/// The host requests the stack of a thread of the task.
 public struct SampleMessage: WireMessage {
     public static let kind: UInt8 = 0x12
     public static let table = FieldTable(.required(1, .u64))
-    /// The number by which the main thread is asked, whatever its own is.
+    /// The value of ``thread`` that means the main thread, whatever its number is.
     public static let mainThread: UInt64 = 0
-    /// The thread, by its number in the task's own PID namespace; ``mainThread`` for the main thread.
+    /// The number of the thread in the task's own PID namespace, or ``mainThread``.
     public var thread: UInt64
 
     public init(thread: UInt64) { self.thread = thread }
@@ -14,15 +14,15 @@ public struct SampleMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, thread) }
 }
 
-/// Where a thread of the task was when it was asked.
+/// The stack of a thread: the task's answer to ``SampleMessage``.
 public struct StackMessage: WireMessage {
     public static let kind: UInt8 = 0x28
     public static let table = FieldTable(.required(1, .u64), .required(2, .bytes, limit: maximumFrames * 8))
-    /// The most frames of a stack.
+    /// The largest number of addresses in a stack.
     public static let maximumFrames = 64
-    /// The thread, as *sample* named it.
+    /// The value of ``SampleMessage/thread``.
     public var thread: UInt64
-    /// Where it was, then the return addresses, innermost first.
+    /// The address that the thread was executing, then the return addresses, innermost first.
     public var addresses: [UInt64]
 
     public init(thread: UInt64, addresses: [UInt64]) {

@@ -1,32 +1,32 @@
-/// Why bytes of the runner protocol were refused; the peer that sent them is dropped or killed.
+/// Why the host refused bytes of the runner protocol; it drops or kills the peer that sent them.
 public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a program can switch on.
+    /// The kind of a violation, for programs.
     public enum Code: String, Sendable, CaseIterable {
-        /// A length outside 4 … 65,536.
+        /// A frame's length is outside 4 … 65,536.
         case frameLength
-        /// A frame is missing or was written twice.
+        /// A sequence number is wrong, because a frame is missing or was sent twice.
         case sequenceGap
-        /// A kind below 0x80 that this direction does not have.
+        /// A kind below 0x80 is not defined for this direction.
         case unknownKind
-        /// A field overruns the body, or has the wrong length for its type.
+        /// A field is longer than the rest of the body, or has the wrong length for its type.
         case fieldLength
-        /// A text that is not UTF-8, or has a NUL.
+        /// A text is not UTF-8, or contains a NUL byte.
         case text
-        /// A required field is not there.
+        /// A required field is missing.
         case missingField
-        /// A field that can appear once appears twice.
+        /// A field that may appear only once appears twice.
         case repeatedField
-        /// A number outside its range, or a word that is not known.
+        /// A number is outside its range, or a word is unknown.
         case range
-        /// The message to send does not fit into a frame.
+        /// A message to send does not fit into a frame.
         case tooLarge
         /// The stream ended inside a frame.
         case truncated
     }
 
-    /// The stable code.
+    /// The kind of the violation.
     public let code: Code
-    /// What was found, with the deciding numbers; holds no text of the peer.
+    /// A description with the numbers that decided; never contains text from the peer.
     public let finding: String
 
     public init(_ code: Code, _ finding: String) {
@@ -34,29 +34,29 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
         self.finding = finding
     }
 
-    /// The finding and the code.
+    /// The finding, followed by the code.
     public var description: String { "\(finding) [\(code.rawValue)]" }
 }
 
-/// The bounds of Documentation/RunnerProtocol.md that every frame obeys.
+/// The limits of frames and fields in Documentation/RunnerProtocol.md.
 public enum FrameLimits {
-    /// The smallest valid length: kind, flags and sequence.
+    /// The smallest valid value of the length field: it counts kind, flags and sequence.
     public static let minimumLength = 4
-    /// The largest valid length.
+    /// The largest valid value of the length field.
     public static let maximumLength = 65_536
-    /// The bytes before the body, the length field included.
+    /// The number of bytes before the body, including the length field.
     public static let headerSize = 8
-    /// The most bytes of a body.
+    /// The largest number of bytes in a body.
     public static let maximumBody = maximumLength - minimumLength
-    /// The most bytes of a payload or a checkpoint: `BGTASK_BLOB_MAX`.
+    /// The largest number of bytes in a payload or a checkpoint; the same as `BGTASK_BLOB_MAX`.
     public static let maximumBlob = 49_152
-    /// The most bytes of a `call:` program.
+    /// The largest number of bytes in a `call:` program.
     public static let maximumProgram = 60_000
-    /// Kinds from here on are skipped when they are not known.
+    /// The first kind that a receiver skips if it does not know it; smaller unknown kinds are violations.
     public static let firstSkippedKind: UInt8 = 0x80
 }
 
-/// `0x2F`, for findings.
+/// Formats a byte for a finding, such as `0x2F`.
 func hexadecimal(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16, uppercase: true)
     return "0x" + (digits.utf8.count == 1 ? "0" + digits : digits)

@@ -1,37 +1,38 @@
 /// A message of the runner protocol.
 public protocol WireMessage: Sendable, Equatable {
-    /// Its kind byte.
+    /// The byte that identifies the message in a frame.
     static var kind: UInt8 { get }
-    /// Its fields, as Documentation/RunnerProtocol.md lists them.
+    /// The fields of the message, as Documentation/RunnerProtocol.md lists them.
     static var table: FieldTable { get }
-    /// Takes its values from a body that has passed ``table``.
+    /// Reads the message from a body that was checked against ``table``.
     ///
-    /// - Throws: ``WireError`` for a value that its type permits and the message does not.
+    /// - Throws: ``WireError`` for a value that is valid for its type but not for the message.
     init(_ values: FieldValues) throws(WireError)
-    /// Writes its fields, in the order of the tags.
+    /// Writes the fields of the message, in the order of their tags.
     func write(to fields: inout FieldWriter)
 }
 
 extension WireMessage {
-    /// Checks a body against ``table`` and reads it.
+    /// Checks a body against ``table`` and reads the message from it.
     ///
-    /// - Throws: ``WireError`` with the first violation.
+    /// - Throws: ``WireError`` for the first violation.
     public init(fields: FieldReader) throws(WireError) {
         try self.init(try Self.table.check(fields, of: Self.kind))
     }
 }
 
-/// Collects the fields of a body that is sent.
+/// Collects the fields of a message to send.
 public struct FieldWriter {
     private(set) var bytes: [UInt8]
-    /// The first field whose value is too large for a length field.
+    /// The tag of the first field whose value is too long for the field's 16-bit length; `nil` if there is
+    /// none.
     private(set) var oversized: UInt8?
 
     init(reservingHeader: Void) {
         bytes = [UInt8](repeating: 0, count: FrameLimits.headerSize)
     }
 
-    /// Makes a writer of a nested body, which has no header.
+    /// Begins a body inside another one; only the outer body has a header.
     init() {
         bytes = []
     }
@@ -51,7 +52,7 @@ public struct FieldWriter {
         bytes.append(flag ? 1 : 0)
     }
 
-    /// Writes a flag if it is set.
+    /// Writes a flag only if it is true.
     public mutating func write(_ tag: UInt8, ifTrue flag: Bool) {
         if flag { write(tag, true) }
     }
@@ -91,16 +92,17 @@ public struct FieldWriter {
     }
 }
 
-/// Turns messages into the frames of one direction of one channel, numbering them from 0.
+/// Encodes messages as the frames of one direction of one channel, numbered from 0.
 public struct FrameEncoder: Sendable {
     private var sequence: UInt16 = 0
 
-    /// Makes an encoder for the start of a stream.
+    /// Creates an encoder for the start of a stream.
     public init() {}
 
-    /// The bytes of the next frame.
+    /// Encodes a message as the next frame.
     ///
-    /// - Throws: ``WireError`` with code `tooLarge`; the number is not used up then.
+    /// - Throws: ``WireError`` with the code `tooLarge`; the frame's number is then used for the next
+    ///   message.
     public mutating func encode(_ message: some WireMessage) throws(WireError) -> [UInt8] {
         var fields = FieldWriter(reservingHeader: ())
         message.write(to: &fields)
@@ -110,9 +112,9 @@ public struct FrameEncoder: Sendable {
     }
 }
 
-/// What a direction answers to a kind that it does not know.
+/// Refuses an unknown kind, unless such a kind is to be skipped.
 ///
-/// - Throws: ``WireError`` for kinds below 0x80; returns for those that are skipped.
+/// - Throws: ``WireError`` for a kind below 0x80; for other kinds, the function returns.
 func refuseUnknown(_ kind: UInt8, from sender: String) throws(WireError) {
     guard kind >= FrameLimits.firstSkippedKind else {
         throw WireError(

@@ -45,6 +45,18 @@ import Testing
         #expect(app.host.stop() == 0)
     }
 
+    @Test func `a pending continued request has its title and second line`() throws {
+        let app = try AppHost(
+            "RequestsApp", tasks: ["lists": "processing", "export": "continuedProcessing"],
+            settings: "scheduling:\n  continuedSlots: 0\n")
+        let submitted = app.host.run(
+            "submit", "org.example.requests.export", "--title", "Export", "--subtitle", "begins")
+        #expect(submitted.status == 0, "\(submitted)")
+        let lists = try app.launch("lists")
+        #expect(lists.says("pending: Export, begins"), "\(lists.lines)")
+        #expect(app.host.stop() == 0)
+    }
+
     @Test func `a study's tasks and requests are of their own class where the manifest has its mode`() throws
     {
         let app = try start(modes: "fetch, processing, health-research")

@@ -59,7 +59,7 @@ struct ExplainCommand: HostCommand {
         try console.line(
             console.style.bold("\(id) \(launch.identifier) started at \(launch.startedAt)\(simulated)"))
         if let start = answer.start {
-            try console.print(explanation: start)
+            try console.print(explanation: start, at: .start)
         } else {
             try console.line("  The host kept no record of why it started")
         }
@@ -71,7 +71,7 @@ struct ExplainCommand: HostCommand {
             console.style.bold(
                 launch.state == .ended ? "It ended: \(end)" : "The host asked it to stop: \(end)"))
         if let stop = answer.stop {
-            try console.print(explanation: stop)
+            try console.print(explanation: stop, at: .stop)
         } else if launch.reason != nil {
             try console.line(
                 "  No policy stopped it" + (launch.message.map { ": " + Printable.text($0) } ?? ""))
@@ -81,12 +81,17 @@ struct ExplainCommand: HostCommand {
 
 extension Console {
     /// Writes the answers, those that decide first, each with what would help.
-    func print(explanation: ExplanationMessage) throws {
+    ///
+    /// - Parameters:
+    ///   - explanation: The answers.
+    ///   - reference: What the moment of the explanation is called, from which relative times count.
+    /// - Throws: ``Closed``.
+    func print(explanation: ExplanationMessage, at reference: Wording.Reference = .now) throws {
         let now = explanation.at.time
         let vetoes = explanation.verdicts.filter { $0.decision != .proceed }
         for verdict in vetoes {
-            for line in Wording.blocking([verdict], now: now) {
-                try self.line("  " + style.yellow("no ") + " " + Printable.text(line) + since(verdict, now))
+            for line in Wording.blocking([verdict], now: now, reference, showsSince: true) {
+                try self.line("  " + style.yellow("no ") + " " + Printable.text(line))
             }
         }
         // Policies with nothing to report share one line, so that what counts is read in ten seconds.
@@ -100,7 +105,8 @@ extension Console {
                 ? "  (score \(number(verdict.score)), weight \(number(verdict.weight)))" : ""
             try self.line(
                 "  " + style.green("yes") + " " + Printable.text(verdict.policy)
-                    + (seen.isEmpty ? "" : ": " + Printable.text(seen)) + since(verdict, now)
+                    + (seen.isEmpty ? "" : ": " + Printable.text(seen))
+                    + style.dim(Wording.since(verdict, now, reference))
                     + style.dim(weight))
         }
         let others = silent.map(\.policy).filter { $0 != "Score" }
@@ -112,12 +118,9 @@ extension Console {
         }
         if let score = explanation.score, let threshold = explanation.threshold {
             try self.line(
-                "  The score is \(number(score)); it must be \(number(threshold)) or more to start now")
+                "  The score \(reference == .now ? "is" : "was") \(number(score)); it \(reference == .now ? "must" : "had to") be \(number(threshold)) or more to start\(reference == .now ? " now" : "")"
+            )
         }
-    }
-
-    private func since(_ verdict: VerdictMessage, _ now: WallTime) -> String {
-        verdict.since.map { style.dim("  since " + Wording.relative($0, to: now)) } ?? ""
     }
 
     /// Two digits after the point.

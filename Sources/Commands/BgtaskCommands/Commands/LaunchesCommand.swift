@@ -50,12 +50,12 @@ struct LaunchesCommand: HostCommand {
 }
 
 extension LaunchMessage {
-    /// How long it took, or has taken.
+    /// The time from its start to its end; of a running launch, to now.
     func elapsed(at now: WallTime) -> String {
         Wording.duration((endedAt?.time ?? now) - startedAt.time)
     }
 
-    /// Its CPU time; `at least` where that may be too low.
+    /// Its CPU time: `812 ms`, or `at least 812 ms` if the host could not measure all of it.
     var cpu: String {
         (cpuIsLowerBound ? "at least " : "") + Wording.seconds(cpuSeconds)
     }

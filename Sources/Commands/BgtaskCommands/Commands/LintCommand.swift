@@ -11,8 +11,10 @@ struct LintCommand: ParsableCommand {
         abstract: "Checks manifests, conditions and Swift sources. Works without a host.",
         discussion: """
             The command reads manifests and conditions with the code of the host. It exits with 1 if a file has an \
-            error. With --plugins, it also checks that the library of each manifest exists and is a plugin. Conditions \
-            that a manifest requires must be defined in one of the files, or in conditions.d beside the manifests.
+            error. With --plugins, it also checks that the library of each manifest exists and is a plugin. The library \
+            of a 'call' must be in the directory of --plugins (without it, in the plugins directory of the host), or \
+            where 'ldconfig -p' finds libraries. Conditions that a manifest requires must be defined in one of the \
+            files, or in conditions.d beside the manifests.
 
             With --sources, the command searches Swift files for code that does nothing on Linux (#if os(iOS)) and for \
             code that does not compile on Linux (@objc, #selector, key-value observing). If you also give manifests, \
@@ -65,7 +67,8 @@ struct LintCommand: ParsableCommand {
         let sources = try sources.map { try SourceLinter.lint(sources: $0, manifests: files) }
         let problems =
             ManifestLinter.lint(
-                files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory)
+                files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
+                calls: CallPlaces.search(plugins))
             + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
         do {
@@ -93,7 +96,9 @@ struct LintCommand: ParsableCommand {
     }
 
     private func scheduled() -> [ScheduledDates] {
-        ManifestLinter.dates(files: files, pluginsDirectory: plugins, after: Surroundings.current.now())
+        ManifestLinter.dates(
+            files: files, pluginsDirectory: plugins, calls: CallPlaces.search(plugins),
+            after: Surroundings.current.now())
     }
 
     private func show(

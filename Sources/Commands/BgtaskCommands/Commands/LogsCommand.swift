@@ -37,6 +37,8 @@ struct LogsCommand: HostCommand {
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
+        // A launch that has written nothing has no lines; one that does not exist is a mistake.
+        if let launch { _ = try await client.launch(launch) }
         for try await line in try await client.log(following: follow) {
             guard wants(line) else { continue }
             if console.json {

@@ -109,7 +109,9 @@ private struct DraftMessage: Encodable {
 }
 
 extension Console {
-    /// Does work for an author; a failure is reported, as JSON where that was asked for, and exits 1.
+    /// Runs the work of a command for plugin authors.
+    ///
+    /// Reports an `AuthoringError`, with --json as JSON, and ends the command with 1.
     func authoring(_ work: () throws -> Void) throws {
         do {
             try work()

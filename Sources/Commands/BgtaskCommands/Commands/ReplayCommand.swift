@@ -67,7 +67,7 @@ struct ReplayCommand: ParsableCommand {
         try Self.show(runs, title: name, period, offset, options, console)
     }
 
-    /// Writes runs that were made under rules of one's own, one or two of them.
+    /// Prints a run, or two runs side by side.
     static func show(
         _ runs: [(name: String, tally: Tally)], title: String, _ period: ClosedRange<WallTime>,
         _ offset: Duration,
@@ -131,7 +131,7 @@ struct ReplayCommand: ParsableCommand {
 }
 
 extension RunOptions {
-    /// Local time less UTC where the log was recorded.
+    /// The difference between local time and UTC on the machine that recorded the log.
     static func offset(of segments: [RecordedSegment]) -> Duration {
         for entry in segments.lazy.flatMap(\.entries) {
             if case .localTimeChanged(let offset) = entry.event { return offset }
@@ -140,14 +140,14 @@ extension RunOptions {
     }
 }
 
-/// What `replay --json` prints where rules were changed, and `simulate --json`.
+/// What `simulate --json` prints, and `replay --json` with --manifests or --policy.
 struct RunsMessage: Encodable {
     var runs: [RunMessage]
     var launches: [TallyLaunchMessage]?
     var seed: UInt64?
 }
 
-/// What `replay --json` prints where nothing was changed.
+/// What `replay --json` prints without --manifests and --policy.
 private struct ReplayMessage: Encodable {
     struct Difference: Encodable {
         var segment: String

@@ -118,7 +118,7 @@ extension Console {
     fileprivate func print(bundles: [BundleMessage]) throws {
         if json { return try print(json: bundles) }
         var table = Table(
-            "BUNDLE", "REFRESH", "DISMISSED", "LAST USED", "LAUNCHES TODAY", "CPU TODAY", "SAVED WAKE-UPS")
+            "BUNDLE", "REFRESH", "DISMISSED", "LAST USED", "REFRESHES TODAY", "CPU TODAY", "SAVED WAKE-UPS")
         for row in bundles {
             table.add(
                 row.bundle.rawValue + (row.isInstalled ? "" : " (not installed)"), row.refresh.rawValue,

@@ -94,7 +94,7 @@ struct SubmitCommand: HostCommand {
         return acceptance.replaces.map { "\(sentence); it replaces \($0)" } ?? sentence
     }
 
-    /// The message that the options make.
+    /// The request to send, with the values of all options.
     private func submission(now: WallTime) throws -> SubmissionMessage {
         var message = SubmissionMessage(identifier: identifier)
         message.earliestBeginDate = earliest.map { Timestamp($0.time(from: now)) }

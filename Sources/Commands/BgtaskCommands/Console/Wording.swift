@@ -23,11 +23,34 @@ enum Wording {
         duration(.milliseconds(Int64((seconds * 1000).rounded())))
     }
 
-    /// `3.0 s ago`, `in 20 s`, `now`.
-    static func relative(_ time: Timestamp, to now: WallTime) -> String {
-        let difference = time.time - now
-        if difference.wholeMilliseconds.magnitude < 1000 { return "now" }
-        return difference < .zero ? "\(duration(.zero - difference)) ago" : "in \(duration(difference))"
+    /// What relative times count from.
+    enum Reference {
+        /// This moment.
+        case now
+        /// When a launch started, which may be long ago.
+        case start
+        /// When the host asked it to stop.
+        case stop
+    }
+
+    /// `3.0 s ago`, `in 20 s`, `now`; of the past `3.0 s before the start`, `20 s after the start`.
+    static func relative(_ time: Timestamp, to moment: WallTime, _ reference: Reference = .now) -> String {
+        let difference = time.time - moment
+        let isPast = difference < .zero
+        let length = duration(isPast ? .zero - difference : difference)
+        let isEqual = difference.wholeMilliseconds.magnitude < 1000
+        switch reference {
+        case .now: return isEqual ? "now" : isPast ? "\(length) ago" : "in \(length)"
+        case .start, .stop:
+            let event = reference == .start ? "the start" : "the stop"
+            return isEqual ? event : "\(length) \(isPast ? "before" : "after") \(event)"
+        }
+    }
+
+    /// ` (since 3.0 s ago)`; nothing where it is not known since when.
+    static func since(_ verdict: VerdictMessage, _ moment: WallTime, _ reference: Reference = .now) -> String
+    {
+        verdict.since.map { " (since \(relative($0, to: moment, reference)))" } ?? ""
     }
 
     /// `forecast: usually 22:40 (22:10 to 23:05), on 19 of 24 recorded days`, on local clocks.
@@ -98,15 +121,27 @@ enum Wording {
     }
 
     /// One line per quantity that keeps a request from starting, with what would help.
-    static func blocking(_ verdicts: [VerdictMessage], now: WallTime) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - verdicts: Those that do not object are left out.
+    ///   - moment: When they were given.
+    ///   - reference: What that moment is called.
+    ///   - showsSince: Whether to say since when it has been so.
+    /// - Returns: The lines, in the order of the verdicts.
+    static func blocking(
+        _ verdicts: [VerdictMessage], now moment: WallTime, _ reference: Reference = .now,
+        showsSince: Bool = false
+    ) -> [String] {
         verdicts.filter { $0.decision != .proceed }.flatMap { verdict -> [String] in
-            if verdict.rationale.isEmpty { return [verdict.policy] }
+            let since = showsSince ? since(verdict, moment, reference) : ""
+            if verdict.rationale.isEmpty { return [verdict.policy + since] }
             return verdict.rationale.map { rationale in
-                var text = "\(verdict.policy): \(rationale.rationale.sentence)"
+                var text = "\(verdict.policy): \(rationale.rationale.sentence)\(since)"
                 if let change = rationale.earliestChange {
-                    text += ". This can change \(relative(change, to: now))"
+                    let can = reference == .now ? "can" : "could"
+                    text += ". This \(can) change \(relative(change, to: moment, reference))"
                 }
-                // No full stop at the end: a remedy may end with a command that people copy.
+                // Nothing after it, not even a full stop: a remedy may end with a command that people copy.
                 if let remedy = rationale.remedy { text += ". \(remedy)" }
                 return text
             }

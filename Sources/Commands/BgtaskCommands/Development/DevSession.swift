@@ -80,7 +80,7 @@ struct DevSession {
 
     /// Builds, launches, and in a mode that stays does so until a file differs from the snapshot.
     private func round(since snapshot: SourceSnapshot) async throws -> Bool {
-        let plan = try DevelopmentPlan(directory)
+        let plan = try DevelopmentPlan(directory, pluginsDirectory: CallPlaces.hostPlugins)
         for problem in plan.problems {
             let text = Printable.text(problem.description)
             try say(problem.severity == .error ? console.style.red(text) : console.style.yellow(text))

@@ -16,6 +16,12 @@ struct RunOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Look for the libraries of 'call' tasks of --manifests in this directory. The default is the plugins directory of the host.",
+            valueName: "directory"))
+    var plugins: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Use the scheduling settings in this configuration file (see 'bgtask config').", valueName: "file"
         )
     )
@@ -46,6 +52,9 @@ struct RunOptions: ParsableArguments {
             throw ValidationError(
                 "--compare needs new rules to compare. Give --manifests, --policy or both.")
         }
+        if plugins != nil, manifests == nil {
+            throw ValidationError("--plugins is for the manifests of --manifests. Give --manifests, too.")
+        }
         if let day, day < 1 { throw ValidationError("Not a valid day: \(day). Days count from 1.") }
     }
 
@@ -58,7 +67,9 @@ struct RunOptions: ParsableArguments {
     /// The manifests to try; `nil` keeps those that there are.
     func readManifests() throws -> [Manifest]? {
         guard let manifests else { return nil }
-        let (read, problems) = try Self.complaining { try ManifestLinter.manifests(in: manifests) }
+        let (read, problems) = try Self.complaining {
+            try ManifestLinter.manifests(in: manifests, calls: CallPlaces.search(plugins))
+        }
         let errors = problems.filter { $0.severity == .error }
         guard errors.isEmpty else {
             for problem in errors { Console(json: json).complain("bgtask: \(problem)") }
@@ -67,7 +78,7 @@ struct RunOptions: ParsableArguments {
         return read
     }
 
-    /// The machine's zone database, for dates that are not recorded.
+    /// Finds the dates of calendar schedules that no recording contains, with the time zones of this machine.
     static let findDate: VirtualHost.DateFinder = { expression, zone, after in
         guard let zone = try? ZoneDatabase.machine.zone(named: zone),
             let calendar = try? CalendarExpression(expression)
@@ -82,12 +93,15 @@ struct RunOptions: ParsableArguments {
         } catch let error as ExitCode {
             throw error
         } catch {
-            Surroundings.current.errors("bgtask: \(Printable.text("\(error)"))\n")
+            // Some errors have a line for each problem.
+            for line in "\(error)".split(separator: "\n") {
+                Surroundings.current.errors("bgtask: \(Printable.text(String(line)))\n")
+            }
             throw ExitCode(1)
         }
     }
 
-    /// Draws what was asked for.
+    /// Draws the picture of --plot into the terminal, and that of --svg into its file.
     func draw(
         _ tally: Tally, _ period: ClosedRange<WallTime>, title: String, offset: Duration, _ console: Console
     )
@@ -110,9 +124,22 @@ struct RunOptions: ParsableArguments {
             }
         }
         guard let svg else { return }
-        try Self.complaining {
+        do {
             try Data(plot.svg(offset: offset).utf8).write(to: URL(fileURLWithPath: svg))
+        } catch {
+            console.complain(
+                "bgtask: \(Printable.text(svg)): the picture was not written: \(Self.cause(of: error)). Give --svg a file in a directory that exists and that you may write to"
+            )
+            throw ExitCode(1)
         }
+    }
+
+    /// The system's own words for why a file was not written: `No such file or directory`.
+    private static func cause(of error: any Error) -> String {
+        guard let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError else {
+            return error.localizedDescription
+        }
+        return String(cString: strerror(cause.code.rawValue))
     }
 
     private static func days(_ period: ClosedRange<WallTime>) -> Int {

@@ -5,7 +5,8 @@ import TaskModel
 enum ProgressBar {
     /// `L42 Exporting [#####-----]  50 % 5/10 hashing  1.2 s`, cut to the width.
     ///
-    /// `tick` grows with every drawing and moves the mark where no total is known. `nil` while nothing runs.
+    /// If the total is unknown, a mark moves along the bar by one place with each `tick`. `nil` while no
+    /// launch runs.
     static func line(_ story: RequestStory, now: WallTime, tick: Int, width: Int) -> String? {
         guard story.isRunning, let launch = story.launch else { return nil }
         let elapsed = launch.elapsed(at: now)

@@ -119,7 +119,7 @@ struct RequestStory {
         return ["\(request) was replaced by \(successor.map(\.description) ?? "a newer request")"]
     }
 
-    /// The title and the progress that no line has shown, once ``pace`` has passed since the last one.
+    /// Lines for a new title and new progress, each at least ``pace`` after its last line.
     mutating func overdue(now: WallTime) -> [String] {
         guard isRunning else { return [] }
         var lines: [String] = []

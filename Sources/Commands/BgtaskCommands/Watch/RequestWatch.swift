@@ -48,7 +48,7 @@ struct RequestWatch {
         try conclude(story)
     }
 
-    /// Takes events until the story has an end.
+    /// Reads events, and prints their lines, until the request has ended.
     private func follow(_ story: inout RequestStory) async throws {
         let (inputs, sink) = AsyncStream.makeStream(of: Input.self)
         let feeders = feed(sink)
@@ -110,7 +110,7 @@ struct RequestWatch {
         }
     }
 
-    /// The newer request that replaced this one; `nil` if that is gone too.
+    /// The newer request that replaced this one, pending or launched; `nil` if the host no longer knows it.
     private func successor() async throws -> RequestID? {
         let waiting = try await client.pending().map(\.request).filter { $0.identifier == identifier }
         if let newer = waiting.map(\.request).filter({ $0 > request }).max() { return newer }

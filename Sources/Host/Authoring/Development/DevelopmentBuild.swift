@@ -1,29 +1,29 @@
 import LinuxSystem
 
-/// Builds a plan's libraries and finds them.
+/// Builds the libraries of a plan, and finds the files that the build made.
 public struct DevelopmentBuild: Sendable {
-    /// Levels of directories in which a Makefile may leave its libraries.
+    /// How many levels of subdirectories are searched for the libraries that a Makefile built.
     private static let deepest = 3
 
     private let plan: DevelopmentPlan
     private let folder: DevelopmentFolder
     private let output: String?
 
-    /// Prepares a build.
+    /// Prepares a build; nothing runs yet.
     ///
     /// - Parameters:
-    ///   - plan: What is built.
-    ///   - folder: Where the compiler's own library goes.
-    ///   - output: As ``LeashedProgram`` takes it.
+    ///   - plan: The plugin to build.
+    ///   - folder: The directory for the library, if the plan uses the C compiler directly.
+    ///   - output: The destination of the build's messages; see ``LeashedProgram``.
     public init(_ plan: DevelopmentPlan, _ folder: DevelopmentFolder, output: String?) {
         self.plan = plan
         self.folder = folder
         self.output = output
     }
 
-    /// What is run, for people; `nil` if nothing is.
+    /// The command that the build runs, with its arguments; `nil` if there is nothing to build.
     ///
-    /// - Throws: ``AuthoringError`` if the header is not found.
+    /// - Throws: ``AuthoringError`` if the plan needs `bgtask.h` and it is not found.
     public func command() throws(AuthoringError) -> [String]? {
         switch plan.build {
         case .package: return ["swift", "build"]
@@ -39,12 +39,15 @@ public struct DevelopmentBuild: Sendable {
         }
     }
 
-    /// Builds.
+    /// Runs the build.
     ///
-    /// - Returns: The paths of the libraries that the manifests name.
-    /// - Throws: ``AuthoringError`` if the build fails, or does not make one of them.
+    /// - Returns: The paths of the libraries that the manifests name; empty if there is nothing to build.
+    /// - Throws: ``AuthoringError`` if the build fails, or if it does not make one of these libraries.
     public func run() async throws -> [String] {
-        guard let command = try command() else { return [] }
+        guard let command = try command() else {
+            // A manifest that calls installed libraries; one that lacks its library is the host's to report.
+            return (plan.libraries + plan.callLibraries).compactMap { place(of: $0, in: plan.directory) }
+        }
         let program = try LeashedProgram(command, in: plan.directory, output: output)
         let status = await program.ended()
         guard status == 0 else {
@@ -64,7 +67,21 @@ public struct DevelopmentBuild: Sendable {
             }
             paths.append(path)
         }
+        for library in plan.callLibraries {
+            guard let path = place(of: library, in: directory) else {
+                throw AuthoringError(
+                    library,
+                    "a manifest calls it, but the build did not make it in \(directory), and it is not in \(plan.pluginsDirectory)",
+                    remedy)
+            }
+            paths.append(path)
+        }
         return paths
+    }
+
+    /// A library among the products, else in the host's plugins directory.
+    private func place(of library: String, in directory: String) -> String? {
+        find(library, in: directory, depth: 0) ?? LoaderPaths.find(library, in: [plan.pluginsDirectory])
     }
 
     private var remedy: String {
@@ -76,7 +93,7 @@ public struct DevelopmentBuild: Sendable {
         }
     }
 
-    /// Where the build leaves its libraries.
+    /// The directory in which the build leaves its libraries.
     private func products() async throws -> String {
         switch plan.build {
         case .makefile, .nothing: return plan.directory

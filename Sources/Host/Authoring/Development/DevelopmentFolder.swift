@@ -1,26 +1,26 @@
 import LinuxSystem
 
-/// The directories of a private host: what is installed, its state, its socket.
+/// The directories of the private host that `bgtask dev` starts: plugins, manifests, state and socket.
 public struct DevelopmentFolder: Sendable {
-    /// The largest library that is installed: 1 GiB.
+    /// The number of bytes that are read of each installed file: 1 GiB.
     private static let largestLibrary = 1 << 30
 
-    /// The temporary directory, which goes when the host has ended.
+    /// A temporary directory, which is removed after the host has ended.
     public let path: String
-    /// Where the host keeps its state; the user's, or inside of ``path``.
+    /// The directory of the host's state: the one that the user gave, or a directory inside ``path``.
     public let state: String
-    /// The host's socket.
+    /// The path of the host's control socket.
     public var socket: String { path + "/control.sock" }
-    /// What the host itself prints.
+    /// The file that receives the standard output and standard error of the host.
     public var log: String { path + "/host.log" }
 
-    /// Makes the directories.
+    /// Creates the temporary directory, and the state directory if one is given.
     ///
-    /// - Parameter state: The host's state; `nil` is a temporary one.
-    /// - Throws: ``AuthoringError`` if they can't be made.
+    /// - Parameter state: The directory of the host's state; `nil` uses one inside ``path``.
+    /// - Throws: ``AuthoringError`` if a directory can't be created.
     public init(state: String?) throws(AuthoringError) {
         let base = ProcessFacts.environment("TMPDIR") ?? "/tmp"
-        // A socket's path has room for 107 bytes.
+        // The path of a Unix socket has at most 107 bytes.
         let parent = base.utf8.count > 60 ? "/tmp" : base
         do {
             path = try DirectoryTree.makeUnique(prefix: parent + "/bgtask-dev-")
@@ -35,18 +35,19 @@ public struct DevelopmentFolder: Sendable {
         }
     }
 
-    /// The shell's words that remove what is temporary; the host's copies of libraries are read-only.
+    /// A shell command that removes ``path``; it first makes the host's read-only copies of libraries
+    /// writable.
     var removal: String {
         let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
         return "chmod -R u+w \(quoted) 2>/dev/null; rm -rf \(quoted)"
     }
 
-    /// Removes what is temporary; for where no host was started.
+    /// Removes ``path``; only for use when no host was started.
     public func remove() { try? DirectoryTree.remove(path) }
 
-    /// Puts libraries and manifests where the host looks, in place of those before.
+    /// Replaces the installed libraries and manifests with copies of these files.
     ///
-    /// - Throws: ``AuthoringError`` with the file that could not be copied.
+    /// - Throws: ``AuthoringError`` if a file can't be copied.
     public func install(libraries: [String], manifests: [String]) throws(AuthoringError) {
         for (name, files) in [("plugins", libraries), ("manifests", manifests)] {
             let directory = "\(path)/\(name)"
@@ -65,15 +66,15 @@ public struct DevelopmentFolder: Sendable {
         }
     }
 
-    /// Starts the host on what is installed; it ends with the leash.
+    /// Starts the host with the installed files; it ends with this process, like any ``LeashedProgram``.
     ///
-    /// - Returns: The host, which may not answer yet.
-    /// - Throws: ``AuthoringError`` if there is no bgtaskd next to the running program.
+    /// - Returns: The host, which may not accept connections yet.
+    /// - Throws: ``AuthoringError`` if there is no bgtaskd beside the running program.
     public func startHost() throws(AuthoringError) -> LeashedProgram {
         let program = try Installation().program("bgtaskd")
         try? DirectoryTree.make(path + "/etc", mode: 0o755)
-        // Who develops reads the log alone: what apps call private is shown, unless the variable is set
-        // otherwise.
+        // The developer is the only reader of this log, so values that apps mark as private are shown,
+        // unless the environment variable says otherwise.
         let showsPrivate = ProcessFacts.environment("BGTASK_LOG_PRIVATE") ?? "1"
         return try LeashedProgram(
             [
@@ -83,21 +84,24 @@ public struct DevelopmentFolder: Sendable {
             ], in: "/", output: log)
     }
 
-    /// Starts what removes the temporary directories when this process has ended, however it ends.
+    /// Starts a program that does nothing, and removes the temporary directory after this process has ended.
     ///
-    /// - Throws: ``AuthoringError`` if it can't be started.
+    /// The removal happens even if this process crashes or is killed.
+    ///
+    /// - Throws: ``AuthoringError`` if the program can't be started.
     public func startRemoval() throws(AuthoringError) -> LeashedProgram {
         try LeashedProgram(["sleep", "infinity"], in: "/", output: "/dev/null", after: removalAfterHost)
     }
 
-    /// The host may still be writing when the leash breaks: its lock is waited for, at most 10 s.
+    /// Waits until the host has removed its socket, at most 10 s, because the host may still be writing
+    /// files.
     private var removalAfterHost: String {
         let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
         return "n=0; while [ -S \(quoted)/control.sock ] && [ $n -lt 100 ]; do sleep 0.1; n=$((n+1)); done; "
             + removal
     }
 
-    /// What the host printed last, for when it does not start.
+    /// The last lines of ``log``, to explain why the host did not start.
     public func logTail(lines: Int = 8) -> String {
         let text = String(decoding: (try? FileContents.read(log)) ?? [], as: UTF8.self)
         return text.split(separator: "\n").suffix(lines).joined(separator: "\n")

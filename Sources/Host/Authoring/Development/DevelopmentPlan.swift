@@ -2,42 +2,47 @@ import HandlerRegistry
 import LinuxSystem
 public import TaskModel
 
-/// What a plugin's directory holds, and what is to be done with it.
+/// The contents of a plugin's directory, and how to build them.
 public struct DevelopmentPlan: Equatable, Sendable {
-    /// How its libraries are made.
+    /// How the plugin's libraries are built.
     public enum Build: Equatable, Sendable {
-        /// `Package.swift`: by `swift build`.
+        /// With `swift build`, because the directory contains `Package.swift`.
         case package
-        /// `Makefile`: by `make`.
+        /// With `make`, because the directory contains a Makefile.
         case makefile
-        /// C files: by the compiler, into this library.
+        /// With the C compiler, from all C files of the directory into one library.
         case compiler(sources: [String], library: String)
-        /// Nothing is built: the manifests call installed libraries.
+        /// Nothing is built: there are no sources, or the manifests have errors.
         case nothing
     }
 
-    /// The plugin's directory, an absolute path.
+    /// The absolute path of the plugin's directory.
     public var directory: String
-    /// How it is built.
+    /// How the libraries are built.
     public var build: Build
-    /// The manifests, absolute paths.
+    /// The absolute paths of the manifests.
     public var manifests: [String]
-    /// The tasks of those that are right.
+    /// The tasks of the manifests that have no errors.
     public var tasks: [TaskDeclaration]
-    /// The libraries that the manifests name.
+    /// The plugins' libraries that the manifests name.
     public var libraries: [String]
+    /// The libraries of calls that are not where the loader looks: the plugin has them, or the host's plugins
+    /// directory does.
+    public var callLibraries: [String]
+    /// The plugins directory of a host that runs with the standard settings.
+    public var pluginsDirectory: String
     /// The problems that lint finds in the manifests and in a package's sources.
     public var problems: [ManifestProblem]
 
-    /// Whether a manifest can't be used.
+    /// Whether a manifest has an error, so that the plugin can't run.
     public var hasErrors: Bool {
         problems.contains { $0.severity == .error && manifests.contains($0.file) }
     }
 
-    /// Looks into a directory.
+    /// Reads a plugin's directory and checks its manifests.
     ///
-    /// - Throws: ``AuthoringError`` that names what is missing.
-    public init(_ path: String) throws(AuthoringError) {
+    /// - Throws: ``AuthoringError`` if the directory has no manifest, or if it is not clear how to build it.
+    public init(_ path: String, pluginsDirectory: String) throws(AuthoringError) {
         let names: [String]
         do {
             directory = try DirectoryTree.realPath(of: path)
@@ -58,13 +63,43 @@ public struct DevelopmentPlan: Equatable, Sendable {
         let read = manifests.compactMap(ManifestLinter.manifest)
         tasks = read.flatMap(\.tasks)
         libraries = Set(read.compactMap(\.library)).sorted()
-        problems = ManifestLinter.lint(files: manifests, pluginsDirectory: nil)
-        // The library of a manifest with errors is unknown, so the problems come first.
+        callLibraries = Self.callLibraries(of: read).subtracting(libraries).sorted()
+        self.pluginsDirectory = pluginsDirectory
+        problems = ManifestLinter.lint(
+            files: manifests, pluginsDirectory: nil,
+            calls: CallSearch([root, pluginsDirectory], mustExist: !Self.isBuilt(names)))
+        // Without valid manifests, the names of the libraries are unknown, so the plan builds nothing.
         build =
             problems.contains { $0.severity == .error }
-            ? .nothing : try Self.build(names, libraries, in: root)
+            ? .nothing
+            : try Self.build(names, Self.products(libraries, callLibraries, pluginsDirectory), in: root)
         if build == .package, let report = try? SourceLinter.lint(sources: root, manifests: manifests) {
             problems += report.problems
+        }
+    }
+
+    /// Libraries that calls name and that the loader does not find by itself.
+    private static func callLibraries(of manifests: [Manifest]) -> Set<String> {
+        var names: Set<String> = []
+        for call in manifests.flatMap(\.tasks).compactMap(\.call) {
+            names.insert(call.library)
+            names.formUnion(call.invocations.compactMap(\.library))
+        }
+        let directories = LoaderPaths.directories()
+        return names.filter { LoaderPaths.find($0, in: directories) == nil }
+    }
+
+    /// The libraries that a build has to make: one of a call may be installed already.
+    private static func products(
+        _ libraries: [String], _ callLibraries: [String], _ pluginsDirectory: String
+    ) -> [String] {
+        libraries + callLibraries.filter { LoaderPaths.find($0, in: [pluginsDirectory]) == nil }
+    }
+
+    /// Whether a directory has anything to build.
+    private static func isBuilt(_ names: [String]) -> Bool {
+        names.contains {
+            ["Package.swift", "Makefile", "makefile", "GNUmakefile"].contains($0) || $0.hasSuffix(".c")
         }
     }
 

@@ -1,14 +1,16 @@
 import LinuxSystem
 
-/// A program that ends with this process, whether Ctrl-C, a crash or a kill ends the process.
+/// A program that ends with this process, even if this process crashes or is killed.
 ///
-/// It runs in its own session under a shell that reads from a socket. When this process no longer holds the
-/// other end, the program's process group gets SIGTERM, and a command runs after the group has ended.
+/// The program runs in its own session, below a shell that reads from a socket: the leash. When this process
+/// closes the other end or ends, the shell sends SIGTERM to the program. After the program has ended, the
+/// shell can run one more command.
 public final class LeashedProgram: Sendable {
-    /// The shell's words.
+    /// The shell script that runs the program.
     ///
-    /// $1 is the directory, $2 what is run at the end, $3 the output file or nothing, then the
-    /// program. The reader of the leash is killed first at the end, so that it can't end a stranger.
+    /// Its arguments are the directory, the command for the end, the output file (may be empty), and then the
+    /// program with its arguments. At the end, the script first kills the reader of the leash. Otherwise, the
+    /// reader could later send SIGTERM to an unrelated process with the same number.
     private static let script = #"""
         directory=$1 after=$2 output=$3; shift 3
         cd "$directory" || exit 126
@@ -21,7 +23,7 @@ public final class LeashedProgram: Sendable {
         if [ -n "$after" ]; then eval "$after"; fi
         exit $status
         """#
-    /// Variables that `make` sets for its own programs; the leashed program must not inherit them.
+    /// Variables that `make` sets for its child processes; the program must not inherit them.
     private static let dropped = ["MAKEFLAGS=", "MAKELEVEL=", "MFLAGS="]
 
     private let handle: ProcessHandle
@@ -30,11 +32,12 @@ public final class LeashedProgram: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - arguments: The program, found in `PATH` or a path, and its arguments.
-    ///   - directory: Where it runs.
-    ///   - output: A file that what it prints is added to; `-` is our standard error, `nil` our own outputs.
-    ///   - after: A command of the shell for when it has ended.
-    /// - Throws: ``AuthoringError`` if there is no shell to start it.
+    ///   - arguments: The program (a path, or a name to find in `PATH`) and its arguments.
+    ///   - directory: The working directory.
+    ///   - output: A file to which the program's output is appended; `-` means this process's standard error,
+    ///     and `nil` its standard output and standard error.
+    ///   - after: A shell command that runs after the program has ended.
+    /// - Throws: ``AuthoringError`` if the shell can't be started.
     public init(_ arguments: [String], in directory: String, output: String? = nil, after: String = "")
         throws(AuthoringError)
     {
@@ -53,12 +56,12 @@ public final class LeashedProgram: Sendable {
         }
     }
 
-    /// Stops it, as Ctrl-C would.
+    /// Stops the program with SIGTERM; returns without waiting for its end.
     public func end() { leash.drop() }
 
-    /// Waits for its end; asked once.
+    /// Waits until the program and the command after it have ended; call this once.
     ///
-    /// - Returns: Its exit status, 128 and more for a signal.
+    /// - Returns: The program's exit status, or 128 plus the number of the signal that ended it.
     public func ended() async -> Int32 {
         await withCheckedContinuation { continuation in
             BlockingThread.start(named: "bgtask-program") {

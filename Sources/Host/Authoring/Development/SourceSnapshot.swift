@@ -1,6 +1,8 @@
 import LinuxSystem
 
-/// The files of a plugin at one moment, to distinguish a change from what the build itself writes.
+/// The source files of a plugin at one moment; comparing two snapshots shows whether a source changed.
+///
+/// Files that builds write are not included.
 public struct SourceSnapshot: Equatable, Sendable {
     private static let endings = [
         ".swift", ".c", ".h", ".cc", ".cpp", ".hpp", ".m", ".rs", ".zig", ".go", ".yaml", ".yml", ".map",
@@ -10,13 +12,13 @@ public struct SourceSnapshot: Equatable, Sendable {
     private static let deepest = 16
 
     private var files: [String: FileIdentity] = [:]
-    /// The directories, to be watched.
+    /// The directories that were searched, so that the caller can watch them.
     public private(set) var directories: Set<String> = []
 
-    /// Looks through a directory; names that begin with a dot are left out.
+    /// Records the sources below a directory; names that begin with a dot are skipped.
     public init(_ directory: String) { look(directory, 0) }
 
-    /// Whether a file was added, removed or changed.
+    /// Whether a source was added, removed or changed between the two snapshots.
     public func differs(from other: Self) -> Bool { files != other.files }
 
     private mutating func look(_ directory: String, _ depth: Int) {

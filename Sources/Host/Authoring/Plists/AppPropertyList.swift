@@ -1,23 +1,24 @@
 import Foundation
 import TaskModel
 
-/// The keys of an app's Info.plist that concern the background.
+/// The keys of an app's Info.plist that concern background tasks.
 struct AppPropertyList {
-    /// `CFBundleIdentifier`, as it is written.
+    /// The value of `CFBundleIdentifier`, which can contain build settings of Xcode.
     var bundle: String?
-    /// `CFBundleExecutable` or `CFBundleName`, as it is written.
+    /// `CFBundleExecutable`, or else `CFBundleName`; a value with a build setting of Xcode is ignored.
     var name: String?
-    /// `BGTaskSchedulerPermittedIdentifiers`.
+    /// The value of `BGTaskSchedulerPermittedIdentifiers`; empty if the key is missing.
     var permitted: [String]
-    /// `UIBackgroundModes`.
+    /// The value of `UIBackgroundModes`; empty if the key is missing.
     var modes: [String]
 
-    /// Reads a property list in any of Apple's forms.
+    /// Parses a property list, in XML or binary format.
     ///
     /// - Parameters:
-    ///   - bytes: The file.
-    ///   - file: What messages call it.
-    /// - Throws: ``AuthoringError`` with the key that is not what it should be.
+    ///   - bytes: The contents of the file.
+    ///   - file: The name of the file in messages.
+    /// - Throws: ``AuthoringError`` if the file is not a property list, or if the value of a key has the
+    ///   wrong type.
     init(_ bytes: [UInt8], file: String) throws(AuthoringError) {
         let value: Any
         do {

@@ -1,10 +1,10 @@
 import TaskModel
 
-/// The probable kind of an identifier in a property list, because Apple's plist does not contain the kind.
+/// The probable kind of a task, for conversion of a property list, which does not contain kinds.
 struct KindGuess {
-    /// The kind.
+    /// The guessed kind.
     var kind: TaskKind
-    /// Why, as a comment behind the line.
+    /// The reason for the guess, which becomes a comment in the manifest.
     var reason: String
 
     private static let refreshWords = [
@@ -15,13 +15,14 @@ struct KindGuess {
         "migrat", "vacuum", "compact", "purge", "prune", "train", "database", "db", "ml",
     ]
 
-    /// Guesses from the modes that the app declares, then from the words of the identifier.
+    /// Guesses the kind from the modes that the app declares, and then from words in the identifier.
     ///
     /// - Parameters:
-    ///   - pattern: What the plist permits.
-    ///   - bundle: The app, whose own name gives no hint about a task.
-    ///   - modes: The known ones of `UIBackgroundModes`.
-    /// - Returns: The kind and why.
+    ///   - pattern: The identifier or wildcard that the property list permits.
+    ///   - bundle: The app's identifier, which is removed first, because its words say nothing about the
+    ///     task.
+    ///   - modes: The modes in `UIBackgroundModes` that bgtask has, too.
+    /// - Returns: The kind, with the reason.
     static func kind(
         of pattern: IdentifierPattern, bundle: BundleIdentifier, modes: Set<BackgroundMode>
     ) -> KindGuess {
@@ -46,7 +47,7 @@ struct KindGuess {
         case (true, true), (false, false):
             break
         }
-        // The last telling word decides: sync.refresh refreshes.
+        // The last word that suggests a kind decides, so 'sync.refresh' is a refresh task.
         for word in words.reversed() {
             if let found = match(word, refreshWords) {
                 return KindGuess(kind: .appRefresh, reason: "guessed: '\(found)' in the name")
@@ -63,12 +64,13 @@ struct KindGuess {
         return KindGuess(kind: .appRefresh, reason: "guessed: nothing in the name says what it is")
     }
 
-    /// Short stems are whole words; longer ones can appear anywhere in a word.
+    /// The first stem that the word matches: a stem of up to three bytes must be the whole word.
     private static func match(_ word: String, _ stems: [String]) -> String? {
         stems.first { $0.utf8.count < 4 ? word == $0 : word.contains($0) }
     }
 
-    /// `db_cleaning`, `dbCleaning`, `db-cleaning`: db and cleaning.
+    /// Splits a text into lowercase words: `db_cleaning`, `dbCleaning` and `db-cleaning` give "db",
+    /// "cleaning".
     private static func words(of text: String) -> [String] {
         var words = [""]
         for character in text {
@@ -83,7 +85,7 @@ struct KindGuess {
     }
 }
 
-/// What to use instead of the modes of iOS that this host does not have.
+/// Suggests replacements for the background modes of iOS that bgtask does not have.
 enum ForeignModes {
     private static let services =
         "keep the connection in a separate service that submits tasks: bgtask submit IDENTIFIER"
@@ -102,7 +104,7 @@ enum ForeignModes {
         "newsstand-content": "declare 'fetch' and use an appRefresh task",
     ]
 
-    /// What to do instead of a mode that there is not.
+    /// The replacement for a mode, as the end of a sentence.
     static func replacement(of mode: String) -> String {
         table[mode] ?? "bgtask does not have this mode; it has fetch, processing and remote-notification"
     }

@@ -1,35 +1,36 @@
 import LinuxSystem
 public import TaskModel
 
-/// A manifest that was made from an app's property list, with what its author should look at.
+/// A manifest that was made from an app's property list, with notes for its author.
 public struct ManifestDraft: Equatable, Sendable {
-    /// One task of it.
+    /// One task of the manifest.
     public struct Task: Equatable, Sendable {
-        /// What it permits.
+        /// The identifier or wildcard that the task permits.
         public var pattern: IdentifierPattern
-        /// Its kind.
+        /// The kind of the task.
         public var kind: TaskKind
-        /// Where the kind comes from; begins with `guessed` if the app does not declare it.
+        /// The source of the kind; begins with `guessed` if neither the property list nor the sources show
+        /// it.
         public var reason: String
 
-        /// Whether the kind should be looked at.
+        /// Whether the author should check the kind.
         public var isGuessed: Bool { reason.hasPrefix("guessed") }
     }
 
-    /// Whose manifest it is.
+    /// The identifier of the bundle.
     public var bundle: BundleIdentifier
     /// The library's file name.
     public var library: String
     /// Whether the library's name is a guess.
     public var isLibraryGuessed: Bool
-    /// What the bundle declares.
+    /// The modes that the manifest declares.
     public var modes: [BackgroundMode]
-    /// In the property list's order.
+    /// The tasks, in the order of the property list.
     public var tasks: [Task]
-    /// What was left out or added, and why: whole sentences.
+    /// What was omitted or added, and why: one sentence each.
     public var notes: [String]
 
-    /// The YAML; `bgtask lint` finds nothing wrong with it.
+    /// The manifest as YAML; `bgtask lint` accepts it.
     public var text: String {
         var lines = ["# Made from an Info.plist by 'bgtask manifest from-plist'."]
         if isLibraryGuessed || tasks.contains(where: \.isGuessed) {
@@ -48,7 +49,7 @@ public struct ManifestDraft: Equatable, Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The text, quoted where YAML would take it for something else.
+    /// The text as a YAML scalar, with quotation marks if YAML would read it as another type.
     private static func scalar(_ text: String) -> String {
         let isPlain = text.first.map { $0.isASCII && $0.isLetter } ?? false
         let isWord = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(text.lowercased())
@@ -59,9 +60,9 @@ public struct ManifestDraft: Equatable, Sendable {
 }
 
 extension ManifestDraft {
-    /// Writes the YAML into a new file.
+    /// Writes the YAML to a new file.
     ///
-    /// - Throws: ``AuthoringError`` if there is such a file, or it can't be written.
+    /// - Throws: ``AuthoringError`` if the file exists already, or if it can't be written.
     public func write(to path: String) throws(AuthoringError) {
         do {
             try FileContents.create(path, Array(text.utf8), mode: 0o644)

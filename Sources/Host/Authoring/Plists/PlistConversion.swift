@@ -2,9 +2,9 @@ import LinuxSystem
 import StrictFiles
 public import TaskModel
 
-/// Turns an app's Info.plist into a manifest.
+/// Converts an app's Info.plist to a manifest.
 public struct PlistConversion {
-    /// The largest property list that is read: 1 MiB; those of apps have a few KiB.
+    /// The size of the largest property list that is read, 1 MiB; those of apps have a few KiB.
     private static let maximumSize = 1 << 20
 
     private let file: String
@@ -15,15 +15,16 @@ public struct PlistConversion {
     private var tasks: [ManifestDraft.Task] = []
     private var notes: [String] = []
 
-    /// Reads a property list and drafts its manifest.
+    /// Reads a property list and drafts a manifest from it.
     ///
     /// - Parameters:
-    ///   - path: The Info.plist, XML or binary.
-    ///   - bundle: The bundle's id, where the property list leaves it to Xcode.
+    ///   - path: The Info.plist, in XML or binary format.
+    ///   - bundle: The identifier of the bundle; `nil` takes it from the property list.
     ///   - library: The library's file name; `nil` guesses it.
-    ///   - sources: A directory of Swift sources that show the kind of each identifier.
-    /// - Returns: The manifest, with what its author should look at.
-    /// - Throws: ``AuthoringError`` with what the property list lacks.
+    ///   - sources: A directory of Swift sources that show the kinds of tasks; `nil` guesses the kinds.
+    /// - Returns: The manifest, with notes for its author.
+    /// - Throws: ``AuthoringError`` if a file can't be read, or if the property list lacks a key or has a
+    ///   wrong value.
     public static func manifest(
         fromPlist path: String, bundle: BundleIdentifier?, library: String?, sources: String?
     ) throws(AuthoringError) -> ManifestDraft {
@@ -122,7 +123,7 @@ public struct PlistConversion {
         tasks.append(task)
     }
 
-    /// The identifier with the bundle's id in place of the build setting that stands for it.
+    /// Parses an identifier, after replacing build settings that mean the bundle's identifier.
     private func pattern(_ text: String) throws(AuthoringError) -> IdentifierPattern {
         var replaced = text
         for name in ["PRODUCT_BUNDLE_IDENTIFIER", "CFBundleIdentifier"] {
@@ -144,7 +145,9 @@ public struct PlistConversion {
         }
     }
 
-    /// The kind that the sources show, if they show one.
+    /// The task with the kind that the sources show; `nil` if they show none.
+    ///
+    /// - Throws: ``AuthoringError`` if the sources show several kinds.
     private func said(_ pattern: IdentifierPattern) throws(AuthoringError) -> ManifestDraft.Task? {
         let matching = uses.filter { $0.kind != nil && $0.name.isCovered(by: pattern) }
         guard let first = matching.first, let kind = first.kind else { return nil }
@@ -169,7 +172,7 @@ public struct PlistConversion {
                 pattern: pattern, kind: .push, reason: "for 'remote-notification'; bgtask push sends one"))
     }
 
-    /// `libPhotos.so`, from the executable's name or the bundle's last label.
+    /// A guess such as `libPhotos.so`, from the executable's name or else the last part of the bundle.
     private var guessedLibrary: String {
         let name = list.name ?? bundle.rawValue.split(separator: ".").last.map(String.init) ?? "App"
         return "lib" + name.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
@@ -182,7 +185,7 @@ public struct PlistConversion {
 }
 
 extension SourceUse.Name {
-    /// Whether the identifier is one that the pattern permits, as far as the text says.
+    /// Whether the pattern permits the identifier, as far as the source shows it.
     func isCovered(by pattern: IdentifierPattern) -> Bool {
         switch self {
         case .whole(let text):

@@ -1,6 +1,6 @@
-/// The condition of an `#if`, answered for one platform; `nil` means that the answer is not known here.
+/// Evaluates the condition of an `#if` for one platform; the result `nil` means "unknown".
 struct BuildCondition {
-    /// What is asked about.
+    /// The platform for which a condition is evaluated.
     enum Platform {
         /// A plugin's build on Linux, with the modules of the SDK.
         case linux
@@ -8,12 +8,12 @@ struct BuildCondition {
         case iPhone
     }
 
-    /// Modules that there are on Linux, with the SDK; what is not listed is not known.
+    /// Modules that exist on Linux with the SDK; a module in neither list is unknown.
     private static let onLinux: Set = [
         "BackgroundTasks", "SwiftUI", "UIKit", "os", "OSLog", "Foundation", "FoundationEssentials",
         "FoundationNetworking", "Dispatch", "Glibc", "Synchronization", "BackgroundTasksTesting",
     ]
-    /// Modules that there are not on Linux.
+    /// Modules that do not exist on Linux.
     private static let notOnLinux: Set = [
         "Darwin", "AppKit", "WatchKit", "WidgetKit", "ActivityKit", "CoreData", "SwiftData", "ObjectiveC",
         "CloudKit", "HealthKit", "CoreLocation", "UserNotifications", "Musl", "WinSDK", "Android",
@@ -42,7 +42,9 @@ struct BuildCondition {
         self.platform = platform
     }
 
-    /// The answer for a condition's text.
+    /// Evaluates the text of a condition.
+    ///
+    /// - Returns: Whether the condition is true; `nil` if this type can't know.
     static func holds(_ text: String, on platform: Platform) -> Bool? {
         var condition = Self(text, platform)
         return condition.either()

@@ -1,26 +1,26 @@
 import StrictFiles
 
-/// One clause of an `#if`: from its directive to the next one of the same `#if`.
+/// One clause of an `#if`: from its directive to the next directive of the same `#if`.
 struct ConditionalClause {
-    /// Where its directive is.
+    /// The position of the clause's directive.
     var place: Place
-    /// `#if os(iOS)`, as messages name it; for an `#else` with the `#if` that it belongs to.
+    /// The directive as messages quote it, such as `#if os(iOS)`; the name of an `#else` includes its `#if`.
     var name: String
-    /// Every condition up to this one, as text.
+    /// The conditions of the same `#if` up to and including this clause, as text.
     var conditions: [String]
-    /// Whether it is an `#else`.
+    /// Whether the clause is an `#else`.
     var isElse: Bool
-    /// The tokens inside, those of nested clauses included.
+    /// The indices of the tokens inside the clause, nested clauses included.
     var tokens: Range<Int>
-    /// The line of the directive that ends it.
+    /// The line of the directive that ends the clause.
     var lastLine: Int
-    /// Whether it is compiled for Linux.
+    /// Whether the clause is compiled for Linux; `nil` if unknown.
     var onLinux: Bool?
-    /// Whether it is compiled for an iPhone.
+    /// Whether the clause is compiled for an iPhone; `nil` if unknown.
     var onIPhone: Bool?
-    /// The `#if` that it is part of, as an index of directives.
+    /// Which `#if` the clause belongs to: the index of the `#if` token in the file.
     var group: Int
-    /// Whether it is inside a clause that is not compiled for Linux.
+    /// Whether an enclosing clause is not compiled for Linux.
     var isInsideDead: Bool
 }
 
@@ -30,11 +30,11 @@ extension ConditionalClause {
         var conditions: [String] = []
         var answers: [BuildCondition.Platform: [Bool?]] = [.linux: [], .iPhone: []]
         var isInsideDead: Bool
-        /// Of the clause that is open.
+        /// The clause that is still open; `nil` between its end and the next directive.
         var clause: ConditionalClause?
     }
 
-    /// The clauses of a file, in the order of their ends; an `#if` without `#endif` ends with the file.
+    /// All clauses of a file, in the order in which they end; an `#if` without `#endif` ends with the file.
     static func all(in tokens: [SwiftToken]) -> [ConditionalClause] {
         var stack: [Open] = []
         var clauses: [ConditionalClause] = []

@@ -2,7 +2,7 @@ import HandlerRegistry
 import StrictFiles
 import TaskModel
 
-/// Holds the identifiers of sources against those of manifests.
+/// Compares the identifiers in Swift sources with those that manifests declare.
 struct IdentifierCheck {
     let declared: [DeclaredTask]
     let uses: [SourceUse]
@@ -11,7 +11,7 @@ struct IdentifierCheck {
         uses.compactMap(problem) + declared.compactMap(unregistered)
     }
 
-    /// What is wrong with one use: not permitted, or of another kind.
+    /// The problem with one use: its identifier is not permitted, or has another kind in the manifest.
     private func problem(with use: SourceUse) -> ManifestProblem? {
         let verb = use.role == .registration ? "registered" : "requested"
         let what: String
@@ -26,7 +26,8 @@ struct IdentifierCheck {
             )
         }
         guard let declaration = declared.filter({ $0.permits(use.name) }).max(by: { $0.isLess($1) }) else {
-            // A prefix is not enough to reject an identifier, unless nothing could follow it.
+            // The identifier may be permitted: only its prefix is known, and a declared identifier begins
+            // with it.
             if case .prefix(let text) = use.name,
                 declared.contains(where: { $0.task.pattern.base.rawValue.hasPrefix(text) })
             {
@@ -48,8 +49,9 @@ struct IdentifierCheck {
             remedy: "Use the same kind in both")
     }
 
-    /// What is wrong with a task that no source registers; an error only where every registration could be
-    /// read.
+    /// The problem with a task that no source registers.
+    ///
+    /// It is an error only if the identifiers of all registrations are known, and otherwise a warning.
     private func unregistered(_ declared: DeclaredTask) -> ManifestProblem? {
         let isRegistered = [TaskKind.appRefresh, .processing, .continuedProcessing].contains(
             declared.task.kind)
@@ -70,10 +72,10 @@ struct IdentifierCheck {
 extension DeclaredTask {
     fileprivate func permits(_ name: SourceUse.Name) -> Bool { name.isCovered(by: task.pattern) }
 
-    /// Whether a registration is for this task; for a wildcard also one with a suffix of its own.
+    /// Whether a registration is for this task; a wildcard also includes every identifier below it.
     fileprivate func isNamed(_ name: SourceUse.Name) -> Bool { permits(name) }
 
-    /// An exact pattern wins over a wildcard, a longer one over a shorter.
+    /// Whether the other declaration takes precedence: exact before wildcard, then longer before shorter.
     fileprivate func isLess(_ other: Self) -> Bool {
         if task.pattern.isWildcard != other.task.pattern.isWildcard { return task.pattern.isWildcard }
         return task.pattern.base.rawValue.utf8.count < other.task.pattern.base.rawValue.utf8.count

@@ -3,28 +3,30 @@ import LinuxSystem
 import StrictFiles
 public import TaskModel
 
-/// What `bgtask lint --sources` does: finds what compiles to nothing on Linux, what does not compile, and
-/// identifiers that a manifest does not permit.
+/// Implements `bgtask lint --sources`.
+///
+/// Reports code that conditions exclude on Linux, code that does not compile there, and identifiers that no
+/// manifest permits.
 public enum SourceLinter {
-    /// The largest source that is read: 4 MiB; larger ones are made by machines.
+    /// The size of the largest source that is read, 4 MiB; larger files are usually generated.
     private static let maximumSize = 4 << 20
 
-    /// What was looked at and found.
+    /// The result of checking a directory of sources.
     public struct Report: Equatable, Sendable {
-        /// How many Swift files there were.
+        /// The number of Swift files that were read and checked.
         public var fileCount: Int
-        /// By file, line and column.
+        /// The problems, sorted by file, line and column.
         public var problems: [ManifestProblem]
     }
 
-    /// Looks through the Swift files of a directory.
+    /// Checks the Swift files below a directory.
     ///
     /// - Parameters:
-    ///   - directory: Where they are; names that begin with a dot are left out.
-    ///   - manifests: Files whose identifiers are held against those of the sources; none checks no
-    ///     identifiers.
-    /// - Returns: What was found; what can't be read is found too.
-    /// - Throws: ``AuthoringError`` if the directory can't be read or has no Swift files.
+    ///   - directory: The root of the sources; names that begin with a dot are skipped.
+    ///   - manifests: Manifests whose identifiers are compared with those in the sources; if empty,
+    ///     identifiers are not checked.
+    /// - Returns: The problems found. A file that can't be read is a problem, too.
+    /// - Throws: ``AuthoringError`` if a directory can't be read, or if there are no Swift files.
     public static func lint(sources directory: String, manifests: [String]) throws(AuthoringError) -> Report {
         let (files, unread) = try read(directory)
         var problems = unread
@@ -40,7 +42,7 @@ public enum SourceLinter {
         return Report(fileCount: files.count, problems: problems)
     }
 
-    /// Where identifiers are registered and requested.
+    /// Every place in a directory's sources that registers or requests an identifier.
     static func uses(in directory: String) throws(AuthoringError) -> [SourceUse] {
         SourceUses.all(in: try read(directory).files)
     }

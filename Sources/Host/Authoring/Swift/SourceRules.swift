@@ -1,7 +1,8 @@
 import StrictFiles
 import TaskModel
 
-/// The rules that one file is held against.
+/// Checks one Swift file: what a condition excludes on Linux, and what does not compile or does nothing
+/// there.
 struct SourceRules {
     private let file: SwiftFile
     private let clauses: [ConditionalClause]
@@ -27,7 +28,8 @@ struct SourceRules {
         "NSBackgroundActivityScheduler", "performExpiringActivity",
     ]
 
-    /// The symbols of background work in a range of tokens, each once, in the order of the text.
+    /// The names in a range of tokens that belong to background APIs, without repetition, in order of
+    /// appearance.
     private func mentions(_ range: Range<Int>) -> [String] {
         var found: [String] = []
         for token in file.tokens[range] {
@@ -146,14 +148,14 @@ struct SourceRules {
         }
     }
 
-    /// Whether a word follows a dot, and is followed by a bracket and then this sign.
+    /// Whether a name is called as a method, with an argument that begins with this sign: `.name(sign`.
     private func isCall(_ index: Int, of sign: Character) -> Bool {
         let tokens = file.tokens
         return index > 0 && tokens[index - 1].isSign(".") && index + 2 < tokens.count
             && tokens[index + 1].isSign("(") && tokens[index + 2].isSign(sign)
     }
 
-    /// Whether a call's brackets hold a label.
+    /// Whether a label occurs inside the brackets of the call after this index.
     private func hasLabel(_ label: String, from index: Int) -> Bool {
         var depth = 0
         for token in file.tokens[(index + 1)...] {
@@ -165,7 +167,7 @@ struct SourceRules {
         return false
     }
 
-    /// Apple's private calls for the debugger, wherever they are written down.
+    /// Warns about Apple's private debugger commands, which have an equivalent command of `bgtask`.
     private func debugger(in text: String, at token: SwiftToken) -> [ManifestProblem] {
         let calls = [
             ("_simulateLaunchForTaskWithIdentifier", "bgtask launch IDENTIFIER"),

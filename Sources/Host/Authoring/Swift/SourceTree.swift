@@ -1,14 +1,16 @@
 import LinuxSystem
 
-/// The Swift files below a directory.
+/// Lists the Swift files below a directory.
 enum SourceTree {
-    /// Levels of directories that are gone down: more than any package has.
+    /// The depth at which the search stops, in directories.
     private static let deepest = 64
 
-    /// The paths, sorted by bytes; names that begin with a dot are left out, and links to directories are not
-    /// followed twice.
+    /// The paths of the Swift files, depth first, each directory's names in byte order.
     ///
-    /// - Throws: The directory can't be read.
+    /// Names that begin with a dot are skipped. Each directory is searched once, even if links lead to it
+    /// again.
+    ///
+    /// - Throws: ``SystemCallError`` if a directory can't be read.
     static func files(in directory: String) throws(SystemCallError) -> [String] {
         var files: [String] = []
         var seen: Set<String> = []

@@ -1,7 +1,7 @@
 import StrictFiles
 import TaskModel
 
-/// One place in a source at which a task's identifier is registered or requested.
+/// One place in a source file where an identifier of a task is registered or requested.
 struct SourceUse {
     /// What is done with the identifier.
     enum Role {
@@ -9,10 +9,10 @@ struct SourceUse {
         case request
     }
 
-    /// What is known of the identifier only from the text.
+    /// What the source text shows of the identifier.
     enum Name: Equatable {
         case whole(String)
-        /// Text and then something that is computed.
+        /// The beginning of the identifier; the rest is computed when the program runs.
         case prefix(String)
         case unknown(String)
     }
@@ -20,17 +20,17 @@ struct SourceUse {
     var file: String
     var place: Place
     var role: Role
-    /// The kind that the code shows; `nil` if it shows none.
+    /// The kind of task that the code shows; `nil` if it shows none, or several.
     var kind: TaskKind?
     var name: Name
 }
 
-/// A file's tokens, comments apart.
+/// A Swift source file: its tokens and its string constants.
 struct SwiftFile {
     let path: String
-    /// All tokens.
+    /// All tokens, comments included.
     let tokens: [SwiftToken]
-    /// Constants that are texts, by name.
+    /// The values of string constants, by the constant's name; a name can have several in one file.
     let constants: [String: Set<String>]
 
     init(path: String, bytes: [UInt8]) {
@@ -39,7 +39,7 @@ struct SwiftFile {
         constants = Self.constants(in: tokens)
     }
 
-    /// `let x = "text"`, `case x = "text"`, `var x: String { "text" }`.
+    /// Finds constants of the forms `let x = "text"`, `case x = "text"` and `var x: String { "text" }`.
     private static func constants(in tokens: [SwiftToken]) -> [String: Set<String>] {
         var constants: [String: Set<String>] = [:]
         for (index, token) in tokens.enumerated() {
@@ -61,7 +61,7 @@ struct SwiftFile {
     }
 }
 
-/// Finds where identifiers are used.
+/// Finds the places in source files where identifiers are registered or requested.
 struct SourceUses {
     private static let kinds: [String: TaskKind] = [
         "BGAppRefreshTask": .appRefresh, "BGProcessingTask": .processing,
@@ -72,7 +72,9 @@ struct SourceUses {
     private let code: [SwiftToken]
     private let constants: (String) -> Set<String>
 
-    /// Every use in some files, in their order.
+    /// All uses in some files, in the order of the files and of their text.
+    ///
+    /// A constant is looked up in the same file first, and then in all files.
     static func all(in files: [SwiftFile]) -> [SourceUse] {
         var everywhere: [String: Set<String>] = [:]
         for file in files { everywhere.merge(file.constants) { $0.union($1) } }
@@ -106,7 +108,7 @@ struct SourceUses {
         {
             return make(.request, kind, argument)
         }
-        // .backgroundTask(.appRefresh("..."))
+        // The form of SwiftUI: .backgroundTask(.appRefresh("..."))
         let follows = code[index...].prefix(5)
         if word == "backgroundTask", follows.dropFirst(1).first?.isSign("(") == true,
             follows.dropFirst(2).first?.isSign(".") == true,
@@ -125,7 +127,7 @@ struct SourceUses {
             file: file.path, place: first.place, role: role, kind: kind, name: resolve(argument))
     }
 
-    /// The value of the first argument, if it has this label.
+    /// The tokens of the first argument's value, if the argument has this label.
     private func argument(_ label: String, after index: Int) -> ArraySlice<SwiftToken>? {
         guard index + 2 < code.count, code[index].isSign("("), code[index + 1].word == label,
             code[index + 2].isSign(":")
@@ -161,8 +163,10 @@ struct SourceUses {
         return .unknown("'\(last)'")
     }
 
-    /// The kind that a launch handler's cast says, in the call that begins at a bracket or in its trailing
-    /// closure.
+    /// The kind that a launch handler casts its task to.
+    ///
+    /// Searches the call whose opening bracket is at this index, and its trailing closure. Returns `nil` if
+    /// there is no cast, or if casts to several kinds exist.
     private func kind(from start: Int) -> TaskKind? {
         var end = start
         skipBrackets(&end)
@@ -191,8 +195,8 @@ struct SourceUses {
 }
 
 extension SwiftToken {
-    /// Whether it opens a bracket of any kind.
+    /// Whether the token is an opening bracket: round, square or curly.
     var isOpening: Bool { isSign("(") || isSign("[") || isSign("{") }
-    /// Whether it closes one.
+    /// Whether the token is a closing bracket: round, square or curly.
     var isClosing: Bool { isSign(")") || isSign("]") || isSign("}") }
 }

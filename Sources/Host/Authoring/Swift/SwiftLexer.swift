@@ -1,10 +1,10 @@
 import StrictFiles
 
-/// Cuts a Swift file into tokens: comments, strings and regular expressions are known, so that nothing in
-/// them is code.
+/// Splits a Swift file into tokens.
 ///
-/// It takes any bytes and never fails: what is not Swift becomes signs, and an end that is missing is the
-/// file's end.
+/// It recognizes comments, strings and regular expressions, so that their text is never taken for code. Any
+/// bytes are accepted: those that are not valid Swift become signs, and an unterminated token ends with the
+/// file.
 struct SwiftLexer {
     private let bytes: [UInt8]
     private var position = 0
@@ -14,7 +14,7 @@ struct SwiftLexer {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The tokens of a file.
+    /// Splits a file into tokens.
     static func tokens(of bytes: [UInt8]) -> [SwiftToken] {
         var lexer = Self(bytes)
         lexer.run()
@@ -22,7 +22,7 @@ struct SwiftLexer {
     }
 
     private mutating func run() {
-        // A byte order mark, and the line that makes a script.
+        // Skip a byte order mark, and the `#!` line of a script.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
         if at("#!") { while let byte = peek(), byte != UInt8(ascii: "\n") { advance() } }
         while let byte = peek() { token(byte) }
@@ -64,7 +64,7 @@ struct SwiftLexer {
         }
     }
 
-    /// Comments nest.
+    /// Skips a block comment; such comments can be nested.
     private mutating func blockComment() {
         var depth = 0
         repeat {
@@ -107,7 +107,7 @@ struct SwiftLexer {
         }
     }
 
-    /// A condition's text, without comments.
+    /// The text of a condition up to the end of the line, without comments.
     private mutating func restOfLine() -> String {
         var condition: [UInt8] = []
         while let byte = peek(), byte != UInt8(ascii: "\n"), !at("//") {
@@ -122,7 +122,7 @@ struct SwiftLexer {
         return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// A literal; `position` is at its first quotation mark.
+    /// Reads a string literal; `position` is at its first quotation mark.
     private mutating func string(pounds: Int, _ place: Place) {
         let tail = String(repeating: "#", count: pounds)
         let isMultiline = at("\"\"\"")
@@ -149,7 +149,7 @@ struct SwiftLexer {
         add(.string(String(decoding: value, as: UTF8.self), isWhole: isWhole), place)
     }
 
-    /// Skips an interpolation to behind its closing bracket; strings in it may hold brackets.
+    /// Skips an interpolation and its closing bracket; brackets inside nested strings are not counted.
     private mutating func interpolation() {
         let count = tokens.count
         var depth = 1
@@ -163,7 +163,10 @@ struct SwiftLexer {
         tokens.removeSubrange(count...)
     }
 
-    /// Where a bare `/.../` ends, if one begins here: after a sign that ends no value, on one line.
+    /// The end of a regular expression literal `/.../`, if one begins at `position`.
+    ///
+    /// The literal must be on one line, and must not follow a token that ends a value (else `/` is a
+    /// division).
     private func endOfRegularExpression() -> Int? {
         if let last = tokens.last(where: { if case .comment = $0.kind { false } else { true } }) {
             guard case .sign(let sign) = last.kind, "(,=:[{!&|?;".contains(sign) else { return nil }
@@ -217,7 +220,7 @@ struct SwiftLexer {
         tokens.append(SwiftToken(kind: kind, place: place))
     }
 
-    /// Letters, digits, `_`, `$`, and whatever is not ASCII.
+    /// Whether the byte belongs to a word: a letter, a digit, `_`, `$`, or any byte that is not ASCII.
     private static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,35 +1,36 @@
 import StrictFiles
 
-/// One piece of a Swift file, as ``SwiftLexer`` cuts it.
+/// One token of a Swift file, produced by ``SwiftLexer``.
 struct SwiftToken {
-    /// What the piece is.
+    /// The kind of a token.
     enum Kind: Equatable {
         /// A word: an identifier (without its backticks) or a keyword.
         case word(String)
-        /// `@objc`: an attribute, without the sign.
+        /// An attribute, such as `@objc`, without its `@`.
         case attribute(String)
-        /// `#selector`: a word behind a number sign that is not a directive.
+        /// A word after `#` that is not a directive, such as `selector` of `#selector`.
         case hash(String)
-        /// `#if`, `#elseif`, `#else`, `#endif`: the word, and for the first two the text of the condition.
+        /// `if`, `elseif`, `else` or `endif`; the condition is empty for the last two.
         case directive(String, condition: String)
-        /// A literal; `isWhole` is false where an interpolation follows the text.
+        /// A string literal; if `isWhole` is false, it has an interpolation, and the text is what comes
+        /// before it.
         case string(String, isWhole: Bool)
-        /// A comment, its signs included.
+        /// A comment, with its delimiters.
         case comment(String)
-        /// Any other sign: one scalar.
+        /// Any other character: one byte.
         case sign(Character)
     }
 
-    /// What it is.
+    /// The kind of this token, with its text.
     var kind: Kind
-    /// Where it begins; the column counts bytes from 1, as the compiler's do.
+    /// Where the token begins; the column counts bytes from 1, as the compiler's columns do.
     var place: Place
 
-    /// The word, where it is one.
+    /// The text of a word; `nil` for other tokens.
     var word: String? {
         if case .word(let text) = kind { text } else { nil }
     }
 
-    /// Whether it is this sign.
+    /// Whether the token is this sign.
     func isSign(_ sign: Character) -> Bool { kind == .sign(sign) }
 }

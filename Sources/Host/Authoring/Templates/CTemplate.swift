@@ -1,11 +1,12 @@
 extension TemplateNames {
-    /// A plugin in C: one file, its manifest, a Makefile with a test.
-    func cFiles(headers: String) -> [TemplateFile] {
+    /// The files of a plugin in C: one source file, its manifest, and a Makefile with a test.
+    func cFiles(header: String) -> [TemplateFile] {
         [
+            TemplateFile(path: "include/bgtask.h", text: header),
             TemplateFile(path: "\(name).c", text: source),
             TemplateFile(path: "\(name).yaml", text: cManifest),
             TemplateFile(path: "exports.map", text: "{ global: bgtask_plugin_entry; local: *; };\n"),
-            TemplateFile(path: "Makefile", text: makefile(headers)),
+            TemplateFile(path: "Makefile", text: makefile),
             TemplateFile(path: "README.md", text: cReadme),
             TemplateFile(path: ".gitignore", text: "*.so\n"),
         ]
@@ -53,11 +54,12 @@ extension TemplateNames {
         """
     }
 
-    private func makefile(_ headers: String) -> String {
+    private var makefile: String {
         """
         # make builds the plugin; make test checks it and, where there is a host, runs it.
+        # On another machine: make test BGTASK=bgtask
         BGTASK ?= \(bgtask)
-        BGTASK_HEADERS ?= \(headers)
+        BGTASK_HEADERS ?= include
         CFLAGS ?= -O2 -g -Wall -Wextra
 
         \(library): \(name).c exports.map
@@ -82,8 +84,28 @@ extension TemplateNames {
         """
         # \(name)
 
-        A background task for bgtask: `make` builds it, `make test` checks and runs it,
-        `bgtask dev --watch` builds and runs it again whenever a file changes.
+        A background task for bgtask, in C.
+
+        | file | content |
+        |---|---|
+        | `\(name).c` | the handler; put your work into `run` |
+        | `\(name).yaml` | the manifest: which task the host may start, and when |
+        | `include/bgtask.h` | the interface to the host, and its manual; a copy, so that the plugin builds anywhere |
+        | `exports.map` | the only symbol that the library exports |
+
+        ```
+        make                 # builds \(library); needs a C compiler only
+        make test            # checks the library and the manifest, and runs the task in a private host
+        bgtask dev --watch   # builds and runs it again whenever a file changes
+        ```
+
+        `make test` uses the `bgtask` that created these files. For another one, write `make test BGTASK=PATH`.
+        To install the plugin, copy `\(library)` into the plugins directory of the host and `\(name).yaml` into its
+        manifests directory. `bgtask config show paths` prints both. Then start the task:
+
+        ```
+        bgtask launch \(bundle).work --wait
+        ```
 
         """
     }

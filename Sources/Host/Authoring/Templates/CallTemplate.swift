@@ -1,5 +1,5 @@
 extension TemplateNames {
-    /// A job without a plugin: a manifest that calls libc.
+    /// The files of a job without a plugin: its manifest calls a function of libc.
     var callFiles: [TemplateFile] {
         [
             TemplateFile(path: "\(name).yaml", text: callManifest),
@@ -43,7 +43,20 @@ extension TemplateNames {
         """
         # \(name)
 
-        A background task for bgtask, without code: `make test` checks the manifest, `bgtask dev` runs it.
+        A background task for bgtask, without code: `\(name).yaml` calls functions of an installed library.
+
+        ```
+        make test     # checks the manifest, and that the library has the functions
+        bgtask dev    # runs the task in a private host
+        ```
+
+        `make test` uses the `bgtask` that created these files. For another one, write `make test BGTASK=PATH`.
+        To install the task, copy `\(name).yaml` into the manifests directory of the host, which
+        `bgtask config show paths` prints. Then start it:
+
+        ```
+        bgtask launch \(bundle).call --wait
+        ```
 
         """
     }

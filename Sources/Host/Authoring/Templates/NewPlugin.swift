@@ -1,32 +1,33 @@
 import LinuxSystem
 public import TaskModel
 
-/// A plugin that `bgtask new` writes.
+/// The files of a new plugin, which `bgtask new` writes.
 public struct NewPlugin: Sendable {
     private static let longestName = 60
-    /// Names that would hide a module or type which the plugin needs.
+    /// Names of Swift packages that would hide a module or type that the plugin needs.
     private static let taken: Set = [
         "swift", "foundation", "dispatch", "backgroundtasks", "backgroundtaskstesting", "swiftui", "uikit",
         "os",
         "oslog", "task", "string", "testing", "xctest", "sdk", "chandlerabi", "bgtask",
     ]
 
-    /// Where it goes.
+    /// The directory to which the files are written.
     public let directory: String
-    /// What to do next, line by line: commands, and what they do.
+    /// The commands to run next, one per line.
     public let nextSteps: [String]
 
     private let files: [TemplateFile]
 
-    /// Checks names and finds what the plugin is built with; nothing is written yet.
+    /// Checks the names and finds the SDK or headers; nothing is written yet.
     ///
     /// - Parameters:
-    ///   - template: What it begins as.
-    ///   - name: Its name, and the library's; letters, digits and `_`, and `-` where it is not Swift.
-    ///   - directory: Where it goes; `nil` is a directory of its name.
-    ///   - bundle: Its bundle; `nil` is `org.example.NAME`.
-    ///   - sdk: The Swift package to depend on; `nil` looks for it.
-    /// - Throws: ``AuthoringError`` if the name won't do, or the SDK is not found.
+    ///   - template: The language or form of the plugin.
+    ///   - name: The name of the plugin and its library, at most 60 bytes: letters, digits, `_` and, except
+    ///     in Swift, `-`.
+    ///   - directory: Where to write the files; `nil` means a directory with the plugin's name.
+    ///   - bundle: The identifier of the bundle; `nil` means `org.example.NAME`.
+    ///   - sdk: The directory of the Swift package that the plugin depends on; `nil` searches for it.
+    /// - Throws: ``AuthoringError`` if the name is not valid, or if the SDK or header is not found.
     public init(
         _ template: PluginTemplate, name: String, directory: String?, bundle: BundleIdentifier?, sdk: String?
     ) throws(AuthoringError) {
@@ -40,7 +41,7 @@ public struct NewPlugin: Sendable {
         self.directory = path
         switch template {
         case .c:
-            files = names.cFiles(headers: try installation.headers())
+            files = names.cFiles(header: try installation.header())
         case .call:
             files = names.callFiles
         case .swift:
@@ -51,10 +52,10 @@ public struct NewPlugin: Sendable {
             ? ["cd \(path)", "swift test", "bgtask dev"] : ["cd \(path)", "make test", "bgtask dev"]
     }
 
-    /// Writes the files; none is overwritten, and none is written if one is there already.
+    /// Writes the files; if one of them exists already, it writes none.
     ///
-    /// - Returns: Their paths.
-    /// - Throws: ``AuthoringError`` with the file that was in the way, or what could not be written.
+    /// - Returns: The paths of the files.
+    /// - Throws: ``AuthoringError`` with the path of the file that exists or can't be written.
     public func write() throws(AuthoringError) -> [String] {
         let paths = files.map { directory + "/" + $0.path }
         for path in paths where !DirectoryTree.isMissing(path) {

@@ -1,31 +1,31 @@
-/// What a plugin may begin as.
+/// The forms of a new plugin.
 public enum PluginTemplate: String, CaseIterable, Sendable {
-    /// A Swift package on the module `BackgroundTasks`.
+    /// A Swift package that imports `BackgroundTasks`.
     case swift
-    /// One C file on `bgtask.h`.
+    /// One C file that includes `bgtask.h`.
     case c
-    /// A manifest alone, which calls functions of an installed library.
+    /// Only a manifest, which calls functions of an installed library.
     case call
 }
 
-/// The names that a new plugin's files are filled with.
+/// The names that are filled into the template of a new plugin.
 struct TemplateNames {
-    /// As it was given: `photo_feed`.
+    /// The plugin's name as the user gave it, such as `photo_feed`.
     var name: String
-    /// Its bundle.
+    /// The identifier of the bundle.
     var bundle: String
-    /// The command that made it.
+    /// The path of the `bgtask` program, for the Makefile.
     var bgtask: String
 
-    /// The type in Swift: `Photo_feed`.
+    /// The name of the Swift type: the plugin's name with a capital, such as `Photo_feed`.
     var type: String { name.prefix(1).uppercased() + name.dropFirst() }
-    /// The built plugin.
+    /// The file name of the built library.
     var library: String { "lib\(name).so" }
 }
 
 /// One file of a template.
 struct TemplateFile: Equatable {
-    /// Relative to the plugin's directory.
+    /// The path, relative to the plugin's directory.
     var path: String
     var text: String
 }

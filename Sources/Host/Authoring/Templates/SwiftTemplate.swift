@@ -1,8 +1,8 @@
 extension TemplateNames {
-    /// A plugin in Swift: a package with one file, its manifest and a test.
+    /// The files of a plugin in Swift: a package with one source file, a manifest and a test.
     ///
-    /// - Parameter sdk: The directory of the package that it depends on.
-    /// - Returns: The files.
+    /// - Parameter sdk: The directory of the package that the plugin depends on.
+    /// - Returns: The files, in the order in which they are written.
     func swiftFiles(sdk: String) -> [TemplateFile] {
         [
             TemplateFile(path: "Package.swift", text: package(sdk)),

@@ -2,36 +2,49 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
+/// Where the libraries of calls are looked for, before the directories of the loader.
+public struct CallSearch: Equatable, Sendable {
+    /// The directories, best first: a host has one, its plugins directory.
+    public var directories: [String]
+    /// Whether a library that is in none of them is an error; false before a build that may make it.
+    public var mustExist: Bool
+
+    public init(_ directories: [String], mustExist: Bool = true) {
+        self.directories = directories
+        self.mustExist = mustExist
+    }
+}
+
 /// Checks a call's functions against its libraries, without loading them.
 struct CallLibraries {
-    let pluginsDirectory: String?
+    private let search: CallSearch
     private let directories = LoaderPaths.directories()
     private var known: [String: (identity: FileIdentity, file: Result<ELFFile, ELFFile.FormatError>)] = [:]
-    /// The files that this scan has looked at already, by path: thousands of calls share a library.
+    /// The files that the present scan has checked, by path; thousands of calls can share a library.
     private var looked: [String: Result<ELFFile, ELFFile.FormatError>] = [:]
-    /// Where this scan found libraries, by name.
+    /// The path of each library that the present scan has searched for, by name; `nil` if it was not found.
     private var places: [String: String?] = [:]
 
-    init(pluginsDirectory: String?) {
-        self.pluginsDirectory = pluginsDirectory
+    init(_ search: CallSearch) {
+        self.search = search
     }
 
-    /// Forgets where libraries were: they may have changed since.
+    /// Forgets where libraries are, because they may have changed since the last scan.
     mutating func beginScan() {
         looked = [:]
         places = [:]
     }
 
-    /// Reports libraries that are not there and functions that they do not have.
+    /// Reports libraries that were not found, and functions that the libraries do not export.
     mutating func check(_ program: CallProgram, _ places: CallPlaces, _ problems: ProblemList) {
         var reported: Set<String> = []
         for (invocation, place) in zip(program.invocations, places.functions) {
             let library = invocation.library ?? program.library
             guard let path = path(of: library) else {
-                if reported.insert(library).inserted {
+                if search.mustExist, reported.insert(library).inserted {
                     problems.error(
                         invocation.library == nil ? places.library : place,
-                        "library '\(library)' was not found",
+                        "library '\(library)' is not \(placesLooked)",
                         "Install its package, or put it in the plugins directory. Use the name that 'ldconfig -p' lists"
                     )
                 }
@@ -54,9 +67,9 @@ struct CallLibraries {
         }
     }
 
-    /// Whether a library has a function, or one of those that it needs has it, where the loader looks too.
+    /// Whether a library exports a function, or one of its dependencies does; the loader searches those, too.
     ///
-    /// - Returns: Besides, what is wrong with the library itself; `nil` if nothing is.
+    /// - Returns: Also the problem with the library's own file; `nil` if there is none.
     private mutating func has(
         _ function: String, _ path: String, depth: Int
     ) -> (function: Bool, finding: String?) {
@@ -69,7 +82,7 @@ struct CallLibraries {
         if file.functions.contains(function) { return (true, nil) }
         guard depth < Self.mostNeeded else { return (false, nil) }
         for needed in file.needed {
-            // A needed library that is missing or broken shows when the first one is loaded.
+            // A missing or damaged dependency shows when the library is loaded.
             if let path = self.path(of: needed), has(function, path, depth: depth + 1).function {
                 return (true, nil)
             }
@@ -77,7 +90,7 @@ struct CallLibraries {
         return (false, nil)
     }
 
-    /// The functions of a library and of those that it needs; gathered only to name the nearest one.
+    /// The functions of a library and its dependencies, to suggest a similar name.
     private mutating func functions(_ path: String, depth: Int) -> Set<String> {
         guard let file = try? elf(path) else { return [] }
         var functions = file.functions
@@ -90,13 +103,19 @@ struct CallLibraries {
         return functions
     }
 
-    /// How far down needed libraries are searched.
+    /// How many levels of dependencies are searched.
     private static let mostNeeded = 3
+
+    /// `in /usr/lib/bgtask/plugins, nor where 'ldconfig -p' finds libraries`.
+    private var placesLooked: String {
+        let places = search.directories.map { "in \($0)" } + ["where 'ldconfig -p' finds libraries"]
+        return places.joined(separator: ", nor ")
+    }
 
     private mutating func path(of library: String) -> String? {
         if let place = places[library] { return place }
         let place =
-            pluginsDirectory.flatMap { LoaderPaths.find(library, in: [$0]) }
+            LoaderPaths.find(library, in: search.directories)
             ?? LoaderPaths.find(library, in: directories)
         places[library] = .some(place)
         return place

@@ -1,9 +1,9 @@
 import StrictFiles
 import TaskModel
 
-/// Follows which names are bound while a program is read from top to bottom.
+/// Tracks which names are bound while the steps of a call are read from first to last.
 final class CallNames {
-    /// The meaning of a name.
+    /// What a name refers to.
     enum Meaning: Equatable {
         case value(CallType)
         /// Memory with a known size: a buffer or a mapped file.
@@ -13,14 +13,17 @@ final class CallNames {
     private let problems: ProblemList
     private var meanings: [String: Meaning] = [:]
     private var ended: [String: Place] = [:]
-    /// False for what runs at any time, and then looks by itself whether its names live.
+    /// Whether the use of an ended name is an error.
+    ///
+    /// It is false for `message:` and `onExpiration:`, which can run at any time; the runner checks their
+    /// names.
     var isFlowChecked = true
 
     init(problems: ProblemList) {
         self.problems = problems
     }
 
-    /// Notes a name; a second meaning for a living name is an error unless its type stays the same.
+    /// Binds a name; binding it again with a different meaning is an error.
     func bind(_ name: String, _ meaning: Meaning, at place: Place) {
         if !PayloadText.isKey(name) {
             problems.error(
@@ -34,12 +37,11 @@ final class CallNames {
         ended[name] = nil
     }
 
-    /// The meaning of a name; reports a name that is not bound before this place, or that an earlier step
-    /// ended.
+    /// Looks up a name; reports a name that no earlier step bound, or that an earlier step ended.
     func use(_ name: String, at place: Place) -> Meaning? {
         guard let meaning = meanings[name] else {
             problems.error(
-                place, "the name '\(name.shortened)' is not bound before it is used",
+                place, "no earlier step defines the name '\(name.shortened)'",
                 Nearest.advice(for: name, in: Array(meanings.keys)))
             return nil
         }
@@ -51,7 +53,7 @@ final class CallNames {
         return meaning
     }
 
-    /// Marks a name as dead from here on.
+    /// Marks a name as ended: later steps must not use it.
     func end(_ name: String, at place: Place) {
         if use(name, at: place) != nil { ended[name] = place }
     }

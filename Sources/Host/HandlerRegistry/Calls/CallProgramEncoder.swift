@@ -1,14 +1,14 @@
 import StrictFiles
 import TaskModel
 
-/// Writes a program as the runner reads it: Documentation/RunnerProtocol.md, "Call programs".
+/// Encodes a call in the format of the runner: Documentation/RunnerProtocol.md, "Call programs".
 struct CallProgramEncoder {
-    /// The most bytes of a program.
+    /// The size limit of an encoded program, in bytes.
     static let maximumSize = 60_000
 
     let subject: String
     let payload: Payload
-    /// The paths that contain a part of the payload, as far as the program shows that they are paths.
+    /// The paths that contain values of the payload; strings count if they look like paths.
     private(set) var paths: [PayloadPath] = []
     private var bytes: [UInt8] = []
     private var names: [String] = []
@@ -28,7 +28,7 @@ struct CallProgramEncoder {
         for invocation in [program.message, program.onExpiration].compactMap(\.self) {
             try write(invocation, program.library)
         }
-        // The tables come first, although they are complete only now.
+        // The tables come first, but are complete only after the body has been encoded.
         let body = bytes
         bytes = Array("BGC1".utf8)
         for count in [libraries.count, names.count, program.callbacks.count, program.steps.count] {
@@ -150,7 +150,7 @@ struct CallProgramEncoder {
         }
     }
 
-    /// A value: kind, then eight bytes or a text.
+    /// Encodes a value: its kind, then eight bytes, a text, or nothing for null.
     private mutating func value(_ literal: CallLiteral, of type: CallType) throws(SubmissionError) {
         switch literal {
         case .integer(let number):
@@ -180,7 +180,8 @@ struct CallProgramEncoder {
         return try payload.fill(text)
     }
 
-    /// Writes a text that is a path, or may be one, and notes it if the payload has a part in it.
+    /// Encodes a text that is or may be a path, and adds it to ``paths`` if it contains a value of the
+    /// payload.
     private mutating func path(
         _ text: String, _ access: PayloadPath.Access, _ what: String
     ) throws(SubmissionError) {
@@ -222,7 +223,7 @@ struct CallProgramEncoder {
 }
 
 extension CallType {
-    /// Its number in a program.
+    /// The type's number in the runner's format.
     fileprivate var wireValue: Int {
         switch self {
         case .void: 0

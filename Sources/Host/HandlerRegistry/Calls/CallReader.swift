@@ -1,26 +1,27 @@
 import StrictFiles
 import TaskModel
 
-/// Where the calls of a program are, in the order of its `invocations`.
+/// The positions of a call's parts in the manifest, for messages.
 struct CallPlaces {
-    /// Where `library:` of the `call:` is.
+    /// The position of the call's `library:`.
     var library: Place
-    /// Where each call's function is named.
+    /// The position of each function name, in the order of `CallProgram.invocations`.
     var functions: [Place]
 }
 
 /// Reads a `call:`: the grammar of Documentation/Call.md.
 struct CallReader {
-    /// The keys that the task's payload must contain.
+    /// The payload keys that the task declares, with their types.
     let payload: [String: PayloadType]
     let problems: ProblemList
 
-    /// The most steps.
+    /// The greatest number of steps.
     ///
-    /// Calls are for jobs of two to ten steps, and a program must fit in one frame.
+    /// Calls are for jobs of two to ten steps, and an encoded program must fit in one frame of the runner
+    /// protocol.
     static let maximumSteps = 64
 
-    /// Reads the program; `nil` if it can't be used, after the reason has been reported.
+    /// Reads a `call:`; returns `nil` if it can't be used, after a problem has been reported.
     func program(_ node: YAMLNode) -> (program: CallProgram, places: CallPlaces)? {
         let keys = ["library", "callbacks", "steps", "message", "onExpiration"]
         guard let fields = Fields(node, "call", keys: keys, problems) else { return nil }
@@ -121,7 +122,8 @@ struct CallReader {
         return callback
     }
 
-    /// What a call means: `onCall: count`, or positions, directly or under `onCall`.
+    /// Reads what a callback reports: `onCall: count`, or the positions of parameters, with or without
+    /// `onCall`.
     private func meaning(_ fields: Fields, _ callback: inout CallCallback) {
         var positions = fields
         if let node = fields["onCall"] {

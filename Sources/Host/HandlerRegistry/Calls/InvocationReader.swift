@@ -1,9 +1,9 @@
 import StrictFiles
 import TaskModel
 
-/// Reads calls: a function, its arguments, its result.
+/// Reads the function, the arguments and the library of one call.
 struct InvocationReader {
-    /// The most arguments of one call.
+    /// The greatest number of arguments of one function.
     static let maximumArguments = 32
 
     let payload: [String: PayloadType]
@@ -12,7 +12,7 @@ struct InvocationReader {
     let problems: ProblemList
     let library: (YAMLNode) -> String?
 
-    /// Reads `message:` and `onExpiration:`, which have a function and arguments only.
+    /// Reads `message:` or `onExpiration:`, which can have only a function, arguments and a library.
     func short(_ node: YAMLNode, _ what: String, returns: CallType) -> (
         invocation: CallInvocation, place: Place
     )? {
@@ -26,7 +26,7 @@ struct InvocationReader {
         return (invocation, place)
     }
 
-    /// Reads the parts that steps, `message:` and `onExpiration:` have in common.
+    /// Reads the keys that steps, `message:` and `onExpiration:` have in common.
     func invocation(
         _ fields: Fields, _ what: String, returns: CallType
     ) -> (invocation: CallInvocation, place: Place)? {
@@ -59,7 +59,7 @@ struct InvocationReader {
         )
     }
 
-    /// Reads one argument; `nil` after a problem has been reported.
+    /// Reads one argument; returns `nil` after a problem has been reported.
     private func argument(_ node: YAMLNode) -> CallArgument? {
         if node.isNull { return .null }
         guard case .mapping(let pairs) = node.value, let first = pairs.first,
@@ -175,7 +175,7 @@ struct InvocationReader {
         return .file(path, name: name)
     }
 
-    /// A number that an argument needs: a literal, or a name.
+    /// Reads a value that is a literal or the name of an earlier result.
     func source(_ node: YAMLNode, of type: CallType) -> CallSource? {
         if case .scalar(let text, _) = node.value, PayloadText.isKey(text), !node.isNull, text != "true",
             text != "false"
@@ -213,7 +213,7 @@ struct InvocationReader {
 }
 
 extension YAMLNode {
-    /// Whether it begins with a digit, as sizes do and names do not.
+    /// Whether the text begins with a digit, as sizes do and names do not.
     fileprivate var isSize: Bool {
         if case .scalar(let text, _) = value {
             text.first.map { ("0"..."9").contains($0) } ?? false

@@ -4,15 +4,15 @@ import TaskModel
 /// Reads names of C types.
 struct CallTypeReader {
     enum Use {
-        /// What a function returns: `void` too.
+        /// The type of a result, which may be `void`.
         case results
-        /// What can be passed.
+        /// The type of an argument, which can't be `void`.
         case arguments
     }
 
     let problems: ProblemList
 
-    /// Reads a type; structs get the answer that helps.
+    /// Reads a type; for unsupported types such as structs, the message says what to use instead.
     func type(_ node: YAMLNode, allowing use: Use) -> CallType? {
         guard case .scalar(let text, _) = node.value, !node.isNull else {
             problems.error(
@@ -47,12 +47,12 @@ struct CallTypeReader {
     }
 }
 
-/// Reads literals of a type.
+/// Reads literals, such as arguments and expected results.
 struct LiteralReader {
     let payload: [String: PayloadType]
     let problems: ProblemList
 
-    /// Reads a literal; whole numbers must fit the type, and a payload key must bring what it needs.
+    /// Reads a literal of a type; it must be in the type's range, or name a payload key of a suitable type.
     func literal(_ node: YAMLNode, of type: CallType) -> CallLiteral? {
         if node.isNull {
             if type.isPointer { return .null }
@@ -73,7 +73,7 @@ struct LiteralReader {
         return literal
     }
 
-    /// Reads a number of a type, or `true` and `false` for `bool`; `nil` if it is not one or does not fit.
+    /// Parses a number, or for `bool` also `true` and `false`; returns `nil` if it is not valid for the type.
     static func number(_ text: String, of type: CallType) -> CallLiteral? {
         if type.isFloating { return Double(text).map { .floating($0) } }
         guard let format = type.integerFormat else { return nil }

@@ -2,32 +2,34 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
-/// A text of a call that the payload has a part in, and that is a path.
+/// A path that a call uses and that contains values of the payload.
 struct PayloadPath: Equatable {
-    /// What is done with it.
+    /// How the call uses the path.
     enum Access: Equatable {
         case read, write
-        /// The library's function decides.
+        /// Unknown: the function that gets the path decides.
         case any
     }
 
-    /// As the manifest has it.
+    /// The text in the manifest, with its `${payload.KEY}`.
     let template: String
-    /// With the payload's values.
+    /// The path, with the values of the payload.
     let path: String
     let access: Access
 
-    /// Whether it must be granted: what a call maps or saves always; another text if it looks like a path
-    /// that could lead out of the task's own directories, being absolute or having `..` in it.
+    /// Whether a grant must permit this text.
+    ///
+    /// A path that the call reads or writes itself always needs one. A string argument needs one if it can
+    /// lead out of the task's directories: if it is absolute or contains `..`.
     var isPath: Bool {
         access != .any || path.hasPrefix("/") || path.split(separator: "/").contains("..")
     }
 }
 
-/// The grants of one request: a manifest's, with the payload filled in and links followed.
+/// The paths that a request may use: the manifest's grants, with payload values filled in and links resolved.
 ///
-/// What is decided here is decided by name, before anything runs; a link that is bent afterwards is the
-/// sandbox's to stop, which knows files and not names.
+/// The paths are checked before the task runs. A link that changes later is the sandbox's task, because the
+/// sandbox checks the opened files and not their names.
 struct PathGrants {
     private struct Grant {
         let template: String
@@ -38,9 +40,10 @@ struct PathGrants {
     private let subject: String
     private var grants: [Grant] = []
 
-    /// Fills the grants in that the task's payload can fill.
+    /// Fills the payload's values into the grants, and resolves links.
     ///
-    /// - Throws: A ``SubmissionError`` where the payload makes of a grant what the manifest did not mean.
+    /// - Throws: ``SubmissionError`` if the payload moves a grant out of the directory that the manifest
+    ///   intended.
     init(
         _ sandbox: SandboxDeclaration, task: TaskDeclaration, payload: Payload, dataDirectory: String?
     ) throws(SubmissionError) {
@@ -53,7 +56,7 @@ struct PathGrants {
         for (template, isWrite) in templates {
             let parts = PayloadText.parts(of: template) ?? []
             let keys = parts.compactMap { if case .key(let key) = $0 { String(key) } else { nil } }
-            // Another task of the manifest brings this key, and this one has nothing of the grant.
+            // The key belongs to another task of the manifest, so this grant does not apply to this task.
             guard keys.allSatisfy({ task.payload[$0] != nil }) else { continue }
             let path = try Self.expandHome(payload.fill(template), of: template, subject)
             let real =
@@ -64,7 +67,7 @@ struct PathGrants {
 
     /// Checks that a path is inside a grant.
     ///
-    /// - Throws: A ``SubmissionError`` that names the path, the grants, and the one to add.
+    /// - Throws: ``SubmissionError`` that names the path, the grants, and the grant to add.
     func check(_ used: PayloadPath) throws(SubmissionError) {
         let asked = "the payload makes '\(used.template)' the path '\(used.path.shortened(to: 300))'"
         guard used.path.hasPrefix("/") else {
@@ -86,9 +89,9 @@ struct PathGrants {
 
     // MARK: Grants
 
-    /// Resolves a grant that names the payload.
+    /// Resolves a grant that contains values of the payload.
     ///
-    /// The result must stay below the text before its first key.
+    /// The result must stay inside the directory that the template names before its first `${`.
     private func resolve(
         _ path: String, asGrant template: String, keys: [String], _ parts: [PayloadText.Part]
     ) throws(SubmissionError) -> String {
@@ -113,10 +116,10 @@ struct PathGrants {
         return real
     }
 
-    /// The entry to add to `sandbox:` for a path.
+    /// The entry that the manifest needs in `sandbox:` to permit a path.
     private static func missing(for used: PayloadPath) -> String {
         guard used.access == .write else { return "read: [\"\(used.template)\"]" }
-        // A write grant is a directory.
+        // A write grant names a directory, so suggest the path's directory.
         let slash = used.template.lastIndex(of: "/") ?? used.template.endIndex
         let directory = slash == used.template.startIndex ? "/" : String(used.template[..<slash])
         return "write: [\"\(directory)\"]"

@@ -1,15 +1,15 @@
 import FoundationEssentials
 import TaskModel
 
-/// A request's payload, decoded: a JSON object whose plain values have a type.
+/// The decoded payload of a request: a JSON object with typed values.
 struct Payload {
-    /// A value that a manifest can ask for.
+    /// The value of one key.
     enum Value: Equatable {
         case string(String), integer(Int64), number(Double), boolean(Bool)
-        /// A list, an object, null, or a number beyond 64 bits.
+        /// A list, an object or null.
         case other
 
-        /// What it is called in messages.
+        /// The type of the value, for messages.
         var name: String {
             switch self {
             case .string: "a string"
@@ -29,7 +29,7 @@ struct Payload {
             }
         }
 
-        /// The value inside a text.
+        /// The value as it is inserted into a text.
         var text: String {
             switch self {
             case .string(let text): text
@@ -43,12 +43,13 @@ struct Payload {
 
     /// The values by key.
     let values: [String: Value]
-    /// The request's identifier, for messages.
+    /// The identifier of the request, for messages.
     let subject: String
 
-    /// Decodes a payload; none is an empty object.
+    /// Decodes a payload of at most 49,152 bytes; `nil` counts as an empty object.
     ///
-    /// - Throws: A ``SubmissionError`` with the code `invalidRequest`.
+    /// - Throws: ``SubmissionError`` with the code `invalidRequest` if the payload is too long or is not an
+    ///   object.
     init(_ json: String?, subject: String) throws(SubmissionError) {
         self.subject = subject
         guard let json else {
@@ -71,9 +72,9 @@ struct Payload {
         }
     }
 
-    /// Fills a text's keys in.
+    /// Replaces each `${payload.KEY}` in a text with its value.
     ///
-    /// - Throws: A ``SubmissionError`` with the code `invalidRequest`, naming a key that is not there.
+    /// - Throws: ``SubmissionError`` with the code `invalidRequest` if the payload does not contain a key.
     func fill(_ text: String) throws(SubmissionError) -> String {
         var filled = ""
         for part in PayloadText.parts(of: text) ?? [] {
@@ -96,7 +97,8 @@ struct Payload {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            // The order matters: true is not a number, and 1 is an integer before it is a number.
+            // The order matters: a boolean must not become a number, nor an integer a floating-point
+            // number.
             if let flag = try? container.decode(Bool.self) {
                 value = .boolean(flag)
             } else if let number = try? container.decode(Int64.self) {

@@ -1,19 +1,20 @@
 import StrictFiles
 public import TaskModel
 
-/// The checks of a request's payload: at the submission, and again when a launch's program is made.
+/// Checks of a request's payload: when the request is submitted, and before each launch.
 extension Manifest {
-    /// Checks that a payload has the keys of the manifest and only granted paths, and that it fits in a call.
+    /// Checks that a payload fits the manifest: its keys, its paths, and the size of the resulting call.
     ///
-    /// Keys that the manifest does not name are ignored. Callable from any thread; reads directories and
-    /// links.
+    /// For a task with `call:`, keys that the manifest does not declare are errors; for other tasks, they are
+    /// ignored. Callable from any thread. Reads directories and links to resolve paths.
     ///
     /// - Parameters:
     ///   - payload: JSON text; `nil` if the request has none.
-    ///   - identifier: The request's, which the manifest permits.
-    ///   - dataDirectory: The bundle's own directory, which needs no grant; `nil` if it has none yet.
-    /// - Throws: A ``SubmissionError`` with the code `invalidRequest`, naming every key that is missing or of
-    ///   another type, or the first path that is outside of every grant.
+    ///   - identifier: The identifier of the request.
+    ///   - dataDirectory: The bundle's own directory, which needs no grant; `nil` if it does not exist yet.
+    /// - Throws: ``SubmissionError``: `notPermitted` if the manifest does not permit the identifier, and
+    ///   otherwise `invalidRequest`. The error names all missing and wrong keys, or the first path outside
+    ///   all grants.
     public func checkPayload(
         _ payload: String?, for identifier: TaskIdentifier, dataDirectory: String?
     ) throws(SubmissionError) {
@@ -21,15 +22,15 @@ extension Manifest {
         _ = try encodeProgram(payload: payload, for: identifier, dataDirectory: dataDirectory)
     }
 
-    /// Fills a payload into the call's program and encodes it for the runner.
+    /// Encodes the task's call for the runner, with the values of the payload.
     ///
     /// - Parameters:
     ///   - payload: JSON text; `nil` if the request has none.
-    ///   - identifier: The request's, which the manifest permits.
-    ///   - dataDirectory: The bundle's own directory, which needs no grant; `nil` if it has none yet.
-    /// - Returns: The program, at most 60,000 bytes (Documentation/RunnerProtocol.md); `nil` without a
-    ///   `call:`.
-    /// - Throws: A ``SubmissionError`` with the code `invalidRequest`.
+    ///   - identifier: The identifier of the request.
+    ///   - dataDirectory: The bundle's own directory, which needs no grant; `nil` if it does not exist yet.
+    /// - Returns: The program, at most 60,000 bytes (Documentation/RunnerProtocol.md); `nil` if the task has
+    ///   no `call:`.
+    /// - Throws: ``SubmissionError``, as `checkPayload` does.
     public func encodeProgram(
         payload: String?, for identifier: TaskIdentifier, dataDirectory: String?
     ) throws(SubmissionError) -> [UInt8]? {
@@ -65,7 +66,7 @@ extension TaskDeclaration {
                 findings.append("'\(key)' (\(type.rawValue)) is missing")
             }
         }
-        // A library's handler may read more than its manifest declares; a call reads nothing else.
+        // A handler in a plugin may read undeclared keys; a call can't.
         if call != nil {
             for key in decoded.values.keys.sorted() where payload[key] == nil {
                 findings.append("the manifest declares no key '\(key.shortened)'")

@@ -1,11 +1,10 @@
 import Foundation
 import TaskModel
 
-/// What makes a push a silent one, which is the only kind that the host delivers.
+/// Checks that a push is silent, because the host delivers no other pushes.
 ///
-/// As with Apple, a payload with an `aps` object must have `content-available` set to 1 in it; without that
-/// it is a notification for a user to see. A payload without `aps` was written for this host, whose pushes
-/// are all silent.
+/// As on Apple's systems, a payload with an `aps` object must set `content-available` to 1 in it. Otherwise,
+/// the push is a notification for the user. A payload without `aps` was written for this host, and is silent.
 enum SilentPush {
     private struct Envelope: Decodable {
         let aps: Notification?
@@ -22,9 +21,9 @@ enum SilentPush {
     /// Refuses the payload of a push that is not silent.
     ///
     /// - Parameters:
-    ///   - payload: JSON text; one that is not an object is left to the check of the payload itself.
-    ///   - identifier: The push's, for messages.
-    /// - Throws: A ``SubmissionError`` with the code `invalidRequest`.
+    ///   - payload: JSON text; text that is not an object is accepted here, because another check refuses it.
+    ///   - identifier: The identifier of the push, for messages.
+    /// - Throws: ``SubmissionError`` with the code `invalidRequest`.
     static func check(_ payload: String?, for identifier: TaskIdentifier) throws(SubmissionError) {
         guard let payload,
             let object = try? JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: Any],

@@ -13,7 +13,7 @@ struct StepReader {
     let names: CallNames
     let problems: ProblemList
 
-    /// Reads a step; its place is the function's, `nil` for a save.
+    /// Reads a step; the place is that of its function, or `nil` for a step that saves a file.
     func step(_ node: YAMLNode) -> (CallStep, Place?)? {
         if case .mapping(let pairs) = node.value, pairs.contains(where: { $0.key.isWord("save") }) {
             return save(node).map { ($0, nil) }
@@ -24,7 +24,7 @@ struct StepReader {
         let returnsNode = fields["returns"]
         let types = CallTypeReader(problems: problems)
         let returns = returnsNode.map { types.type($0, allowing: .results) } ?? .void
-        // A step with an unknown type is read on, so that its other problems show as well.
+        // Reading continues after an unknown type, so that other problems of the step are reported, too.
         guard let (invocation, place) = invocations.invocation(fields, "a step", returns: returns ?? .long)
         else { return nil }
         var step = CallStep(action: .invoke(invocation))
@@ -35,7 +35,7 @@ struct StepReader {
             names.bind(name, .value(returns ?? .long), at: node.place)
             step.result = name
         }
-        // Without a result there is no type that the value could have.
+        // A function without a result has no type for the expected value.
         if let node = fields["expect"], hasResult(returns, "expect", at: node.place) {
             step.expect = expectation(node, of: returns ?? .long)
         }
@@ -47,7 +47,7 @@ struct StepReader {
         return (step, place)
     }
 
-    /// Whether the function returns anything; reports a problem if it does not.
+    /// Whether the function returns a value; reports a problem if it does not.
     private func hasResult(_ returns: CallType?, _ what: String, at place: Place) -> Bool {
         guard returns == .void else { return true }
         problems.error(
@@ -77,7 +77,7 @@ struct StepReader {
     }
 
     private func expectation(_ node: YAMLNode, of type: CallType) -> CallExpectation? {
-        // Of a string only "not null" can be asked.
+        // A string can only be compared with null, like a pointer.
         let literalType: CallType = type == .string ? .pointer : type
         let literals = LiteralReader(payload: [:], problems: problems)
         switch node.value {

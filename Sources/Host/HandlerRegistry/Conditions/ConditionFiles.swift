@@ -2,18 +2,18 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
-/// The files of `conditions.d`; if a file becomes invalid, its last valid version stays active.
+/// Reads the files in `conditions.d`; if a file becomes invalid, its last valid version stays active.
 struct ConditionFiles {
     private let directory: String?
     private var lastRight: [String: ReadCondition] = [:]
 
-    /// `nil` means that there are no files.
+    /// Creates a reader of a directory; `nil` means that there are no files.
     init(directory: String?) { self.directory = directory }
 
     /// Reads all files again.
     ///
-    /// - Returns: The conditions by name; two files that define one name are both reported, and neither is
-    ///   used.
+    /// - Returns: The conditions, sorted by name. If several files define the same name, all of them are
+    ///   reported and none is used.
     mutating func scan(_ problems: inout [ManifestProblem]) -> [CustomCondition] {
         let paths = paths(&problems)
         lastRight = lastRight.filter { paths.contains($0.key) }
@@ -36,7 +36,11 @@ struct ConditionFiles {
         return entries.filter { twins[$0.file] == nil }.map(\.read.condition).sorted { $0.name < $1.name }
     }
 
-    /// Reads one file as the host and lint do.
+    /// Reads one file, for the host or for lint.
+    ///
+    /// If `isInstalled` is true, the host uses the file, so its owner and its program are checked, too.
+    ///
+    /// - Returns: The definition, or `nil` if it can't be used; and all problems.
     static func read(_ path: String, isInstalled: Bool) -> (ReadCondition?, [ManifestProblem]) {
         do {
             if isInstalled, let problem = try FileTrust.problem(with: path, called: "the condition") {
@@ -53,10 +57,10 @@ struct ConditionFiles {
         }
     }
 
-    /// A host that runs as root must not run a program that others can change.
+    /// The problem with the program of a definition.
     ///
-    /// A missing program can still
-    /// appear.
+    /// A host that runs as root must not run a program that other users can change. A missing program is only
+    /// a warning, because it can be installed later.
     private static func programProblem(_ read: ReadCondition, in file: String) -> ManifestProblem? {
         guard case .command(let command) = read.condition.source, let program = command.arguments.first else {
             return nil
@@ -76,7 +80,7 @@ struct ConditionFiles {
         }
     }
 
-    /// The problems of files that define the same condition as another file, by file.
+    /// A problem for each file that defines the same condition as another file, by path.
     static func twins(in entries: [(file: String, read: ReadCondition)]) -> [String: ManifestProblem] {
         var problems: [String: ManifestProblem] = [:]
         for (name, same) in Dictionary(grouping: entries, by: \.read.condition.name) where same.count > 1 {

@@ -1,20 +1,20 @@
 import StrictFiles
 import TaskModel
 
-/// A definition with its place.
+/// The definition of a custom condition, with the positions of its parts.
 struct ReadCondition {
     var condition: CustomCondition
-    /// Where its name is.
+    /// The position of the condition's name.
     var place: Place
-    /// Where its program is; `nil` for a file.
+    /// The position of the program; `nil` if the source is a file.
     var programPlace: Place?
 }
 
-/// Reads the definition of a custom condition as strictly as a manifest.
+/// Reads the definition of a custom condition as strictly as a manifest is read.
 struct ConditionReader {
     private let problems: ProblemList
 
-    /// Whether a file looks like a definition rather than a manifest.
+    /// Whether a file defines a condition, and is not a manifest: it has the key `condition`.
     static func isDefinition(_ bytes: [UInt8]) -> Bool {
         guard let root = YAMLDocument.parse(bytes, problems: ProblemList(file: "", kind: .condition)),
             case .mapping(let pairs) = root.value
@@ -24,9 +24,9 @@ struct ConditionReader {
         }
     }
 
-    /// Reads a file's bytes.
+    /// Reads the contents of a file.
     ///
-    /// - Returns: The definition, `nil` if there are errors; and everything that was found.
+    /// - Returns: The definition, or `nil` if there are errors; and all problems.
     static func read(_ bytes: [UInt8], file: String) -> (ReadCondition?, [ManifestProblem]) {
         let problems = ProblemList(file: file, kind: .condition)
         guard let root = YAMLDocument.parse(bytes, problems: problems) else { return (nil, problems.sorted) }
@@ -151,13 +151,14 @@ struct ConditionReader {
 }
 
 extension YAMLNode {
-    /// Text, or a bare number or word exactly as written, because it is compared with text.
+    /// The text of a scalar; numbers and words are kept as written, because they are compared as text.
     fileprivate func plainText(_ what: String, _ problems: ProblemList) -> String? {
         guard case .scalar(let text, let isPlain) = value, !isNull else {
             problems.error(place, "\(what) must be text or a number, found \(found)", nil)
             return nil
         }
-        // YAML has a dozen words for true and false, and programs print others.
+        // Quotation marks are required here: YAML has many words for true and false, and programs print
+        // others.
         if isPlain, text == "true" || text == "false" {
             problems.error(place, "\(what) must be text or a number, found \(text)", "Put it in quotes")
             return nil
@@ -171,7 +172,7 @@ extension YAMLNode {
 }
 
 extension FileKind {
-    /// Definitions of custom conditions.
+    /// How messages refer to definitions of conditions.
     static let condition = FileKind(
         plural: "Conditions", whenEmpty: "Begin it with 'apiVersion: bgtask/v1'",
         whenLarge: "Define one condition in each file")

@@ -1,11 +1,11 @@
 import StrictFiles
 import TaskModel
 
-/// Finds tasks that require conditions without a definition.
+/// Finds tasks that require a condition which no file defines.
 ///
 /// Such a task waits until a file defines the condition.
 enum ConditionReferences {
-    /// A warning for each such name, at its place.
+    /// A warning for each undefined name, at its position in the manifest.
     static func problems(in entries: [ManifestConflicts.Entry], defined: Set<String>) -> [ManifestProblem] {
         entries.flatMap { entry in
             zip(entry.read.manifest.tasks, entry.read.conditionPlaces).flatMap { task, places in

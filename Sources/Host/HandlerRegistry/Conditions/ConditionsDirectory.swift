@@ -1,7 +1,8 @@
 /// The default directory of the definitions of custom conditions.
 public enum ConditionsDirectory {
-    /// `conditions.d` next to a directory of manifests: `/etc/bgtask/conditions.d` for
-    /// `/etc/bgtask/manifests`.
+    /// The directory `conditions.d` beside the directory of manifests.
+    ///
+    /// For `/etc/bgtask/manifests`, it is `/etc/bgtask/conditions.d`.
     public static func beside(_ manifestsDirectory: String) -> String {
         let trimmed = manifestsDirectory.reversed().drop { $0 == "/" }.reversed()
         guard let slash = trimmed.lastIndex(of: "/") else { return "conditions.d" }

@@ -3,29 +3,30 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
-/// Why a library of the plugins directory can't be used.
+/// The reason why a library in the plugins directory can't be used.
 struct LibraryError: Error, Equatable {
     var finding: String
     var remedy: String
-    /// Whether the file does not exist, as opposed to a file that is not valid yet.
+    /// Whether the file does not exist; false if it exists and is not valid.
     var isMissing = false
 }
 
-/// A host-owned copy of a library with the siblings that it needs.
+/// The host's copy of a library and of the libraries beside it that it needs.
 struct StagedLibrary: Equatable, Sendable {
-    /// The copy's absolute real path.
+    /// The absolute path of the copied library, without links.
     var path: String
-    /// SHA-256 of the library and its siblings, in hexadecimal.
+    /// A SHA-256 hash in hexadecimal, of the names and contents of the copied files.
     var hash: String
-    /// Whether the library, or a sibling that it needs, exports ``appEntry``.
+    /// Whether the library, or a copied dependency, exports ``appEntry``.
     var isApp: Bool
-    /// Whether one of them exports ``pluginEntry``; without it, no launch can load the library.
+    /// Whether the library, or a copied dependency, exports ``pluginEntry``; without it, no launch can load
+    /// it.
     var isPlugin: Bool
 
     /// The function that every plugin exports; see `bgtask.h`.
     static let pluginEntry = "bgtask_plugin_entry"
 
-    /// The function that plugins with their own launch code export; see `bgtask.h`.
+    /// The function that an app exports, which is a plugin with launch code of its own; see `bgtask.h`.
     static let appEntry = "bgtask_app_entry"
 }
 
@@ -40,28 +41,28 @@ extension ManifestProblem {
     }
 }
 
-/// Copies libraries of the plugins directory into directories that are named by their contents.
+/// Copies libraries from the plugins directory to directories that are named by a hash of the contents.
 ///
-/// The library's own name and its siblings stay as they are, so that `$ORIGIN` works; nothing that happens to
-/// the plugins directory afterwards reaches a task that runs.
+/// The copies keep their file names and stay side by side, so that `$ORIGIN` works. A later change of the
+/// plugins directory does not affect running tasks.
 struct PluginLibraries {
     let pluginsDirectory: String
     let cacheDirectory: String
-    /// The facts of files that have been read, so that an unchanged file is not read again.
+    /// The facts about each file that was read, by name; an unchanged file is not read again.
     private var known: [String: (identity: FileIdentity, facts: Result<Facts, LibraryError>)] = [:]
-    /// Whether a library is a link: what it leads to may change without a change of the directory.
+    /// Whether a library is a link, whose target can change without a change of the directory.
     private(set) var hasLinks = false
     private var foundLinks = false
-    /// The names that were asked for since the last ``forgetOthers()``.
+    /// The names that were read since the last ``forgetOthers()``.
     private var asked: Set<String> = []
 
-    /// The facts that come from a file's contents.
+    /// Facts from the contents of a library.
     private struct Facts {
-        /// SHA-256, in hexadecimal.
+        /// The SHA-256 hash of the file, in hexadecimal.
         var hash: String
-        /// The libraries that it needs.
+        /// The names of the libraries that this one depends on.
         var needed: [String]
-        /// Those of the two entry functions that it exports.
+        /// The entry functions that the library exports: at most ``pluginEntry`` and ``appEntry``.
         var entries: Set<String>
     }
 
@@ -70,14 +71,15 @@ struct PluginLibraries {
         self.cacheDirectory = cacheDirectory
     }
 
-    /// Whether the plugins directory has a file of that name.
+    /// Whether the plugins directory contains a file with this name.
     func has(_ name: String) -> Bool {
         (try? FileIdentity(of: "\(pluginsDirectory)/\(name)")) != nil
     }
 
-    /// Copies a library, unless its copy is there already.
+    /// Copies a library and its dependencies in the plugins directory, unless a copy exists.
     ///
-    /// - Throws: ``LibraryError`` if it is missing, damaged, outside the directory, or writable by others.
+    /// - Throws: ``LibraryError`` if the library is missing, damaged, outside the directory, or writable by
+    ///   other users.
     mutating func stage(_ name: String) throws(LibraryError) -> StagedLibrary {
         var (files, entries) = try readWithSiblings(name)
         files.sort { $0.name < $1.name }
@@ -100,14 +102,14 @@ struct PluginLibraries {
 
     /// Checks that a library could be copied.
     ///
-    /// - Returns: Whether it is a plugin: it or a sibling that it needs exports
+    /// - Returns: Whether it is a plugin: it or a dependency in the plugins directory exports
     ///   ``StagedLibrary/pluginEntry``.
     /// - Throws: ``LibraryError``, as ``stage(_:)`` does.
     mutating func check(_ name: String) throws(LibraryError) -> Bool {
         try readWithSiblings(name).entries.contains(StagedLibrary.pluginEntry)
     }
 
-    /// Reads a library, and those of the directory that it needs.
+    /// Reads a library and, recursively, its dependencies that are in the plugins directory.
     private mutating func readWithSiblings(
         _ name: String
     ) throws(LibraryError) -> (files: [(name: String, hash: String)], entries: Set<String>) {
@@ -124,7 +126,7 @@ struct PluginLibraries {
         return (files, entries)
     }
 
-    /// Forgets files that were not requested since the last call.
+    /// Forgets the files that were not read since the last call, and updates ``hasLinks``.
     mutating func forgetOthers() {
         known = known.filter { asked.contains($0.key) }
         asked = []
@@ -132,15 +134,15 @@ struct PluginLibraries {
         foundLinks = false
     }
 
-    /// Removes the copies whose hashes are not among these, and the remains of interrupted copies.
+    /// Removes the copies whose hashes are not in `kept`, and the remains of interrupted copies.
     ///
-    /// - Returns: How many were removed.
-    /// - Throws: The call that failed.
+    /// - Returns: The number of removed directories.
+    /// - Throws: The error of the failed system call.
     func removeCopies(except kept: Set<String>) throws(SystemCallError) -> Int {
         guard DirectoryTree.isDirectory(cacheDirectory) else { return 0 }
         var count = 0
         for name in try DirectoryTree.names(in: cacheDirectory) where !kept.contains(name) {
-            // Only root can remove entries of a directory without write permission.
+            // The copies are read-only, and only root can remove the entries of a read-only directory.
             try DirectoryTree.setMode("\(cacheDirectory)/\(name)", 0o755)
             try DirectoryTree.remove("\(cacheDirectory)/\(name)")
             count += 1
@@ -166,7 +168,7 @@ struct PluginLibraries {
                     }
                     try FileContents.create("\(temporary)/\(file.name)", bytes, mode: 0o555)
                 }
-                // Another user id must be able to load it.
+                // A task that runs with another user id must be able to load the library.
                 try DirectoryTree.setMode(temporary, 0o755)
                 if try !DirectoryTree.rename(temporary, to: directory) { try DirectoryTree.remove(temporary) }
                 try DirectoryTree.setMode(directory, 0o555)

@@ -3,12 +3,12 @@ import TaskModel
 
 /// Reads `limits:`.
 ///
-/// A manifest can only lower the CPU limit; the others must be within the host's bounds.
+/// A manifest can only lower the CPU limit. The other limits must be in fixed ranges.
 struct LimitsReader {
     let kind: TaskKind
     let problems: ProblemList
 
-    /// The limits of the kind, changed by the node.
+    /// The standard limits of the kind, with the changes that the manifest makes.
     func limits(_ node: YAMLNode?) -> LaunchLimits {
         var limits = LaunchLimits.standard(for: kind)
         guard let node,

@@ -1,22 +1,22 @@
 import StrictFiles
 import TaskModel
 
-/// A manifest with the places that later checks point at.
+/// A manifest with the positions that messages of later checks need.
 struct ReadManifest {
     var manifest: Manifest
-    /// Where `bundle:` is.
+    /// The position of the value of `bundle:`.
     var bundlePlace: Place?
-    /// Where `library:` is; `nil` if there is none.
+    /// The position of the value of `library:`; `nil` if there is none.
     var libraryPlace: Place?
-    /// Where each task's identifier is, in the order of the manifest's tasks.
+    /// The position of each task's identifier, in the order of the manifest's tasks.
     var taskPlaces: [Place]
-    /// Where each task's calls are.
+    /// The positions of each task's `call:`; `nil` for a task without one.
     var callPlaces: [CallPlaces?]
-    /// Where each task's required conditions are.
+    /// The positions of each task's required conditions.
     var conditionPlaces: [[Place]] = []
 }
 
-/// Reads a manifest strictly: every unknown key is an error with its place.
+/// Reads a manifest strictly: every unknown key is an error.
 struct ManifestReader {
     private let problems: ProblemList
 
@@ -24,9 +24,9 @@ struct ManifestReader {
         self.problems = problems
     }
 
-    /// Reads a file's bytes.
+    /// Reads the contents of a manifest.
     ///
-    /// - Returns: The manifest, `nil` if there are errors; and everything that was found, warnings included.
+    /// - Returns: The manifest, or `nil` if there are errors; and all problems, warnings included.
     static func read(_ bytes: [UInt8], file: String) -> (manifest: ReadManifest?, problems: [ManifestProblem])
     {
         let problems = ProblemList(file: file, kind: .manifest)
@@ -90,7 +90,7 @@ struct ManifestReader {
         return name
     }
 
-    /// The modes; `nil` if they could not be read, so that this is not reported again for each task.
+    /// The modes; `nil` if they are invalid, so that the error is not repeated for each task.
     private func modes(_ fields: Fields) -> Set<BackgroundMode>? {
         guard let node = fields["modes"] else { return [] }
         guard let items = node.items("modes", problems) else { return nil }

@@ -1,15 +1,15 @@
 import StrictFiles
 import TaskModel
 
-/// Texts that name values of the payload: `${payload.KEY}`.
+/// Texts in manifests that can contain values of the payload: `${payload.KEY}`.
 enum PayloadText {
-    /// A part of such a text.
+    /// A part of a text: plain characters, or the name of a payload key.
     enum Part: Equatable {
         case plain(Substring)
         case key(Substring)
     }
 
-    /// Whether a text may be a key: a letter, then letters, digits and underscores.
+    /// Whether a text is a valid key: a letter, then letters, digits and underscores, at most 64 bytes.
     static func isKey(_ text: some StringProtocol) -> Bool {
         guard let first = text.utf8.first, text.utf8.count <= 64, isLetter(first) else { return false }
         return text.utf8.allSatisfy {
@@ -17,7 +17,7 @@ enum PayloadText {
         }
     }
 
-    /// Splits a text; `nil` if a `${` is not followed by `payload.KEY}`.
+    /// Splits a text into parts; returns `nil` if a `${` does not begin a valid `${payload.KEY}`.
     static func parts(of text: String) -> [Part]? {
         var parts: [Part] = []
         var rest = Substring(text)
@@ -33,10 +33,10 @@ enum PayloadText {
         return parts
     }
 
-    /// Whether a text names the payload at all.
+    /// Whether a text contains `${`, valid or not.
     static func isTemplate(_ text: String) -> Bool { text.contains("${") }
 
-    /// Reports a text whose keys are malformed, undeclared or of a type that does not fit.
+    /// Reports the keys of a text that are malformed, undeclared or of a type that is not allowed.
     static func check(
         _ text: String, in payload: [String: PayloadType], allowing types: Set<PayloadType>, at place: Place,
         _ problems: ProblemList

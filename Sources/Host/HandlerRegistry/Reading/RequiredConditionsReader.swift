@@ -3,7 +3,7 @@ import TaskModel
 
 /// Reads `requiresConditions:`, the names of custom conditions.
 struct RequiredConditionsReader {
-    /// The most conditions that one task can require.
+    /// The greatest number of conditions that one task can require.
     ///
     /// The number is ours, and far above any real need.
     static let most = 16
@@ -30,7 +30,7 @@ struct RequiredConditionsReader {
         return found
     }
 
-    /// Whether a text is the name of a custom condition; reports a problem if it is not.
+    /// Whether a text is a valid name for a custom condition; reports a problem if it is not.
     static func check(_ name: String, _ place: Place, _ problems: ProblemList) -> Bool {
         if CustomCondition.isName(name) { return true }
         let instead =

@@ -3,7 +3,7 @@ import TaskModel
 
 /// Reads `sandbox:`.
 struct SandboxReader {
-    /// The keys that some task's payload must carry.
+    /// The payload keys that any task of the manifest declares, with their types.
     let payload: [String: PayloadType]
     let problems: ProblemList
 

@@ -29,7 +29,7 @@ struct ScheduleReader {
         schedule.onFileChange = fields["onFileChange"].flatMap(path)
         schedule.wakesMachine = fields["wake"]?.bool("wake", problems) ?? false
         if fields["every"] == nil, fields["at"] == nil {
-            // A misspelt key may have been meant as one of these.
+            // After another error, the schedule may only look empty, because a key was misspelt.
             let isEmpty = ["onPower", "onNetwork", "onBoot", "onFileChange"].allSatisfy { fields[$0] == nil }
             if isEmpty, problems.problems.count == found {
                 problems.error(
@@ -70,14 +70,14 @@ struct ScheduleReader {
         return expression(node).map { .calendar(expression: $0, timeZone: zone) }
     }
 
-    /// The expression's text, after it has been checked.
+    /// The text of a calendar expression, if it is valid.
     private func expression(_ node: YAMLNode) -> String? {
         guard let text = node.text("at", problems) else { return nil }
         do {
             _ = try CalendarExpression(text)
             return text
         } catch {
-            // In quoted text, the column counts from the quotation mark.
+            // The error's column counts from 1 in the expression, which quotation marks shift by one.
             var place = node.place
             if case .scalar(_, let isPlain) = node.value { place.column += error.column - (isPlain ? 1 : 0) }
             problems.error(place, "at: \(error.finding.shortened)", error.remedy)
@@ -93,7 +93,7 @@ struct ScheduleReader {
         } catch {
             let advice =
                 error.isUnknownName ? Nearest.advice(for: name, in: ZoneDatabase.machine.names) : nil
-            // A list of six hundred names would not help.
+            // Without a similar name, the advice would list about 600 time zones.
             problems.error(
                 node.place, error.finding, advice.flatMap { $0.utf8.count < 100 ? $0 : nil } ?? error.remedy)
             return nil
@@ -111,7 +111,7 @@ struct ScheduleReader {
         return fields["tolerance"]?.duration("tolerance", in: .zero...limit, problems) ?? standard
     }
 
-    /// An event is either present or left out; `false` would mean nothing.
+    /// Whether a schedule has an event; the value `false` is an error, because a missing key means the same.
     private func event(_ key: String, _ fields: Fields) -> Bool {
         guard let node = fields[key], let value = node.bool(key, problems) else { return false }
         if !value { problems.error(node.place, "\(key) can't be false", "Leave it out") }

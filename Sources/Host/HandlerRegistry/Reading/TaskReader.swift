@@ -1,7 +1,7 @@
 import StrictFiles
 import TaskModel
 
-/// One task with its places.
+/// A task of a manifest, with the positions of its parts.
 struct ReadTask {
     var declaration: TaskDeclaration
     var place: Place
@@ -21,12 +21,12 @@ private enum DeviceActivity: String, CaseIterable {
 
 /// Reads the entries of `tasks:`.
 struct TaskReader {
-    /// `nil` if the bundle's id could not be read.
+    /// The bundle's identifier; `nil` if it is invalid.
     let bundle: BundleIdentifier?
-    /// `nil` if the modes could not be read.
+    /// The modes of the manifest; `nil` if they are invalid.
     let modes: Set<BackgroundMode>?
     let hasLibrary: Bool
-    /// Whether the vendor's own processes run the tasks that have no library: `client: true`.
+    /// Whether client processes run the tasks that have no library, because the manifest has `client: true`.
     let isClient: Bool
     let problems: ProblemList
 
@@ -35,7 +35,7 @@ struct TaskReader {
         "limits", "schedule", "payload", "retry", "delivery", "deviceActivity", "call",
     ]
 
-    /// Reads one task; `nil` if it can't be used at all, after the reason has been reported.
+    /// Reads one task; returns `nil` if it can't be used at all, after a problem has been reported.
     func task(_ node: YAMLNode) -> ReadTask? {
         guard let fields = Fields(node, "a task", keys: Self.keys, problems) else { return nil }
         let identifierNode = fields.required("identifier", "a task", problems)

@@ -15,7 +15,7 @@ struct BatteryLevel: Policy {
         let since = situation.since.power
         guard let power = situation.conditions.power.value else {
             return subject.proceed(
-                score: 0.2, since: since,
+                score: settings.scores.batteryUnknown, since: since,
                 Rationale(
                     quantity: "batteryLevel",
                     required: "\(settings.batteryStartPercent) % or more without external power",
@@ -24,7 +24,7 @@ struct BatteryLevel: Policy {
         if power.externalPower { return subject.proceed() }
         guard let percent = power.batteryPercent else {
             return subject.proceed(
-                score: 0.2, since: since,
+                score: settings.scores.batteryUnknown, since: since,
                 Rationale(
                     quantity: "batteryLevel",
                     required: "\(settings.batteryStartPercent) % or more without external power",

@@ -5,15 +5,12 @@ struct Coalescing: Policy {
     let name = "Coalescing"
     let moving: ScoreSum.Moving? = .coalescing
 
-    /// The score while nothing else runs.
-    static let scoreAlone = 0.5
-
     func weight(_ weights: PolicyWeights) -> Double { weights.coalescing }
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         let isBusy = situation.occupancy.isBusy
         return subject.proceed(
-            score: isBusy ? 1 : Self.scoreAlone, since: situation.occupancy.since,
+            score: isBusy ? 1 : situation.settings.scores.nothingRunning, since: situation.occupancy.since,
             Rationale(
                 quantity: "launchesUnderWay", required: isBusy ? "1 or more" : "1 or more, by preference",
                 observed: "\(situation.occupancy.requests.count)"))

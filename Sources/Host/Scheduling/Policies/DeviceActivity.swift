@@ -35,7 +35,7 @@ struct DeviceActivity: Policy {
         let isIgnored = subject.request.kind == .processing && !subject.needs.idleDevice
         if isIgnored { return subject.proceed() }
         return subject.proceed(
-            score: user == .known(.idle) ? 1 : 0.4, since: since,
+            score: user == .known(.idle) ? 1 : situation.settings.scores.userActive, since: since,
             Rationale(
                 quantity: "deviceActivity", required: "idle, by preference", observed: observed))
     }

@@ -13,7 +13,7 @@ struct EarliestBeginDate: Policy {
                 quantity: date == request.effectiveBeginDate ? "earliestBeginDate" : "backOff",
                 required: "\(date.text) or later",
                 observed: "\((date - now.wall).text) too early", earliestChange: date,
-                remedy: "Wait, or start it now without the policies: bgtask launch \(request.identifier)"))
+                remedy: situation.remedy("Wait", orLaunch: request.identifier)))
     }
 
     /// The date that the request waits for by itself; `nil` if it has come, or there is none.

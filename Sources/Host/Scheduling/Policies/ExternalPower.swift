@@ -23,7 +23,7 @@ struct ExternalPower: Policy {
         }
         guard subject.isDiscretionary || subject.needs.externalPower else { return subject.proceed() }
         return subject.proceed(
-            score: isConnected ? 1 : 0.3, since: since,
+            score: isConnected ? 1 : situation.settings.scores.externalPowerMissing, since: since,
             Rationale(
                 quantity: "externalPower",
                 required: subject.needs.externalPower ? "connected" : "connected, by preference",

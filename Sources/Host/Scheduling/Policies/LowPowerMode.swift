@@ -19,7 +19,8 @@ struct LowPowerMode: Policy {
         case .known(false): return subject.proceed(score: 1, since: since, rationale("off"))
         case .unknown:
             return subject.proceed(
-                score: 0.5, since: since, rationale("unknown (its source does not answer)"))
+                score: situation.settings.scores.lowPowerModeUnknown, since: since,
+                rationale("unknown (its source does not answer)"))
         }
     }
 }

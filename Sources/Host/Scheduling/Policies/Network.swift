@@ -33,7 +33,7 @@ struct Network: Policy {
         }
         let isFree = network.value == .unmetered
         return subject.proceed(
-            score: isFree ? 1 : 0.3, since: since,
+            score: isFree ? 1 : situation.settings.scores.networkMetered, since: since,
             Rationale(
                 quantity: "network", required: isFree ? "connected" : "unmetered, by preference",
                 observed: observed,

@@ -15,7 +15,7 @@ struct Pressure: Policy {
         }
         guard let pressure = situation.conditions.pressure.value else {
             return subject.proceed(
-                score: 0.5, since: since,
+                score: situation.settings.scores.pressureUnknown, since: since,
                 rationale("in an unknown state (the source of pressure does not answer)"))
         }
         if pressure == .none { return subject.proceed(score: 1, since: since, rationale("free of pressure")) }

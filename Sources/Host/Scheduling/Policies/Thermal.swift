@@ -46,7 +46,8 @@ struct Thermal: Policy {
                                 : Concurrency.remedy(
                                     ofNone: "discretionarySlots", at: settings.discretionarySlots)))
             }
-            return subject.proceed(score: 0.5, since: since, rationale("nominal, by preference"))
+            return subject.proceed(
+                score: settings.scores.thermalFair, since: since, rationale("nominal, by preference"))
         case .known(.nominal): return subject.proceed(score: 1, since: since, rationale("nominal"))
         }
     }

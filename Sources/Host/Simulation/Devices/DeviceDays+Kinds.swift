@@ -1,13 +1,13 @@
 import TaskModel
 
-/// What each kind of device's days are like; hours are local, day 0 is a Monday.
+/// Generates one day of each kind of device; hours are local time, and day 0 is a Monday.
 extension DeviceDays {
     private func isWeekend(_ day: Int) -> Bool { day % 7 >= 5 }
 
     mutating func laptop(_ day: Int) {
         let isOffice = !isWeekend(day)
         let morning = time(day, isOffice ? 7 : 9.5, spread: 25)
-        // The night: closed on the charger, but one night in five it was left open and works.
+        // The night: usually closed and on the charger, but one night in five open and awake.
         if day == 0 { battery(from: time(day, 0), until: time(day, 0.5), to: 100, isCharging: true) }
         let isOpen = numbers.chance(0.2)
         if !isOpen { sleep(from: time(day, 0.6), until: morning) }

@@ -1,18 +1,18 @@
 import HostCore
 import TaskModel
 
-/// The days of one device, as occurrences in order.
+/// Generates the days of one device: a list of occurrences.
 struct DeviceDays {
     private struct Change {
         var at: Duration
         var apply: (inout Conditions) -> Void
     }
 
-    /// What happens, in order.
+    /// The occurrences, in order of time since the start of day 0.
     private(set) var occurrences: [(at: Duration, occurrence: Occurrence)] = []
     var numbers: SeededNumbers
     private var changes: [Change] = []
-    /// The battery's charge where the last of its changes left it.
+    /// The battery's charge after the last generated change, in percent.
     private var level = 100
     private let bundles: [BundleIdentifier]
     private let continued: [TaskIdentifier]
@@ -33,10 +33,10 @@ struct DeviceDays {
         applyChanges()
     }
 
-    /// The changes in the order of their instants become what the machine is like from each on.
+    /// Applies the changes in order of time, and adds an occurrence for each new state of the conditions.
     private mutating func applyChanges() {
         var conditions = Conditions.simulatedStart
-        // Equal instants keep the order in which they were entered.
+        // Changes at the same time keep the order in which they were added.
         for (_, change) in changes.enumerated().sorted(by: {
             ($0.element.at, $0.offset) < ($1.element.at, $1.offset)
         }) {
@@ -52,20 +52,21 @@ struct DeviceDays {
         occurrences = ordered.map(\.element)
     }
 
-    /// The instant of an hour of a day, up to that many minutes earlier or later.
+    /// The time of an hour of a day, shifted randomly by up to `spread` minutes in either direction.
     mutating func time(_ day: Int, _ hour: Double, spread minutes: Double = 0) -> Duration {
         let shift = minutes > 0 ? Double.random(in: -minutes...minutes, using: &numbers) * 60 : 0
         return .milliseconds(max(0, Int64((Double(day) * 86_400 + hour * 3600 + shift) * 1000)))
     }
 
-    /// Changes the conditions from an instant on.
+    /// Adds a change of the conditions at a time.
     mutating func change(at time: Duration, _ apply: @escaping (inout Conditions) -> Void) {
         changes.append(Change(at: time, apply: apply))
     }
 
-    /// The user comes, uses some bundles, sometimes asks for something that shows its progress, and goes.
+    /// Adds a period in which the user is active, uses some of the bundles, and sometimes starts a continued
+    /// task.
     ///
-    /// The condition turns `idle` five minutes after the last input, as the real sensor's does.
+    /// The condition becomes `idle` five minutes after the end of the period, as with the real sensor.
     mutating func use(from start: Duration, until end: Duration) {
         guard end > start else { return }
         change(at: start) { $0.user = .known(.active) }
@@ -82,7 +83,7 @@ struct DeviceDays {
         change(at: end + .seconds(300)) { $0.user = .known(.idle) }
     }
 
-    /// The battery moves from what it is to `target`, told in steps of about 5 percent.
+    /// Charges or discharges the battery from its present charge to `target`, in steps of about 5 percent.
     mutating func battery(from start: Duration, until end: Duration, to target: Int, isCharging: Bool) {
         let (first, steps) = (level, max(1, abs(target - level) / 5))
         for step in 0...steps {
@@ -97,7 +98,7 @@ struct DeviceDays {
         level = target
     }
 
-    /// The machine sleeps, its processes with it.
+    /// Adds a sleep of the machine.
     mutating func sleep(from start: Duration, until end: Duration) {
         if end > start { occurrences.append((start, .sleep(until: end, notBefore: start))) }
     }

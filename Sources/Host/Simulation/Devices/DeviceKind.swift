@@ -1,17 +1,18 @@
-/// A device whose days can be made up.
+/// A kind of device whose days can be generated.
 ///
-/// Ours: plausible days, drawn from a seed; they rest on no measurement. With recordings, replay those.
+/// The days are plausible inventions, drawn from a seed, and not based on measurements. If you have
+/// recordings, replay those instead.
 public enum DeviceKind: String, Sendable, CaseIterable, Codable {
-    /// On a desk with the charger at night and in the office, on trains between, asleep when closed.
+    /// On the charger at night and in the office, on trains in between, asleep when closed.
     case laptop
-    /// On mains all day, in use from morning to evening, never asleep.
+    /// On mains power all day, used from morning to evening, never asleep.
     case kiosk
-    /// Fed by the sun into a battery, on a metered network, warm at noon, with no user.
+    /// Powered by a solar panel and a battery, on a metered network, warm at noon, without a user.
     case solarGateway
-    /// In use in short spells all day, charged at night, metered when out.
+    /// Used often but briefly during the day, charged at night, on a metered network outside.
     case phone
 
-    /// What `bgtask simulate --list` says of it.
+    /// The description in `bgtask simulate --list`.
     public var summary: String {
         switch self {
         case .laptop:

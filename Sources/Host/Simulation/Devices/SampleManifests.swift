@@ -1,11 +1,10 @@
 public import TaskModel
 
-/// What a made-up device has installed where no manifests are given: one bundle of each sort of work.
+/// The manifests of a generated device if the user gives none: one bundle for each kind of work.
 public enum SampleManifests {
-    /// News refreshed often, photos tidied on the charger, a backup over the network at night, maps that the
-    /// user asks for.
+    /// Creates the manifests: frequent news, photos on the charger, a nightly backup, and maps on request.
     ///
-    /// - Throws: Nothing as long as the names below are names.
+    /// - Throws: An error if an identifier below is not valid, which tests exclude.
     public static func make() throws -> [Manifest] {
         var refresh = try declaration("com.example.news.refresh", .appRefresh)
         refresh.schedule = Schedule(every: .seconds(1800), tolerance: .seconds(600))

@@ -3,9 +3,9 @@ import TaskModel
 extension DayPlot {
     private static let left = 230, width = 960, rowHeight = 22, top = 56
 
-    /// The plot as an SVG document that needs nothing else; each bar says what it is when it is pointed at.
+    /// The plot as a self-contained SVG document; each bar has a tooltip.
     ///
-    /// - Parameter offset: Local time less UTC, for the axis.
+    /// - Parameter offset: Local time minus UTC, for the axis.
     /// - Returns: The document.
     public func svg(offset: Duration = .zero) -> String {
         let height = Self.top + rows.count * Self.rowHeight + 16
@@ -38,7 +38,7 @@ extension DayPlot {
 
     private func bar(_ span: Span, _ sort: Row.Sort, _ y: Int) -> String {
         let from = x(span.start)
-        // A launch of a second is to be seen on a day of a thousand points.
+        // A launch of one second must be visible, although a day is about a thousand points wide.
         let width = max(sort == .launches ? 2 : 0.1, x(span.end) - from)
         return
             "<rect x=\"\(Self.text(from))\" y=\"\(y + 3)\" width=\"\(Self.text(width))\" height=\"\(Self.rowHeight - 7)\""
@@ -69,7 +69,7 @@ extension DayPlot {
         Double(Self.left) + Double(Self.width) * min(1, max(0, (time - start) / (end - start)))
     }
 
-    /// One digit after the point.
+    /// A number with at most one decimal.
     private static func text(_ number: Double) -> String {
         let tenths = Int((number * 10).rounded())
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"

@@ -1,13 +1,14 @@
 import TaskModel
 
 extension DayPlot {
-    /// The plot as lines for a terminal; blocks are the fuller the more there is of it, a launch is `=`, one
-    /// that did not succeed `x`.
+    /// The plot as lines for a terminal.
+    ///
+    /// A fuller block means a higher level. A launch is `=`, or `x` if it did not succeed.
     ///
     /// - Parameters:
-    ///   - width: Columns of the time axis, without the names; at least 24.
-    ///   - offset: Local time less UTC, for the axis.
-    /// - Returns: The title, the axis, and a line for each row.
+    ///   - width: The number of columns of the time axis, without the names; at least 24.
+    ///   - offset: Local time minus UTC, for the axis.
+    /// - Returns: The title, the axis, and one line for each row.
     public func text(width: Int, offset: Duration = .zero) -> [String] {
         let columns = max(24, width)
         let names = min(40, rows.map(\.name.count).max() ?? 0)
@@ -24,7 +25,7 @@ extension DayPlot {
         var cells = [Character](repeating: row.sort == .launches ? "·" : " ", count: columns)
         for span in row.spans {
             let first = column(of: span.start, columns)
-            // What is shorter than a column shows all the same.
+            // A span that is shorter than a column fills one column.
             let last = max(first, column(of: span.end, columns) - 1)
             for index in first...min(last, columns - 1) where index < columns {
                 if row.sort == .launches {
@@ -42,7 +43,7 @@ extension DayPlot {
         return min(columns - 1, max(0, Int(share * Double(columns))))
     }
 
-    /// Hours at their columns.
+    /// The axis: hours at their columns.
     private func axis(_ columns: Int, _ offset: Duration) -> String {
         var cells = [Character](repeating: " ", count: columns)
         let step = hourStep(columns / 6)
@@ -55,13 +56,13 @@ extension DayPlot {
         return String(cells)
     }
 
-    /// Every few hours, so that at most `labels` of them are there.
+    /// The number of hours between two labels, so that there are at most `labels` of them.
     func hourStep(_ labels: Int) -> Int {
         let hours = (end - start) / .seconds(3600)
         return [1, 2, 3, 6, 12, 24, 48, 168].first { hours / Double($0) <= Double(max(1, labels)) } ?? 720
     }
 
-    /// The full hours in the window.
+    /// The times of the labels: all multiples of `step` hours in the period.
     func hours(every step: Int, _ offset: Duration) -> [WallTime] {
         let length = Int64(step) * 3600
         let local = Int64((start + offset).sinceEpoch.inSeconds.rounded(.up))

@@ -1,15 +1,15 @@
 import Scheduling
 public import TaskModel
 
-/// A stretch of time as rows: what the machine was like, and over it what ran.
+/// A plot of a period: rows for the conditions of the machine, and below them rows for launches.
 public struct DayPlot: Sendable {
-    /// What a row shows for some time.
+    /// A part of a row, with its level.
     struct Span: Equatable, Sendable {
         var start: WallTime
         var end: WallTime
-        /// How much of it: 0 is nothing, 1 the least, 3 the most.
+        /// The level, from 0 (nothing) to 3 (the most); for launches, 3 means not successful.
         var level: Int
-        /// For people who point at it.
+        /// The text for a tooltip.
         var label: String
     }
 
@@ -25,16 +25,16 @@ public struct DayPlot: Sendable {
     let end: WallTime
     let title: String
     let rows: [Row]
-    /// The battery's charge, where there is one.
+    /// The battery's charge over time; empty without a battery.
     let battery: [(at: WallTime, percent: Int)]
 
-    /// Draws a window of a run.
+    /// Creates a plot of a period.
     ///
     /// - Parameters:
-    ///   - tally: A run whose waits were looked at; another one has no conditions.
-    ///   - start: The left edge.
-    ///   - end: The right edge.
-    ///   - title: The text above it.
+    ///   - tally: The result of a run with ``Tally/Detail/waits``; others contain no conditions.
+    ///   - start: The left edge of the plot.
+    ///   - end: The right edge of the plot.
+    ///   - title: The text above the plot.
     public init(_ tally: Tally, from start: WallTime, until end: WallTime, title: String) {
         (self.start, self.end, self.title) = (start, end, title)
         var entries = tally.conditions.filter { $0.at < end }

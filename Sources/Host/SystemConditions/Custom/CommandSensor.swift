@@ -2,7 +2,7 @@ import LinuxSystem
 import Synchronization
 import TaskModel
 
-/// A condition whose value comes from a program that runs again and again.
+/// Reads a custom condition from a program that runs periodically.
 final class CommandSensor: Sensor {
     let key: ConditionKey
     let source: String
@@ -19,7 +19,7 @@ final class CommandSensor: Sensor {
         self.problems = problems
     }
 
-    /// What the newest run said.
+    /// The result of the newest run; `pending` before the first run has ended.
     func read(at now: Moment) -> SensorAnswer { newest.withLock { $0 } }
 
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {

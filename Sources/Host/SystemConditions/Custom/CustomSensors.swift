@@ -1,8 +1,8 @@
 import TaskModel
 
-/// The sensors of conditions that files of `conditions.d` define.
+/// Creates the sensors of the conditions that files in `conditions.d` define.
 enum CustomSensors {
-    /// Makes a definition's sensor; nothing is read or run yet.
+    /// Creates the sensor of a definition; nothing is read or run yet.
     static func make(_ definition: CustomCondition, _ onProblem: @escaping @Sendable (String) -> Void)
         -> any Sensor
     {
@@ -13,7 +13,7 @@ enum CustomSensors {
         }
     }
 
-    /// What a value means for the condition; `failed` where the predicate can't be asked.
+    /// Applies the predicate to a value; `failed` if the two can't be compared.
     static func answer(_ value: String, _ definition: CustomCondition, _ problems: ProblemTeller)
         -> SensorAnswer
     {

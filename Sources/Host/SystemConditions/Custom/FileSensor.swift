@@ -1,9 +1,9 @@
 import LinuxSystem
 import TaskModel
 
-/// A condition whose value is the first line of a file.
+/// Reads a custom condition from the first line of a file.
 final class FileSensor: Sensor {
-    /// More of a line is not looked at: 4 KiB, as of the kernel's own attributes.
+    /// How many bytes of the line are read: 4 KiB, which is also the limit of sysfs attributes.
     static let longestLine = 4096
 
     let key: ConditionKey
@@ -20,7 +20,8 @@ final class FileSensor: Sensor {
         self.problems = problems
     }
 
-    /// A missing file is not a value: its writer has not written one yet.
+    /// Reads and compares the first line; a missing file is a failure, because nothing has written a value
+    /// yet.
     func read(at now: Moment) -> SensorAnswer {
         do {
             let bytes = try FileContents.read(path, limit: Self.longestLine).prefix(Self.longestLine)
@@ -33,7 +34,8 @@ final class FileSensor: Sensor {
 
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
         do {
-            // The first look may come before the thread watches: what changed in between is seen by one more.
+            // The sensor may be read before the thread watches the file, so the watch reports once when it
+            // starts.
             let watch = try PathWatch(tellsStart: true) { event in
                 switch event {
                 case .changed: onNotice(.changed)

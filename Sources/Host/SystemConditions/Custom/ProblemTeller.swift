@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Reports why a condition has no value, once for each cause.
+/// Reports why a custom condition has no value, once for each new cause.
 final class ProblemTeller: Sendable {
     private let name: String
     private let tell: @Sendable (String) -> Void
@@ -11,7 +11,7 @@ final class ProblemTeller: Sendable {
         self.tell = tell
     }
 
-    /// Takes the newest finding; `nil` is that there is a value.
+    /// Records the cause; `nil` means that the condition has a value.
     func note(_ finding: String?) {
         let isNew = last.withLock { last in
             defer { last = finding }

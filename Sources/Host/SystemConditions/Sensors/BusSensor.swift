@@ -2,19 +2,19 @@ import LinuxSystem
 import Synchronization
 import TaskModel
 
-/// How one service of the system bus reports one condition.
+/// Reads one condition from the D-Bus properties of one service.
 protocol BusSource: Sendable {
     var key: ConditionKey { get }
-    /// Its name in listings.
+    /// The name of the source in listings.
     var name: String { get }
-    /// Its well-known bus name.
+    /// The well-known bus name of the service.
     var service: String { get }
     var objects: [BusObject] { get }
-    /// The answer in these properties; ``SensorAnswer/failed`` if a required one is missing.
+    /// Converts properties to an answer; ``SensorAnswer/failed`` if a required property is missing.
     func answer(_ properties: [BusObject: [String: BusValue]], at now: Moment) -> SensorAnswer
-    /// As ``Sensor/nextLook(after:)``.
+    /// When the answer can change without a signal, on CLOCK_BOOTTIME; see ``Sensor/nextLook(after:)``.
     func nextLook(_ properties: [BusObject: [String: BusValue]], after now: Moment) -> Duration?
-    /// How long these properties hold without a signal; `nil` if signals report every change.
+    /// How long properties stay valid without a signal; `nil` if signals report every change.
     func validity(of properties: [BusObject: [String: BusValue]]) -> Duration?
 }
 
@@ -23,7 +23,7 @@ extension BusSource {
     func nextLook(_ properties: [BusObject: [String: BusValue]], after now: Moment) -> Duration? { nil }
 }
 
-/// A sensor behind the system bus: remembers what its service said last.
+/// A sensor for a service of the system bus; stores the newest state of the service.
 final class BusSensor<Source: BusSource>: Sensor, BusClient {
     let origin: Source
     private let state = Mutex(BusServiceState.unasked)
@@ -58,7 +58,7 @@ final class BusSensor<Source: BusSource>: Sensor, BusClient {
 
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
         listener.withLock { $0 = onNotice }
-        // The bus is one for all sensors; who joined it leaves it.
+        // All sensors share the bus connection, which its creator closes.
         return BusListener(clear: { [weak self] in self?.listener.withLock { $0 = nil } })
     }
 

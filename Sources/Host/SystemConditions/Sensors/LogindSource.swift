@@ -1,13 +1,12 @@
 import LinuxSystem
 import TaskModel
 
-/// Whether the machine is in use, from logind: idle when no session has had input for five minutes.
+/// Whether the user is active, from logind: idle when no session has had input for five minutes.
 ///
-/// logind sends signals for graphical sessions. It sends none for terminal sessions and only answers when
-/// asked. While a user is active, this source therefore asks again after five minutes, when the activity
-/// could have ended.
+/// logind sends signals only for graphical sessions. For terminal sessions, it only answers requests. While a
+/// user is active, this source therefore asks again every five minutes.
 struct LogindSource: BusSource {
-    /// How long without input counts as idle: 5 min (Documentation/Conditions.md).
+    /// The time without input after which the user counts as idle: 5 min (Documentation/Conditions.md).
     static let idleAfter = Duration.seconds(300)
     static let manager = BusObject(
         path: "/org/freedesktop/login1", interface: "org.freedesktop.login1.Manager")
@@ -34,10 +33,11 @@ struct LogindSource: BusSource {
         properties[Self.manager]?["IdleHint"]?.flag == false ? Self.idleAfter : nil
     }
 
-    /// How long all sessions have been idle; without sessions, the longest duration.
+    /// How long all sessions have been idle; without sessions, the time since 1970.
     private func idleFor(_ properties: [BusObject: [String: BusValue]], _ now: Moment) -> Duration {
         let manager = properties[Self.manager] ?? [:]
-        // The monotonic clock does not jump; it is missing in some stand-ins of logind.
+        // The monotonic time is preferred, because it does not jump; some replacements of logind do not
+        // have it.
         if let since = manager["IdleSinceHintMonotonic"]?.integer, since > 0 {
             return now.monotonic - .microseconds(since)
         }

@@ -1,11 +1,11 @@
 import LinuxSystem
 import TaskModel
 
-/// What the network is and costs, from NetworkManager.
+/// The network's state and cost, from NetworkManager.
 ///
-/// It knows no low-data switch, so that `constrained` never comes from here; a connection that its user
-/// marked as metered is `metered`. Numbers are those of NetworkManager's D-Bus types (NMState,
-/// NMConnectivityState, NMMetered).
+/// NetworkManager has no low-data setting, so this source never reports `constrained`. A connection that the
+/// user marked as metered is `metered`. The numbers are those of the D-Bus types NMState, NMConnectivityState
+/// and NMMetered.
 struct NetworkManagerSource: BusSource {
     static let manager = BusObject(
         path: "/org/freedesktop/NetworkManager", interface: "org.freedesktop.NetworkManager")
@@ -20,22 +20,22 @@ struct NetworkManagerSource: BusSource {
             return .failed
         }
         switch state {
-        // Unknown, asleep or disconnected: links that it does not manage may be up all the same.
+        // Unknown, asleep or disconnected: interfaces that NetworkManager does not manage may still be up.
         case 0, 10, 20: return .elsewhere
         // Disconnecting, connecting, or connected without a default route.
         case ..<60: return .value(.network(.none))
         default: break
         }
         switch manager["Connectivity"]?.integer {
-        // None at all, or a portal that answers everything. "Limited" (3) is a network without the Internet:
-        // what is on it can be reached, and on many closed networks it stays so.
+        // No connectivity, or a captive portal. "Limited" (3) is a network without the Internet: hosts in
+        // this network can be reached, and on many closed networks this is the permanent state.
         case 1, 2: return .value(.network(.none))
         default: break
         }
         switch manager["Metered"]?.integer {
-        // Yes, or a guess that it is.
+        // Metered, or probably metered.
         case 1, 3: return .value(.network(.metered))
-        // No, a guess that it is not, or nothing known of it, as of a cable.
+        // Not metered, probably not metered, or unknown, which is usual for a cable.
         case 0, 2, 4: return .value(.network(.unmetered))
         default: return .failed
         }

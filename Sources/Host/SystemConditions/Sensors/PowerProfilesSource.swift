@@ -1,10 +1,10 @@
 import LinuxSystem
 import TaskModel
 
-/// The low-power switch: power-profiles-daemon's profile `power-saver`.
+/// The low-power setting: whether the profile of power-profiles-daemon is `power-saver`.
 ///
-/// The daemon changed its bus name with version 0.20 and has both since; each name is a source of its own,
-/// the new one first.
+/// Version 0.20 of the daemon introduced a new bus name and kept the old one. Each name is a source; the new
+/// name comes first.
 struct PowerProfilesSource: BusSource {
     static let current = PowerProfilesSource(
         service: "org.freedesktop.UPower.PowerProfiles", path: "/org/freedesktop/UPower/PowerProfiles")

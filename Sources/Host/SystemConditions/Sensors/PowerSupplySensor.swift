@@ -5,11 +5,11 @@ import TaskModel
 struct PowerSupplySensor: Sensor {
     let key = ConditionKey.power
     let source = "sysfs"
-    /// `/sys`, or a directory in its shape.
+    /// `/sys`, or a directory with the same structure.
     let root: String
 
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {
-        // Without uevents (some containers) the value stays as it was first read.
+        // Without uevents, as in some containers, the value never changes after the first read.
         try? KernelNotices.devices(of: "power_supply", onNotice)
     }
 
@@ -25,7 +25,7 @@ struct PowerSupplySensor: Sensor {
         }
     }
 
-    /// The answer that the entries give together.
+    /// Combines the entries of the directory into one answer.
     private struct Supplies {
         /// Whether each mains, USB or wireless supply is online.
         private var lines: [Bool] = []
@@ -37,34 +37,34 @@ struct PowerSupplySensor: Sensor {
             if try AttributeFile.read("\(path)/scope") == "Device" { return }
             switch try AttributeFile.read("\(path)/type") {
             case "Battery", "UPS":
-                // A bay without its battery.
+                // An empty battery bay.
                 if try AttributeFile.read("\(path)/present") == "0" { return }
                 batteries.append(try AttributeFile.read("\(path)/status") ?? "Unknown")
                 if let percent = try AttributeFile.read("\(path)/capacity").flatMap({ Int($0) }) {
                     percents.append(min(100, max(0, percent)))
                 }
             case "Mains", "USB", "Wireless", "BrickID":
-                // 1 is fixed, 2 is programmable voltage; both feed.
+                // 1 means fixed voltage and 2 programmable voltage; both supply power.
                 if let online = try AttributeFile.read("\(path)/online") { lines.append(online != "0") }
             default: return
             }
         }
 
         var answer: SensorAnswer {
-            // A USB-C port that is offline does not make a desktop run on battery.
+            // Without a battery, the machine is on mains power, even if a USB-C port is offline.
             if batteries.isEmpty { return .value(.power(.mains)) }
             let isCharging = batteries.contains("Charging")
             let isDischarging = batteries.contains("Discharging")
             let external: Bool
             if lines.contains(true) || isCharging {
-                // Also a battery held at its charge limit: "Not charging" is not "unplugged".
+                // A battery at its charge limit reports "Not charging" while the plug is connected.
                 external = true
             } else if !lines.isEmpty || isDischarging {
                 external = false
             } else if batteries.allSatisfy({ $0 == "Full" || $0 == "Not charging" }) {
                 external = true
             } else {
-                // No line reports, and the battery does not know: the state is unknown.
+                // No supply reports its state, and the battery reports "Unknown".
                 return .failed
             }
             let percent = percents.isEmpty ? nil : percents.reduce(0, +) / percents.count

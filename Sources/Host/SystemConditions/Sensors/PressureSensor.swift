@@ -4,24 +4,25 @@ import TaskModel
 
 /// Pressure on CPU, memory and I/O from the kernel's stall triggers (PSI).
 final class PressureSensor: Sensor {
-    /// When a resource is under pressure: some task waited this long within 2 s.
+    /// The thresholds of pressure: how long at least one task was stalled within 2 s.
     ///
-    /// Memory is systemd's default for its services (200 ms of 2 s, MEMORY_PRESSURE_WATCH). CPU and I/O are
-    /// ours: our own low-priority tasks alone fill a core and a disk, so they count once tasks wait most of
-    /// the time.
+    /// The value for memory is systemd's default for its services (200 ms of 2 s, MEMORY_PRESSURE_WATCH).
+    /// Those for CPU and I/O are ours. The host's own low-priority tasks can fill a core or a disk alone, so
+    /// these thresholds are high.
     static let stalls: [(name: String, milliseconds: Int)] = [("cpu", 1600), ("memory", 200), ("io", 1200)]
-    /// Pressure is over when the kernel has not reported any for this long: several windows, so that it does
-    /// not flap.
+    /// How long the kernel must report no pressure until the pressure counts as over.
+    ///
+    /// The duration covers several windows, so that the value does not flap.
     static let hold = Duration.seconds(10)
 
     let key = ConditionKey.pressure
     let source = "psi"
-    /// From a resource's name to the file of its trigger.
+    /// The path of a resource's trigger file, such as `/proc/pressure/cpu`.
     private let path: @Sendable (String) -> String
     private let hold: Duration
     private let answer = Mutex(SensorAnswer.absent)
 
-    /// Makes a sensor of the machine's files, or of a cgroup's for tests.
+    /// Creates a sensor for the machine's files, or for those of a cgroup in tests.
     init(
         hold: Duration = PressureSensor.hold,
         path: @escaping @Sendable (String) -> String = { "/proc/pressure/\($0)" }
@@ -36,7 +37,7 @@ final class PressureSensor: Sensor {
         let triggers = Self.stalls.map {
             PressureTrigger(path: path($0.name), stall: .milliseconds($0.milliseconds), window: .seconds(2))
         }
-        // A kernel without PSI, or one that gives triggers only to root: the condition is absent.
+        // If the kernel has no PSI, or lets only root create triggers, the condition is absent.
         let watch = try? PressureWatch(triggers, hold: hold) { [weak self] firing in
             self?.take(firing)
             onNotice(.changed)

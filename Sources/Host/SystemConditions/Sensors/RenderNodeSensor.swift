@@ -1,11 +1,11 @@
 import LinuxSystem
 import TaskModel
 
-/// Whether the machine has a GPU that programs may compute on: a DRM render node.
+/// Whether the machine has a GPU for computation: a DRM render node.
 struct RenderNodeSensor: Sensor {
     let key = ConditionKey.gpu
     let source = "sysfs"
-    /// `/sys`, or a directory in its shape.
+    /// `/sys`, or a directory with the same structure.
     let root: String
 
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)? {

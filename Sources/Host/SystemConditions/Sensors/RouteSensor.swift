@@ -1,7 +1,9 @@
 import LinuxSystem
 import TaskModel
 
-/// Whether there is a network, from the kernel's default routes; rtnetlink does not know what traffic costs.
+/// Whether there is a network, from the kernel's default routes.
+///
+/// rtnetlink does not know whether a network is metered.
 struct RouteSensor: Sensor {
     let key = ConditionKey.network
     let source = "rtnetlink"
@@ -10,9 +12,9 @@ struct RouteSensor: Sensor {
         try? KernelNotices.routes(onNotice)
     }
 
-    /// Whether this source alone can decide: "no route" is true at any cost.
+    /// Whether this value is reliable without a better source: only "no route" is.
     ///
-    /// Only a better source knows whether a route is free of charge.
+    /// Only a better source knows whether a route is metered.
     func mayStandIn(with value: ConditionValue) -> Bool { value == .network(.none) }
 
     func read(at now: Moment) -> SensorAnswer {

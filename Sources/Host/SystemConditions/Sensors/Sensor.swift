@@ -1,24 +1,23 @@
 import LinuxSystem
 import TaskModel
 
-/// What a sensor finds when it looks.
+/// The result of reading a sensor.
 enum SensorAnswer: Equatable, Sendable {
-    /// The source answers.
+    /// The source reported this value.
     case value(ConditionValue)
-    /// The source is there and leaves the answer to the next one: it does not look after this part of the
-    /// machine.
+    /// The source is present, but can't know this value, so the next source decides.
     case elsewhere
-    /// This machine has no such source.
+    /// This machine does not have the source.
     case absent
-    /// The source was asked and has not answered yet.
+    /// The source was asked, but has not answered yet.
     case pending
-    /// The source is there and errs.
+    /// The source is present, but reading it failed.
     case failed
 }
 
-/// What ends a sensor's notices.
+/// An active watch of a sensor.
 protocol SensorWatch: Sendable {
-    /// Ends them; called once.
+    /// Ends the sensor's notices; call this once.
     func cancel()
 }
 
@@ -27,27 +26,27 @@ extension PressureWatch: SensorWatch {}
 
 /// One source of one condition.
 protocol Sensor: Sendable {
-    /// The condition that it reports.
+    /// The condition that the sensor reads.
     var key: ConditionKey { get }
-    /// Its name in listings: `sysfs`, `UPower`.
+    /// The name of the source in listings, such as `sysfs` or `UPower`.
     var source: String { get }
 
-    /// Looks; short, never waits for anything but the kernel.
+    /// Reads the sensor; fast, because it waits only for the kernel.
     ///
-    /// The time is for what depends on how long something lasts.
+    /// The time is for answers that depend on how long a state has lasted.
     func read(at now: Moment) -> SensorAnswer
 
-    /// When the answer can change without a report, on the boot clock; `nil` if it can't.
+    /// When the answer can change without a notice, on CLOCK_BOOTTIME; `nil` if it can't.
     func nextLook(after now: Moment) -> Duration?
 
-    /// Whether its value is to be believed where a source before it has vanished or errs.
+    /// Whether the value is reliable after a better source has vanished or failed.
     ///
-    /// A source that knows less must not relax what the better one said last.
+    /// A source with less information must not report a better value than the lost source did.
     func mayStandIn(with value: ConditionValue) -> Bool
 
-    /// Calls back on a thread of its own whenever a look is worthwhile.
+    /// Starts to watch the source; calls `onNotice` on another thread when the sensor should be read again.
     ///
-    /// - Returns: A value that ends the calls; `nil` if the source never changes, or can't report changes.
+    /// - Returns: The watch; `nil` if the source never changes or can't report changes.
     func watch(_ onNotice: @escaping @Sendable (KernelNotice) -> Void) -> (any SensorWatch)?
 }
 

@@ -1,27 +1,27 @@
 import LinuxSystem
 import Synchronization
 
-/// The machine is about to sleep, or has woken.
+/// A notice that the machine is about to sleep, or has woken.
 public enum SleepNotice: Sendable {
-    /// It sleeps once the delay is released, or after 5 s at most.
+    /// The machine will sleep when the delay is released, or after 5 s at the latest.
     case willSleep(SleepDelay)
-    /// The machine has woken; the conditions are being read again.
+    /// The machine has woken, and all sensors have been read again.
     case hasWoken
 }
 
-/// What holds the machine's sleep up: a delay lock of logind.
+/// Delays a sleep of the machine, with a delay lock of logind.
 ///
-/// Dropping the last reference releases it too.
+/// The delay also ends when the last reference to this object is dropped.
 public final class SleepDelay: Sendable {
     private let lock: Mutex<BusDescriptor?>
 
     init(_ lock: BusDescriptor?) { self.lock = Mutex(lock) }
 
-    /// Lets the machine sleep; calling it again does nothing.
+    /// Lets the machine sleep; later calls do nothing.
     public func release() { lock.withLock { $0 = nil } }
 }
 
-/// Holds logind's delay lock from its start on, and reports when the machine is about to sleep.
+/// Holds a delay lock of logind, and reports when the machine is about to sleep.
 final class SleepInhibitor: BusClient {
     let service = "org.freedesktop.login1"
     let objects: [BusObject] = []
@@ -39,7 +39,7 @@ final class SleepInhibitor: BusClient {
 
     func listen(_ handler: @escaping @Sendable (SleepNotice) -> Void) { listener.withLock { $0 = handler } }
 
-    /// Lets the machine sleep if it wants to: the time is up.
+    /// Ends the present delay, if there is one, because its time is over.
     func releaseDelay() {
         let delay = state.withLock { state in
             let delay = state.delay
@@ -51,7 +51,7 @@ final class SleepInhibitor: BusClient {
 
     func changed(_ new: BusServiceState, _ bus: any BusCaller) {
         guard case .present = new else {
-            // A lock of a logind that went away holds nothing.
+            // logind has ended, so its lock has no effect any more.
             return state.withLock { $0 = State() }
         }
         takeLock(bus)

@@ -5,24 +5,24 @@ import TaskModel
 /// How hot the machine is, from the trip points of `/sys/class/thermal`.
 ///
 /// The kernel's trip points show what a temperature means for this machine
-/// (`Documentation/driver-api/thermal`). From `active` on, fans cool it (fair). From `passive` on, it is
-/// slowed down (serious). From `hot` on, it is in danger (critical). At `critical`, the kernel switches it
-/// off, so this level is reported 5 degrees earlier. Zones without trip points report nothing.
+/// (`Documentation/driver-api/thermal`). From `active` on, fans run (fair). From `passive` on, the kernel
+/// slows the machine down (serious). From `hot` on, the machine is in danger (critical). At `critical`, the
+/// kernel switches the machine off, so the sensor reports critical 5 °C earlier. Zones without trip points
+/// are ignored.
 final class ThermalSensor: Sensor {
-    /// Thousandths of a degree below the point where the kernel switches off, because a later report would be
-    /// useless.
+    /// How far below the kernel's `critical` point the level becomes critical, in thousandths of a degree
+    /// Celsius.
     static let criticalMargin = 5_000
-    /// A level is left this far below where it was reached, in thousandths of a degree.
+    /// How far the temperature must fall below the start of a level to leave it, in thousandths of a degree.
     static let hysteresis = 3_000
-    /// While it is warm, the temperature is looked at this often: the kernel reports rises, but not every
-    /// fall.
+    /// How often the sensor is read above the nominal level, because the kernel does not report every fall.
     static let warmInterval = Duration.seconds(10)
-    /// A kernel without thermal notices (before 5.9, or configured so) leaves nothing but looking.
+    /// How often the sensor is read if the kernel sends no thermal notices (before 5.9, or by configuration).
     static let unheardInterval = Duration.seconds(60)
 
     let key = ConditionKey.thermal
     let source = "sysfs"
-    /// `/sys`, or a directory in its shape.
+    /// `/sys`, or a directory with the same structure.
     private let root: String
     private let state = Mutex(State())
 
@@ -71,7 +71,8 @@ final class ThermalSensor: Sensor {
         }
     }
 
-    /// In thousandths of a degree; `nil` where the zone is asleep or shows nonsense.
+    /// The temperature in thousandths of a degree Celsius; `nil` if the zone is asleep or its value is
+    /// implausible.
     private func temperature(_ path: String) throws(SystemCallError) -> Int? {
         let text: String?
         do {
@@ -96,7 +97,7 @@ final class ThermalSensor: Sensor {
 
     private struct Zone {
         private let temperature: Int
-        /// Where each level begins.
+        /// The temperature at which each level begins, in thousandths of a degree.
         private var starts: [(level: ThermalCondition, at: Int)] = []
 
         init?(_ trips: [(type: String, temperature: Int)], _ temperature: Int?) {
@@ -111,7 +112,7 @@ final class ThermalSensor: Sensor {
                 default: break
                 }
             }
-            // The first of several fans runs on any warm day; the last one shows that it is needed.
+            // The first of several fans runs on any warm day, so only the last one counts as fair.
             if let last = starts.filter({ $0.level == .fair }).map(\.at).max() {
                 starts = starts.filter { $0.level != .fair || $0.at == last }
             }
@@ -128,6 +129,6 @@ final class ThermalSensor: Sensor {
 }
 
 extension ThermalCondition {
-    /// Hotter is higher.
+    /// The position of the level: a hotter level has a greater rank.
     var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

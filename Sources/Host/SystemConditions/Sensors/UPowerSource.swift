@@ -3,9 +3,9 @@ import TaskModel
 
 /// External power and the battery from UPower.
 ///
-/// `OnBattery` is false while a line is online, also when the battery is held at a charge limit
-/// ("pending-charge") or there is none at all: then the machine is on external power. `DisplayDevice` is what
-/// a desktop shows: all the machine's batteries as one (https://upower.freedesktop.org/docs/).
+/// `OnBattery` is false while a power supply is online, even if the battery is held at a charge limit
+/// ("pending-charge") or there is no battery. Then the machine is on external power. `DisplayDevice` combines
+/// all batteries of the machine into one, for display (https://upower.freedesktop.org/docs/).
 struct UPowerSource: BusSource {
     static let daemon = BusObject(path: "/org/freedesktop/UPower", interface: "org.freedesktop.UPower")
     static let display = BusObject(
@@ -20,7 +20,7 @@ struct UPowerSource: BusSource {
         guard let onBattery = properties[Self.daemon]?["OnBattery"]?.flag,
             let display = properties[Self.display]
         else { return .failed }
-        // 2 is a battery, 3 an uninterruptible supply; anything else means "no battery".
+        // 2 is a battery, and 3 an uninterruptible power supply; any other type means "no battery".
         let isBattery = display["Type"]?.integer == 2 || display["Type"]?.integer == 3
         guard isBattery, display["IsPresent"]?.flag == true else {
             return onBattery ? .failed : .value(.power(.mains))

@@ -1,39 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes and descriptors between them. Functions return -1 and set errno, unless said otherwise. */
+/* Processes, and the descriptors that connect them. Functions return -1 and set errno on failure, unless
+ * their comment says otherwise. */
 #ifndef CLINUXPROCESS_H
 #define CLINUXPROCESS_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-/** Starts a program in a session of its own with `descriptor` as its 3, /dev/null as stdin, no other descriptor
- *  above 2, default signal actions and an empty mask. Returns its pid. */
+/** Starts a program in a new session. `descriptor` becomes its descriptor 3, and /dev/null its standard
+ *  input; it has no other descriptor above 2. Signals have their default actions and are not blocked.
+ *  Returns the pid. */
 pid_t lx_spawn(const char *path, char *const arguments[], char *const environment[], int descriptor);
 
-/** Spawns a program in a session of its own whose standard output is `output`: default signals, `/` as its directory,
- *  nothing to read, standard error to nowhere, no other descriptor. -1 with errno on failure. */
+/** Starts a program in a new session, with `output` as its standard output and `/` as its working
+ *  directory. Its standard input and standard error are /dev/null; it has no other descriptors. Signals
+ *  have their default actions and are not blocked. Returns the pid. */
 pid_t lx_spawn_printing(const char *path, char *const arguments[], char *const environment[], int output);
 
-/** pipe2(2), close-on-exec, the reading end not blocking. */
+/** Calls pipe2(2): close-on-exec, with a non-blocking reading end. */
 int lx_pipe(int pair[2]);
 
-/** A connected pair of stream sockets, close-on-exec. */
+/** Makes a connected pair of stream sockets, close-on-exec. */
 int lx_socketpair(int pair[2]);
 
-/** recvmsg(2) that takes descriptors too, close-on-exec; more than `capacity` of them are refused (EMFILE). */
+/** Calls recvmsg(2) and receives descriptors, too, close-on-exec. More than `capacity` descriptors are
+ *  refused with EMFILE. */
 ssize_t lx_receive(int socket, void *buffer, size_t size, int *descriptors, int capacity, int *count);
 
-/** send(2) without waiting and without SIGPIPE. */
+/** Calls send(2) without waiting and without SIGPIPE. */
 ssize_t lx_send(int socket, const void *bytes, size_t size);
 
-/** Reaps the process of a pidfd, waiting for its end; fills its wait status as waitpid gives it. */
+/** Waits until the process of a pidfd has ended, and reaps it. Stores its wait status in the format of
+ *  waitpid. */
 int lx_reap(int pidfd, int *status);
 
-/** Gives a thread a nice value, SCHED_BATCH or SCHED_OTHER, and the idle or the best-effort I/O class; what is not
- *  permitted is left as it is. */
+/** Sets a thread's nice value, its policy (SCHED_BATCH or SCHED_OTHER), and its I/O class (idle or best
+ *  effort). Settings that are not permitted stay unchanged. */
 void lx_set_thread_priority(pid_t thread, int nice_value, int is_batch, int is_idle_io);
 
-/** CPU cores that this process may use; 1 at least. */
+/** Returns the number of CPU cores that this process may use, at least 1. */
 int lx_core_count(void);
 
 #endif

@@ -2,26 +2,27 @@ public import Foundation
 
 /// Why a launch must end.
 ///
-/// One of the words of the host's vocabulary; new words appear, so this is no enum.
+/// The value is one of the host's words for reasons. This is not an enumeration, because newer hosts add
+/// words.
 public struct BGTaskExpirationReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The host's word.
+    /// The word, as the host sends it.
     public let rawValue: String
     /// Wraps a word.
     public init(rawValue: String) { self.rawValue = rawValue }
-    /// The word.
+    /// The same as ``rawValue``.
     public var description: String { rawValue }
 
-    /// The run time is used up.
+    /// The launch used all of its run time.
     public static let leaseEnded = Self(rawValue: "leaseEnded")
-    /// Too much CPU time.
+    /// The launch used too much CPU time.
     public static let cpuLimit = Self(rawValue: "cpuLimit")
-    /// Too much memory.
+    /// The launch used too much memory.
     public static let memoryLimit = Self(rawValue: "memoryLimit")
-    /// The plug was pulled, and the request requires external power.
+    /// External power was disconnected, and the request requires it.
     public static let externalPowerLost = Self(rawValue: "externalPowerLost")
-    /// The network is gone, and the request requires it.
+    /// The network is not available any more, and the request requires it.
     public static let networkLost = Self(rawValue: "networkLost")
-    /// A user uses the device again.
+    /// The user became active again.
     public static let userReturned = Self(rawValue: "userReturned")
     /// The battery is nearly empty.
     public static let lowBattery = Self(rawValue: "lowBattery")
@@ -29,55 +30,58 @@ public struct BGTaskExpirationReason: RawRepresentable, Hashable, Sendable, Cust
     public static let lowPowerMode = Self(rawValue: "lowPowerMode")
     /// The machine is too hot.
     public static let thermal = Self(rawValue: "thermal")
-    /// No progress was reported for too long.
+    /// The task did not report progress for too long.
     public static let noProgress = Self(rawValue: "noProgress")
     /// The machine is short of CPU time, memory or I/O.
     public static let pressure = Self(rawValue: "pressure")
-    /// The user cancelled it.
+    /// The user cancelled the launch.
     public static let cancelledByUser = Self(rawValue: "cancelledByUser")
-    /// The machine goes to sleep.
+    /// The machine is about to sleep.
     public static let systemSleep = Self(rawValue: "systemSleep")
-    /// The host stops.
+    /// The host is stopping.
     public static let hostShutdown = Self(rawValue: "hostShutdown")
     /// A user ran `bgtask expire`.
     public static let simulated = Self(rawValue: "simulated")
 }
 
-/// What Apple's API leaves out and this host tells.
+/// Members that Apple's API does not have.
 extension BGTask {
-    /// Why the launch expires; `nil` while it does not.
+    /// Why the launch must end; `nil` while it is not expiring.
     public var expirationReason: BGTaskExpirationReason? {
         running.expiration.map { BGTaskExpirationReason(rawValue: $0.reason) }
     }
 
-    /// Until when the handler may run: the end of its lease, and once it expires, the moment at which
-    /// everything is killed.
+    /// The time until which the handler may run.
     ///
-    /// `nil` where the launch has no end. Power renews leases and conditions shorten them: plan with it, obey
-    /// expiration.
+    /// This is the end of the lease that was granted at the start. Once the launch is expiring, it is the
+    /// time at which the host kills the process. The host may extend the lease on external power, and may end
+    /// the launch earlier when conditions change. So use the deadline only for planning, and set an
+    /// ``expirationHandler``. `nil` means that run time is not limited.
     public var deadline: Date? { running.deadline }
 
-    /// What an attempt hands to the next one: what the last attempt saved, then what this one has.
+    /// Data for the next attempt of the same request: at first what the previous attempt saved, then what
+    /// this one sets.
     ///
-    /// At most 48 KiB; a larger one is refused with a line in the log, and the one before stays. `nil`
-    /// forgets it.
+    /// At most 48 KiB. A larger value is refused with an error in the log, and the previous one is kept.
+    /// `nil` deletes it.
     public var checkpoint: Data? {
         get { running.checkpoint }
         set { running.checkpoint = newValue }
     }
 
-    /// The JSON object that the request was submitted with; `nil` if none.
+    /// The JSON object that was submitted with the request; `nil` if there is none.
     public var payload: Data? { running.facts.payload }
 
-    /// Ends an expiring launch without completing it: the host puts the same request back, and its next
-    /// attempt finds the last ``checkpoint``.
+    /// Ends an expiring launch without completing the task, so that the host puts the same request back.
     ///
-    /// Call it once the expiration handler has put everything down: the process ends soon after. Before the
-    /// launch expires it does nothing but write a line into the log; after the task has completed it does
-    /// nothing. The host does not put back what the user has cancelled. In an app that is a client it
-    /// completes the task without success.
+    /// The next attempt finds the last ``checkpoint``. Call this at the end of the expiration handler,
+    /// because the process ends soon afterwards. Before the launch is expiring, a call only writes an error
+    /// into the log; after the task has completed, it has no effect. The host does not put back a request
+    /// that the user cancelled. In an app that runs its own handlers as a client, the call completes the task
+    /// without success.
     public func endUnfinished() { running.endUnfinished() }
 
-    /// 1 for the first launch of a request, and one more each time that the host has put it back.
+    /// The number of the attempt: 1 for the first launch of a request, and 1 more each time the host puts it
+    /// back.
     public var attempt: Int { running.facts.attempt }
 }

@@ -1,12 +1,12 @@
 @_exported public import Foundation
 import Synchronization
 
-/// One launch of a background task: what the launch handler gets.
+/// One launch of a background task, which a launch handler receives.
 ///
-/// Set ``expirationHandler`` first, do the work, and call ``setTaskCompleted(success:)``. Every member may be
-/// used from any thread.
+/// Set ``expirationHandler`` first, then do the work, then call ``setTaskCompleted(success:)``. You can use
+/// all members from any thread.
 public class BGTask: NSObject, @unchecked Sendable {
-    // Unchecked: `running` guards its own state with a mutex, and nothing else is stored.
+    // Unchecked: the only stored property is `running`, which guards its state with a mutex.
     package let running: RunningTask
 
     package init(_ running: RunningTask) {
@@ -14,32 +14,33 @@ public class BGTask: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Tasks are made by the scheduler.
+    /// Unavailable: only the scheduler makes tasks.
     @available(*, unavailable, message: "The scheduler makes tasks and hands them to your launch handler")
     public override init() { misuse("BGTask", "a BGTask can't be made by hand") }
 
-    /// The identifier that was submitted: the whole one, where the handler is registered for a wildcard.
+    /// The identifier that was submitted; this is never a wildcard, even if the handler is registered for
+    /// one.
     public var identifier: String { running.facts.identifier }
 
-    /// Called once when the launch must end soon, on the queue that the handler was registered with.
+    /// A closure that is called once when the launch must end soon, on the queue of the launch handler.
     ///
-    /// Without one an expiring launch ends at once, unsuccessful. Set to `nil` after it has been called, and
-    /// by ``setTaskCompleted(success:)``. One that is set too late, when the launch expires already, is
-    /// called at once.
+    /// Without an expiration handler, an expiring launch ends immediately and without success. The property
+    /// becomes `nil` when the handler is called, and in ``setTaskCompleted(success:)``. A handler that is set
+    /// while the launch is already expiring is called immediately.
     public var expirationHandler: (() -> Void)? {
         get { running.expirationHandler }
         set { running.expirationHandler = newValue }
     }
 
-    /// Says that the work has ended; the process ends soon after.
+    /// Reports that the work has ended; the process ends soon afterwards.
     ///
-    /// The first call counts, later ones are ignored. `false` does not try again: submit another request
-    /// before, where that is wanted.
+    /// Only the first call has an effect. The host does not repeat an unsuccessful launch by itself: to try
+    /// again, submit another request before this call.
     ///
     /// - Parameter success: Whether the work was done.
     public func setTaskCompleted(success: Bool) { running.complete(success: success) }
 
-    /// The identifier and what has become of it.
+    /// The class, the identifier and the attempt.
     public override var description: String {
         "<\(type(of: self)): \(identifier), attempt \(running.facts.attempt)>"
     }
@@ -48,21 +49,21 @@ public class BGTask: NSObject, @unchecked Sendable {
 /// A launch of up to 30 s that fetches what the user will see next.
 public class BGAppRefreshTask: BGTask, @unchecked Sendable {}
 
-/// A launch of minutes while the device is idle.
+/// A launch of some minutes while the device is idle.
 public class BGProcessingTask: BGTask, @unchecked Sendable {}
 
-/// A processing launch of a study that the user takes part in.
+/// A processing launch for a health study in which the user takes part.
 ///
-/// Every processing task of a bundle is one whose manifest has the mode `health-research`.
+/// If the manifest has the mode `health-research`, every processing task of the bundle has this class.
 public class BGHealthResearchTask: BGProcessingTask, @unchecked Sendable {}
 
-/// A launch that the user has asked for, sees, and can cancel.
+/// A launch that the user requested, can watch and can cancel.
 ///
-/// It must report ``progress``: one that stalls expires.
+/// It must report ``progress``: the host ends a launch without progress.
 public class BGContinuedProcessingTask: BGTask, ProgressReporting, @unchecked Sendable {
-    /// How far the work is; every change of its units, and of its children's, is reported to the host.
+    /// The progress of the work; the host receives every change of its units and of its children's units.
     ///
-    /// Cancelled, besides the expiration handler's call, when the user cancels the task.
+    /// When the user cancels the task, this object is cancelled, and the expiration handler is called, too.
     public let progress: Progress
 
     override package init(_ running: RunningTask) {
@@ -70,17 +71,17 @@ public class BGContinuedProcessingTask: BGTask, ProgressReporting, @unchecked Se
         super.init(running)
     }
 
-    /// What the user sees.
+    /// The title that the user sees.
     public var title: String { running.titles.title }
 
-    /// The second line of what the user sees.
+    /// The second line, below the title.
     public var subtitle: String { running.titles.subtitle }
 
-    /// Replaces what the user sees.
+    /// Replaces the texts that the user sees.
     ///
     /// - Parameters:
-    ///   - title: The first line.
-    ///   - subtitle: The second line.
+    ///   - title: The title.
+    ///   - subtitle: The second line, below the title.
     public func updateTitle(_ title: String, subtitle: String) {
         running.setTitles(title, subtitle)
     }

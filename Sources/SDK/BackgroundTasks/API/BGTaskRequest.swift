@@ -1,20 +1,20 @@
 public import Foundation
 
-/// What is asked of the scheduler; use one of its subclasses.
+/// A request to launch a task; create one of the subclasses.
 public class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
-    // Unchecked, as Apple's: who changes one from two threads at once must see to it.
+    // Unchecked, like Apple's class: the caller must not change a request from two threads at the same time.
 
-    /// The task.
+    /// The identifier of the task to launch.
     public let identifier: String
 
-    /// Not before; `nil` has no delay.
+    /// The earliest time at which the task may start; `nil` means immediately.
     ///
-    /// A floor, never a promise. Continued tasks ignore it.
+    /// When the task starts depends on the conditions. Continued tasks ignore this date.
     public var earliestBeginDate: Date?
 
-    /// A JSON object that the launch gets, at most 48 KiB; `nil` means none.
+    /// A JSON object for the launch, at most 48 KiB; `nil` means that there is none.
     ///
-    /// An extra of this host; a manifest must declare the keys.
+    /// Apple's API does not have this property. The manifest must declare the keys of the object.
     public var payload: Data?
 
     package init(_ identifier: String) {
@@ -22,14 +22,14 @@ public class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// Requests have an identifier.
+    /// Unavailable: a request needs an identifier.
     @available(*, unavailable, message: "Use a subclass's init(identifier:)")
     public override init() { misuse("BGTaskRequest", "a request needs an identifier") }
 
-    /// A copy that later changes of this request don't reach.
+    /// Copies the request; the copy does not change with the original.
     public func copy(with zone: NSZone? = nil) -> Any { Self.request(for: facts) }
 
-    /// The request's kind and what it asks for.
+    /// The class of the request, its identifier and its constraints.
     public override var description: String {
         let date = earliestBeginDate.map { "\($0)" } ?? "(null)"
         return "<\(type(of: self)): \(identifier), earliestBeginDate: \(date)\(descriptionOfConstraints)>"
@@ -37,7 +37,7 @@ public class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
 
     var descriptionOfConstraints: String { "" }
 
-    /// What is asked, as hosts understand it.
+    /// The contents of the request, in the form that hosts accept.
     package var facts: RequestFacts {
         var facts = RequestFacts(identifier: identifier, kind: .appRefresh)
         facts.earliestBeginDate = earliestBeginDate
@@ -45,7 +45,7 @@ public class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
         return facts
     }
 
-    /// The request that asks for it.
+    /// Makes a request object with these contents.
     package static func request(for facts: RequestFacts) -> BGTaskRequest {
         let request: BGTaskRequest
         switch facts.kind {
@@ -75,25 +75,26 @@ public class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
     }
 }
 
-/// Asks for a launch of up to 30 s that fetches what the user will see next.
+/// A request for a launch of up to 30 s that fetches what the user will see next.
 public class BGAppRefreshTaskRequest: BGTaskRequest, @unchecked Sendable {
-    /// Makes a request without delay.
+    /// Makes a request that may start immediately.
     ///
-    /// - Parameter identifier: One that the manifest permits.
+    /// - Parameter identifier: An identifier that the manifest permits.
     public init(identifier: String) { super.init(identifier) }
 }
 
-/// Asks for minutes while the device is idle.
+/// A request for a launch of some minutes while the device is idle.
 public class BGProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {
-    /// Whether it waits for the network; `false` may find none.
+    /// Whether the launch waits until a network is available; if `false`, there may be no network.
     public var requiresNetworkConnectivity = false
 
-    /// Whether it waits for external power; `true` also lifts the CPU limit while the power is there.
+    /// Whether the launch waits for external power; if `true`, there is also no CPU limit while power is
+    /// connected.
     public var requiresExternalPower = false
 
-    /// Makes a request without delay or constraints.
+    /// Makes a request without constraints that may start immediately.
     ///
-    /// - Parameter identifier: One that the manifest permits.
+    /// - Parameter identifier: An identifier that the manifest permits.
     public init(identifier: String) { super.init(identifier) }
 
     package override var facts: RequestFacts {
@@ -110,13 +111,14 @@ public class BGProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {
     }
 }
 
-/// Asks for a processing launch of a study that the user takes part in.
+/// A request for a processing launch for a health study in which the user takes part.
 ///
-/// The manifest needs the mode `health-research` besides `processing`: it stands for Apple's entitlement.
+/// The manifest needs the modes `processing` and `health-research`; the latter corresponds to Apple's
+/// entitlement.
 public class BGHealthResearchTaskRequest: BGProcessingTaskRequest, @unchecked Sendable {
-    /// How well protected the data is that the launch reads.
+    /// The protection of the data that the launch reads.
     ///
-    /// Kept and given back; files here are not protected by the screen's lock, so nothing follows from it.
+    /// The value has no effect here, because locking the screen does not protect files on Linux.
     public var protectionTypeOfRequiredData: FileProtectionType = .completeUntilFirstUserAuthentication
 
     package override var facts: RequestFacts {
@@ -127,44 +129,45 @@ public class BGHealthResearchTaskRequest: BGProcessingTaskRequest, @unchecked Se
     }
 }
 
-/// Asks for a launch that the user sees and can cancel; submit it on the user's act.
+/// A request for a launch that the user can watch and cancel; submit it in response to a user action.
 public class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {
-    /// What to do where the launch can't start at once.
+    /// What to do if the launch cannot start now.
     public enum SubmissionStrategy: Int, Sendable {
-        /// Refuse, with ``BGTaskScheduler/Error/Code/immediateRunIneligible``.
+        /// Refuse the request with ``BGTaskScheduler/Error/Code/immediateRunIneligible``.
         case fail = 0
-        /// Wait, first in first out.
+        /// Keep the request; requests that wait start in the order of their submission.
         case queue = 1
     }
 
-    /// What the launch needs besides CPU time.
+    /// Resources that a launch needs besides CPU time.
     public struct Resources: OptionSet, Sendable {
-        /// A bit per resource.
+        /// A set of bits, one for each resource.
         public let rawValue: Int
-        /// Wraps bits.
+        /// Wraps a set of bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
         /// The GPU.
         public static let gpu = Resources(rawValue: 1 << 0)
     }
 
-    /// What the user sees.
+    /// The title that the user sees.
     public var title: String
 
-    /// The second line of what the user sees.
+    /// The second line, below the title.
     public var subtitle: String
 
-    /// What to do where the launch can't start at once.
+    /// What to do if the launch cannot start now.
     public var strategy = SubmissionStrategy.queue
 
-    /// What the launch needs; the scheduler's ``BGTaskScheduler/supportedResources`` must have it.
+    /// Resources that the launch needs; ``BGTaskScheduler/supportedResources`` must contain all of them.
     public var requiredResources: Resources = []
 
-    /// Makes a request that waits for its turn.
+    /// Makes a request with the strategy ``SubmissionStrategy/queue``.
     ///
     /// - Parameters:
-    ///   - identifier: One that the manifest permits; under a wildcard any further labels.
-    ///   - title: What the user sees.
-    ///   - subtitle: The second line.
+    ///   - identifier: An identifier that the manifest permits; if the manifest permits a wildcard, any
+    ///     labels may replace the star.
+    ///   - title: The title that the user sees.
+    ///   - subtitle: The second line, below the title.
     public init(identifier: String, title: String, subtitle: String) {
         self.title = title
         self.subtitle = subtitle

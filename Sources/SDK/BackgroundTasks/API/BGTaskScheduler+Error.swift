@@ -3,31 +3,31 @@ public import Foundation
 extension BGTaskScheduler {
     /// Why a request was refused.
     ///
-    /// A plain struct: Foundation's own base for such errors traps on Linux when it is hashed. All of Apple's
-    /// ways to look at it work: `catch BGTaskScheduler.Error.notPermitted`, `as? BGTaskScheduler.Error` with
-    /// ``code``, and `as NSError` with ``BGTaskScheduler/errorDomain``.
+    /// This is a plain struct, because the base type that Foundation provides for such errors traps on Linux
+    /// when it is hashed. All the ways to handle Apple's error work: `catch
+    /// BGTaskScheduler.Error.notPermitted`, `as? BGTaskScheduler.Error` with ``code``, and `as NSError` with
+    /// ``BGTaskScheduler/errorDomain``.
     ///
-    /// Printed, it is a sentence: what was asked, what decided and what to do, with the code's name behind
-    /// it.
+    /// The printed text is a sentence with the subject, the reason and what to do, followed by the name of
+    /// the code.
     public struct Error: CustomNSError, LocalizedError, CustomStringConvertible, Hashable, Sendable {
-        /// What decided.
+        /// The kind of the error.
         public enum Code: Int, Sendable {
             /// Background work is switched off, or no host can be reached.
             case unavailable = 1
-            /// The bundle's limit of pending requests is reached.
+            /// The bundle has reached its limit of pending requests.
             case tooManyPendingTaskRequests = 2
-            /// The manifest does not permit it.
+            /// The manifest does not permit the request.
             case notPermitted = 3
-            /// It can't start now, and its strategy is to fail then.
+            /// The request cannot start now, and its strategy is `fail`.
             case immediateRunIneligible = 4
 
-            /// Whether an error is one of this domain with that code: what `catch
-            /// BGTaskScheduler.Error.notPermitted` asks.
+            /// Compares an error with a code, for `catch BGTaskScheduler.Error.notPermitted`.
             ///
             /// - Parameters:
-            ///   - code: The code in a `catch`.
-            ///   - error: What was thrown.
-            /// - Returns: Whether it is.
+            ///   - code: The code in the `catch` clause.
+            ///   - error: The error that was thrown.
+            /// - Returns: Whether the error has this code and belongs to ``BGTaskScheduler/errorDomain``.
             public static func ~= (code: Code, error: any Swift.Error) -> Bool {
                 let error = error as NSError
                 return error.domain == errorDomain && error.code == code.rawValue
@@ -43,7 +43,7 @@ extension BGTaskScheduler {
         /// ``Code/immediateRunIneligible``, for `catch` and comparisons.
         public static var immediateRunIneligible: Code { .immediateRunIneligible }
 
-        /// What decided.
+        /// The kind of the error.
         public let code: Code
 
         private let text: String?
@@ -51,28 +51,28 @@ extension BGTaskScheduler {
         /// Makes an error.
         ///
         /// - Parameters:
-        ///   - code: What decided.
-        ///   - userInfo: Its `NSLocalizedDescriptionKey` is kept.
+        ///   - code: The kind of the error.
+        ///   - userInfo: The error keeps the text under `NSLocalizedDescriptionKey` and ignores other keys.
         public init(_ code: Code, userInfo: [String: Any] = [:]) {
             self.code = code
             text = userInfo[NSLocalizedDescriptionKey] as? String
         }
 
-        /// The domain of such errors.
+        /// The same as ``BGTaskScheduler/errorDomain``.
         public static var errorDomain: String { BGTaskScheduler.errorDomain }
 
         /// The number of ``code``.
         public var errorCode: Int { code.rawValue }
 
-        /// What was asked, what decided, and what to do.
+        /// A dictionary with the text of ``errorDescription``.
         public var errorUserInfo: [String: Any] {
             [NSLocalizedDescriptionKey: text ?? Self.standardText(of: code)]
         }
 
-        /// What was asked, what decided, and what to do.
+        /// A sentence with the subject, the reason and what to do.
         public var errorDescription: String? { text ?? Self.standardText(of: code) }
 
-        /// What was asked, what decided, what to do, and the code: `org.example.sync: ... [notPermitted]`.
+        /// The text of ``errorDescription``, followed by the code: `org.example.sync: ... [notPermitted]`.
         public var description: String { "\(text ?? Self.standardText(of: code)) [\(code)]" }
 
         private static func standardText(of code: Code) -> String {

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// Dispatch's queues under the name that Apple's declarations use.
+/// The queue type of Dispatch, under the name that Apple's declarations use.
 public typealias dispatch_queue_t = DispatchQueue
 
-/// Takes launch handlers and requests.
+/// Registers launch handlers and submits requests.
 ///
-/// Callable from any thread. ``submit(_:)``, ``cancel(taskRequestWithIdentifier:)`` and the list of pending
-/// requests wait for the host's answer.
+/// You can use it from any thread. ``submit(_:)``, ``cancel(taskRequestWithIdentifier:)`` and the methods
+/// that list pending requests wait for the host.
 public class BGTaskScheduler: NSObject, @unchecked Sendable {
-    // Unchecked: it has no state but the app's, which guards itself.
+    // Unchecked: the only stored property is the app, which guards its own state.
     private let app: App
 
     init(_ app: App) {
@@ -16,34 +16,37 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// There is one scheduler.
+    /// Unavailable: use ``shared``.
     @available(*, unavailable, message: "Use BGTaskScheduler.shared")
     public override init() { misuse("BGTaskScheduler", "a scheduler can't be made by hand") }
 
-    /// The process's scheduler.
+    /// The only scheduler of the process.
     public class var shared: BGTaskScheduler { App.shared.scheduler }
 
-    /// What continued tasks may ask for on this machine now.
+    /// The resources that continued tasks can request on this machine now.
     ///
-    /// The GPU, while the host offers one (`bgtask conditions`). The manifest must grant it as well.
+    /// The set contains the GPU while the host offers one (see `bgtask conditions`). The manifest must permit
+    /// it, too.
     public class var supportedResources: BGContinuedProcessingTaskRequest.Resources {
         App.shared.host.conditions.hasGPU ? .gpu : []
     }
 
-    /// The domain of ``Error``.
+    /// The domain of ``Error`` as an `NSError`.
     public class var errorDomain: String { "BGTaskSchedulerErrorDomain" }
 
-    /// Says what to call when a task is launched.
+    /// Registers the handler to call when a task is launched.
     ///
-    /// Every permitted identifier needs a handler, registered before the app has finished launching; only
-    /// those of continued tasks may come later. To register one twice, or late, ends the process.
+    /// Every identifier that the manifest permits needs a handler, registered before the app has finished
+    /// launching. Only handlers of continued tasks may be registered later. The process ends if it registers
+    /// any other handler later, or a handler for an identifier twice.
     ///
     /// - Parameters:
-    ///   - identifier: A permitted identifier; for continued tasks the full one or the manifest's wildcard.
-    ///   - queue: Where the handler is called, and the expiration handler; `nil` is a serial queue in the
-    ///     background.
+    ///   - identifier: An identifier that the manifest permits; for continued tasks, a full identifier or the
+    ///     wildcard in the manifest.
+    ///   - queue: The queue on which the launch handler and the expiration handler are called; `nil` selects
+    ///     a serial background queue.
     ///   - launchHandler: Called with the task, once per launch.
-    /// - Returns: `false` if the manifest does not permit the identifier; nothing is registered then.
+    /// - Returns: `false` if the manifest does not permit the identifier; then nothing is registered.
     @discardableResult
     public func register(
         forTaskWithIdentifier identifier: String, using queue: dispatch_queue_t?,
@@ -52,21 +55,21 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
         app.register(identifier, using: queue, launchHandler: launchHandler)
     }
 
-    /// Asks for a launch; durable when it returns.
+    /// Submits a request and waits until the host has stored it durably.
     ///
-    /// The request is copied. One that is pending under the same identifier is replaced.
+    /// The scheduler copies the request. It replaces a pending request of the same identifier.
     ///
-    /// - Parameter taskRequest: What is asked.
-    /// - Throws: ``Error``, with what decided and what to do.
+    /// - Parameter taskRequest: The request.
+    /// - Throws: ``Error``, with the reason and what to do.
     public func submit(_ taskRequest: BGTaskRequest) throws {
         try app.submit(taskRequest.facts)
     }
 
-    /// As ``submit(_:)``, without holding up the caller.
+    /// Submits a request like ``submit(_:)``, but without blocking the caller.
     ///
     /// - Parameters:
-    ///   - taskRequest: What is asked; copied before this returns.
-    ///   - completionHandler: Called on an arbitrary queue with the error, or `nil`.
+    ///   - taskRequest: The request, which is copied before this method returns.
+    ///   - completionHandler: Called on an arbitrary queue with the error, or `nil` on success.
     public func submitTaskRequest(
         _ taskRequest: BGTaskRequest, completionHandler: @escaping @Sendable ((any Swift.Error)?) -> Void
     ) {
@@ -81,10 +84,10 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
         }
     }
 
-    /// As ``submit(_:)``, without holding up the caller's thread.
+    /// Submits a request like ``submit(_:)``, but without blocking the caller's thread.
     ///
-    /// - Parameter taskRequest: What is asked.
-    /// - Throws: ``Error``, with what decided and what to do.
+    /// - Parameter taskRequest: The request.
+    /// - Throws: ``Error``, with the reason and what to do.
     public func submitTaskRequest(_ taskRequest: BGTaskRequest) async throws {
         try await withCheckedThrowingContinuation { (waiting: CheckedContinuation<Void, any Swift.Error>) in
             submitTaskRequest(taskRequest) { error in
@@ -93,9 +96,9 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Cancels the pending request of an identifier; a launch that runs goes on.
+    /// Cancels the pending request of an identifier; a running launch continues.
     ///
-    /// - Parameter identifier: The task; nothing pending is no error.
+    /// - Parameter identifier: The task's identifier; if it has no pending request, the call does nothing.
     public func cancel(taskRequestWithIdentifier identifier: String) {
         app.host.cancel(identifier)
     }
@@ -107,7 +110,7 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
 
     /// Lists the app's pending requests, as copies.
     ///
-    /// - Parameter completionHandler: Called on an arbitrary queue; with an empty list where no host can be
+    /// - Parameter completionHandler: Called on an arbitrary queue; the list is empty if no host can be
     ///   reached.
     public func getPendingTaskRequests(completionHandler: @escaping ([BGTaskRequest]) -> Void) {
         let handler = Unchecked(completionHandler)
@@ -118,7 +121,7 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
 
     /// Lists the app's pending requests, as copies.
     ///
-    /// - Returns: An empty list where no host can be reached.
+    /// - Returns: The requests; empty if no host can be reached.
     public func pendingTaskRequests() async -> [BGTaskRequest] {
         await withCheckedContinuation { waiting in
             getPendingTaskRequests { waiting.resume(returning: $0) }

@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// A block of an activity scheduler, waiting for its launch.
+/// A block of an activity scheduler that waits for its launch.
 struct Activity: Sendable {
     let scheduler: NSBackgroundActivityScheduler
     let block: @Sendable (@escaping NSBackgroundActivityScheduler.CompletionHandler) -> Void
 
-    /// Runs the block as a launch.
+    /// Runs the block for a launch, and submits the next request when the block has ended.
     func run(_ running: RunningTask) {
         let scheduler = scheduler
         let ending = ActivityEnding { result in
@@ -28,7 +28,8 @@ struct Activity: Sendable {
             }
             running.complete(success: result != nil, message: result == .deferred ? "deferred" : nil)
         }
-        // Without completing it would be put back; Apple's rule is that it is not scheduled again.
+        // A launch that expires without completing is put back, but Apple never schedules such an activity
+        // again.
         running.expirationHandler = { running.complete(success: false) }
         let block = block
         DispatchQueue(
@@ -38,7 +39,8 @@ struct Activity: Sendable {
     }
 }
 
-/// Hears of the end of a block: that it called its completion handler, or let go of it.
+/// Calls a closure when an activity's block ends: with its result, or with `nil` if the block released its
+/// completion handler without calling it.
 private final class ActivityEnding: Sendable {
     private let body: Mutex<(@Sendable (NSBackgroundActivityScheduler.Result?) -> Void)?>
 
@@ -58,7 +60,7 @@ private final class ActivityEnding: Sendable {
 }
 
 extension QualityOfService {
-    /// Dispatch's word for it.
+    /// The equivalent class of Dispatch.
     fileprivate var dispatch: DispatchQoS {
         switch self {
         case .userInteractive: .userInteractive

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The activities of the app.
+/// The part of the app that manages activities.
 extension App {
-    /// Keeps a block for its launch, and sees to it that one is pending.
+    /// Stores a block for its launch, and ensures that a request for the activity is pending.
     func schedule(_ activity: Activity) {
         let identifier = activity.scheduler.identifier
         keep(activity)
-        // The launch's own end decides what is pending next.
+        // In the launch of this activity, the end of the block decides about the next request.
         guard let launch = host.launchedFor, launch.identifier != identifier else { return }
-        // Launch code runs in every process of the plugin: one that is pending keeps its window.
+        // Launch code runs in every process of the plugin. An existing request keeps its window.
         App.callQueue.async { [self] in
             guard !host.pending().contains(where: { $0.identifier == identifier }),
                 let request = activity.scheduler.nextRequest(after: nil, now: host.now)

@@ -1,27 +1,27 @@
 public import Foundation
 import Synchronization
 
-/// Runs a block now and then, when it is a good time for it.
+/// Runs a block repeatedly, at a time that is good for the system.
 ///
-/// On Linux the block runs in a launch of its own: the manifest permits the identifier with the kind
-/// `activity`, launch code makes the scheduler and calls ``schedule(_:)`` each time, and the block runs in
-/// that process which the host launched for it.
+/// On Linux, the host launches a process for each run. The manifest must permit the identifier with the kind
+/// `activity`. The app's launch code must make the scheduler and call ``schedule(_:)`` in every process; only
+/// the process that was launched for the activity runs the block.
 public class NSBackgroundActivityScheduler: NSObject, @unchecked Sendable {
-    // Unchecked: what may change is in the mutex.
+    // Unchecked: all variable state is in the mutex.
 
     /// How a block ended.
     public enum Result: Int, Sendable {
-        /// The work is done, until the next time.
+        /// The work is done until the next run.
         case finished = 1
-        /// It stopped midway, for instance because of ``NSBackgroundActivityScheduler/shouldDefer``, and
-        /// wants to go on soon.
+        /// The block stopped early, for example because of ``NSBackgroundActivityScheduler/shouldDefer``, and
+        /// wants to continue soon.
         case deferred = 2
     }
 
-    /// What the block calls once, when it has ended.
+    /// The closure that the block must call exactly once, when it has ended.
     public typealias CompletionHandler = @Sendable (NSBackgroundActivityScheduler.Result) -> Void
 
-    /// The activity; names it in reports and in the manifest.
+    /// The identifier of the activity in the manifest and in reports.
     public let identifier: String
 
     private struct State {
@@ -34,65 +34,72 @@ public class NSBackgroundActivityScheduler: NSObject, @unchecked Sendable {
 
     private let state = Mutex(State())
 
-    /// Makes a scheduler; nothing is scheduled yet.
+    /// Makes a scheduler; this does not schedule anything.
     ///
-    /// - Parameter identifier: One that the manifest permits, with the kind `activity`.
+    /// - Parameter identifier: An identifier that the manifest permits with the kind `activity`.
     public init(identifier: String) {
         self.identifier = identifier
         super.init()
     }
 
-    /// At which priority the block runs; background at first.
+    /// The quality of service of the block's queue; the default is `background`.
     public var qualityOfService: QualityOfService {
         get { state.withLock { $0.qualityOfService } }
         set { state.withLock { $0.qualityOfService = newValue } }
     }
 
-    /// Whether it is scheduled again after each time that it finished.
+    /// Whether the activity is scheduled again after the block has finished.
     public var repeats: Bool {
         get { state.withLock { $0.repeats } }
         set { state.withLock { $0.repeats = newValue } }
     }
 
-    /// Seconds between two runs, or until the only one.
+    /// Seconds between two runs or, without repetition, until the only run.
     public var interval: TimeInterval {
         get { state.withLock { $0.interval } }
         set { state.withLock { $0.interval = max(0, newValue) } }
     }
 
-    /// How many seconds earlier or later than ``interval`` says is as good; half of it at first.
+    /// How many seconds before or after the end of ``interval`` the block may run; the default is half of
+    /// ``interval``.
     public var tolerance: TimeInterval {
         get { state.withLock { $0.tolerance ?? $0.interval / 2 } }
         set { state.withLock { $0.tolerance = max(0, newValue) } }
     }
 
-    /// Whether the block should stop midway and complete with ``Result/deferred``; expiration follows when it
-    /// does not.
+    /// Whether the block should stop early and complete with ``Result/deferred``.
+    ///
+    /// If it does not stop, the launch expires.
     public var shouldDefer: Bool { App.shared.host.conditions.shouldDefer }
 
-    /// Schedules the block, or, in the process that was launched for this activity, runs it.
+    /// Schedules the block or, in the process that was launched for this activity, runs it.
     ///
-    /// - Parameter block: Runs on a serial queue in the background, and calls its argument once when it has
-    ///   ended. One that never does is not scheduled again.
+    /// - Parameter block: Runs on a serial background queue, and must call its argument once when it has
+    ///   ended. If it never does, the activity is not scheduled again.
     public func schedule(_ block: @escaping (@escaping CompletionHandler) -> Void) {
         let block = Unchecked(block)
         App.shared.schedule(Activity(scheduler: self) { block.value($0) })
     }
 
-    /// Takes it back: what is pending is cancelled; a block that runs goes on and is not scheduled again.
+    /// Cancels the pending request of the activity.
+    ///
+    /// A block that is running continues, but the activity is not scheduled again.
     public func invalidate() {
         state.withLock { $0.isInvalid = true }
         App.shared.unschedule(identifier)
     }
 
-    /// When it should run next: the interval from now, give or take the tolerance.
+    /// The request for the next run, with a window from the interval minus the tolerance to the interval plus
+    /// the tolerance.
+    ///
+    /// The result is `nil` if there must be no next run.
     func nextRequest(after result: Result?, now: Date) -> RequestFacts? {
         state.withLock { state in
             guard !state.isInvalid else { return nil }
             if result == .finished && !state.repeats { return nil }
             let tolerance = min(state.tolerance ?? state.interval / 2, state.interval)
             var facts = RequestFacts(identifier: identifier, kind: .activity)
-            // One that stopped midway goes on as soon as the host likes, within the tolerance.
+            // A block that stopped early may continue immediately, and must continue within the tolerance.
             facts.earliestBeginDate = result == .deferred ? nil : now + (state.interval - tolerance)
             facts.deadline = now + (result == .deferred ? tolerance : state.interval + tolerance)
             return facts

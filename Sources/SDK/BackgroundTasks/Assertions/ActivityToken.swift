@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Stands for an activity of `ProcessInfo`; ends its assertion when it goes.
+/// The object that represents an activity of `ProcessInfo`; its deinitializer ends the assertion.
 final class ActivityToken: NSObject, Sendable {
     private let number: Mutex<Int>
 

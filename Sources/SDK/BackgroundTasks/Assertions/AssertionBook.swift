@@ -1,35 +1,36 @@
 import Foundation
 import Synchronization
 
-/// The assertions that keep this process alive after its task has completed, with one allowance for all of
-/// them.
+/// The open assertions of the process, which keep it alive after its task has completed.
 ///
-/// The allowance begins when the task has completed. Five seconds before its end every expiration handler is
-/// called on the main thread; what is open at the end ends the process as a leak, by name, age and stack.
+/// All assertions share one time allowance, which begins when the task has completed. Five seconds before its
+/// end, all expiration handlers are called on the main thread. An assertion that is still open at the end is
+/// a leak: the process ends, and reports each one's name, age and stack.
 package final class AssertionBook: Sendable {
-    /// The process's one book.
+    /// The only instance in the process.
     package static let shared = AssertionBook()
 
-    /// The most at once; Apple ends an app that begins more with 0xbada5e47.
+    /// The largest number of open assertions; Apple also ends an app that begins more, with 0xbada5e47.
     package static let maximum = 1000
-    /// What all expiration handlers have together, at most: Apple's figure for the whole app.
+    /// The longest time, in seconds, that all expiration handlers together may take: Apple's figure for an
+    /// app.
     static let handlersTime: TimeInterval = 5
 
     private struct Entry {
         let name: String
         let begun: DispatchTime
         let stack: [String]
-        /// The host's own name for it.
+        /// The number that the host gave the assertion; `nil` outside a launch.
         let hostID: UInt64?
         let handler: (@MainActor @Sendable () -> Void)?
     }
 
     private enum Phase {
-        /// The task runs: no time is counted.
+        /// The task is running, so no time is counted.
         case running
-        /// The task has completed: this is when the process ends.
+        /// The task has completed; `until` is the time at which the process ends.
         case counting(until: DispatchTime)
-        /// Handlers were called; nothing new begins.
+        /// The expiration handlers were called; no assertion can begin any more.
         case expiring
     }
 
@@ -47,9 +48,9 @@ package final class AssertionBook: Sendable {
     /// Begins an assertion.
     ///
     /// - Parameters:
-    ///   - name: What reports call it.
-    ///   - handler: Called on the main thread shortly before the time is up; must end the assertion.
-    /// - Returns: Its number, from 1; 0 once expiration has begun.
+    ///   - name: The name in reports.
+    ///   - handler: Called on the main thread shortly before the allowance ends; it must end the assertion.
+    /// - Returns: The number of the assertion, from 1; 0 if assertions have begun to expire.
     package func begin(_ name: String, handler: (@MainActor @Sendable () -> Void)?) -> Int {
         let host = App.shared.host
         let (isLate, count) = state.withLock { state -> (Bool, Int) in
@@ -74,7 +75,7 @@ package final class AssertionBook: Sendable {
         }
     }
 
-    /// Ends an assertion; one that is not open does nothing.
+    /// Ends an assertion; if it is not open, this does nothing.
     package func end(_ number: Int) {
         let (entry, whenEmpty) = state.withLock { state -> (Entry?, (@Sendable () -> Void)?) in
             guard let entry = state.entries.removeValue(forKey: number) else { return (nil, nil) }
@@ -85,7 +86,7 @@ package final class AssertionBook: Sendable {
         whenEmpty?()
     }
 
-    /// What is left of the allowance: the largest finite number while it is not counted.
+    /// The seconds that remain of the allowance; the largest finite number while the task is running.
     package var timeRemaining: TimeInterval {
         switch state.withLock({ $0.phase }) {
         case .running: .greatestFiniteMagnitude
@@ -94,11 +95,11 @@ package final class AssertionBook: Sendable {
         }
     }
 
-    /// Starts the allowance: the task has completed.
+    /// Starts the allowance, because the task has completed.
     ///
     /// - Parameters:
-    ///   - allowance: Seconds until the end.
-    ///   - whenEmpty: Called when no assertion is open, at once if none is.
+    ///   - allowance: The length of the allowance, in seconds.
+    ///   - whenEmpty: Called when no assertion is open; immediately if there is none now.
     package func count(_ allowance: TimeInterval, whenEmpty: @escaping @Sendable () -> Void) {
         let isEmpty = state.withLock { state in
             state.whenEmpty = whenEmpty
@@ -113,7 +114,7 @@ package final class AssertionBook: Sendable {
         timers.asyncAfter(deadline: .now() + (allowance - handlersTime)) { self.expire(within: handlersTime) }
     }
 
-    /// Calls every handler on the main thread; what is open `seconds` later is a leak.
+    /// Calls every expiration handler on the main thread; assertions that are open `seconds` later are leaks.
     package func expire(within seconds: TimeInterval) {
         let open = state.withLock { state -> [(Int, Entry)] in
             if case .expiring = state.phase { return [] }
@@ -166,7 +167,7 @@ package final class AssertionBook: Sendable {
 }
 
 extension DispatchTime {
-    /// Seconds from this moment to another one; negative if that was before.
+    /// Seconds from this time to another one; negative if the other one is earlier.
     fileprivate func seconds(to other: DispatchTime) -> TimeInterval {
         TimeInterval(other.uptimeNanoseconds) / 1e9 - TimeInterval(uptimeNanoseconds) / 1e9
     }

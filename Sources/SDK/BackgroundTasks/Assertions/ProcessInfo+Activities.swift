@@ -1,48 +1,50 @@
 public import Foundation
 
-/// What Foundation has on Apple's systems and not on Linux: work that the process should live for.
+/// Activities that keep the process alive, as in Foundation on Apple's systems; Foundation on Linux lacks
+/// them.
 extension ProcessInfo {
-    /// What an activity asks of the system.
+    /// What an activity requires of the system.
     ///
-    /// Every one keeps a launched process alive after its task has completed, as an assertion; the other
-    /// wishes are kept and have no effect here, where nothing sleeps behind a running launch's back.
+    /// Every activity is an assertion: it keeps a launched process alive after its task has completed. The
+    /// options are stored but have no effect here, because the host does not let the machine sleep during a
+    /// launch.
     public struct ActivityOptions: OptionSet, Sendable {
-        /// Apple's bits.
+        /// The bits; they have Apple's values.
         public let rawValue: UInt64
-        /// Wraps bits.
+        /// Wraps a set of bits.
         public init(rawValue: UInt64) { self.rawValue = rawValue }
         /// The display stays on.
         public static let idleDisplaySleepDisabled = Self(rawValue: 1 << 40)
-        /// The machine does not sleep for want of input.
+        /// The machine does not sleep because of missing input.
         public static let idleSystemSleepDisabled = Self(rawValue: 1 << 20)
-        /// The process is not ended for want of use.
+        /// The system does not end the process suddenly to save resources.
         public static let suddenTerminationDisabled = Self(rawValue: 1 << 14)
-        /// The process is not ended while it has no windows.
+        /// The system does not end the process because it has no windows.
         public static let automaticTerminationDisabled = Self(rawValue: 1 << 15)
-        /// What a user asked for.
+        /// The user requested the work.
         public static let userInitiated = Self(rawValue: 0x00FF_FFFF | idleSystemSleepDisabled.rawValue)
-        /// What a user asked for, while the machine may sleep.
+        /// The user requested the work, but the machine may sleep.
         public static let userInitiatedAllowingIdleSystemSleep = Self(
             rawValue: userInitiated.rawValue & ~idleSystemSleepDisabled.rawValue)
-        /// Work that the user did not ask for.
+        /// The user did not request the work.
         public static let background = Self(rawValue: 0x0000_00FF)
-        /// What must not be late.
+        /// The work must not be delayed.
         public static let latencyCritical = Self(rawValue: 0xFF_0000_0000)
     }
 
     /// Begins an activity.
     ///
     /// - Parameters:
-    ///   - options: What it asks for.
-    ///   - reason: What reports call it.
-    /// - Returns: What ``endActivity(_:)`` ends.
+    ///   - options: What the activity requires; this has no effect here.
+    ///   - reason: The name of the activity in reports.
+    /// - Returns: A token for ``endActivity(_:)``.
     public func beginActivity(options: ActivityOptions = [], reason: String) -> any NSObjectProtocol {
         ActivityToken(AssertionBook.shared.begin(reason, handler: nil))
     }
 
-    /// Ends an activity; to end it twice does nothing.
+    /// Ends an activity; to end it a second time has no effect.
     ///
-    /// - Parameter activity: What ``beginActivity(options:reason:)`` gave.
+    /// - Parameter activity: The token from ``beginActivity(options:reason:)``.
     public func endActivity(_ activity: any NSObjectProtocol) {
         (activity as? ActivityToken)?.end()
     }
@@ -50,22 +52,23 @@ extension ProcessInfo {
     /// Runs a block as an activity.
     ///
     /// - Parameters:
-    ///   - options: What it asks for.
-    ///   - reason: What reports call it.
-    ///   - block: Runs before this returns.
+    ///   - options: What the activity requires; this has no effect here.
+    ///   - reason: The name of the activity in reports.
+    ///   - block: Runs before this method returns.
     public func performActivity(options: ActivityOptions = [], reason: String, using block: () -> Void) {
         let activity = beginActivity(options: options, reason: reason)
         block()
         endActivity(activity)
     }
 
-    /// Runs a block that the process stays alive for, and tells it when its time is up.
+    /// Runs a block while an assertion keeps the process alive, and notifies the block when its time is
+    /// nearly over.
     ///
     /// - Parameters:
-    ///   - reason: What reports call it.
-    ///   - block: Called with `false` on a queue in the background; once more, beside the first call, with
-    ///     `true` when the time is nearly up, to make the first one return; alone with `true` where no time
-    ///     is left to begin with.
+    ///   - reason: The name of the assertion in reports.
+    ///   - block: Called with `false` on a background queue. When its time is nearly over, it is called a
+    ///     second time, with `true`, while the first call may still be running; the first call must then
+    ///     return. If no time is left at the beginning, it is called only with `true`.
     public func performExpiringActivity(
         withReason reason: String, using block: @escaping @Sendable (Bool) -> Void
     ) {
@@ -76,7 +79,7 @@ extension ProcessInfo {
         let number = AssertionBook.shared.begin(reason) {
             queue.async {
                 block(true)
-                // The call that works on has been told to return, and has something to put down first.
+                // The first call was asked to return and may need some time to finish.
                 _ = work.wait(timeout: .now() + Self.timeToReturn)
                 token.end()
             }
@@ -93,7 +96,7 @@ extension ProcessInfo {
         }
     }
 
-    /// Seconds that the first call of an expiring activity has to return in, once it was asked: part of the 5
-    /// s that all expiration handlers have together.
+    /// The seconds that the first call has to return after it was asked: part of the 5 s that all expiration
+    /// handlers share.
     private static let timeToReturn: TimeInterval = 2
 }

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Posts the notifications that follow from a change of the machine's conditions.
+/// Posts notifications when the conditions of the machine change.
 package final class ConditionNews: Sendable {
-    /// The process's one source of such news.
+    /// The only instance in the process.
     package static let shared = ConditionNews()
 
     private struct State {
@@ -13,13 +13,14 @@ package final class ConditionNews: Sendable {
 
     private let state = Mutex(State())
 
-    /// Begins to listen to a host.
+    /// Starts to observe the conditions of a host.
     func follow(_ host: any AppHost) {
         state.withLock { $0.last = host.toldConditions }
         host.observeConditions { [self] in post($0) }
     }
 
-    /// Calls `follower` on every change, on a thread of the host's.
+    /// Calls `follower` with the old and the new conditions after every change, on a thread of the host
+    /// connection.
     package func add(_ follower: @escaping @Sendable (MachineConditions, MachineConditions) -> Void) {
         state.withLock { $0.followers.append(follower) }
     }

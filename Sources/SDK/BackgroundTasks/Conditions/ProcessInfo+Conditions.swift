@@ -1,34 +1,34 @@
 public import Foundation
 
-/// What Foundation has on Apple's systems and not on Linux: the machine's state, live from the host.
+/// The state of the machine, as in Foundation on Apple's systems; the values come from the host.
 extension ProcessInfo {
     /// How hot the machine is.
     public enum ThermalState: Int, Sendable {
         /// Within normal bounds.
         case nominal
-        /// Slightly warm; fans may be heard.
+        /// Slightly warm; fans may be audible.
         case fair
-        /// Hot: do less.
+        /// Hot: do less work.
         case serious
-        /// So hot that everything unneeded must stop.
+        /// Very hot: stop all work that is not necessary.
         case critical
     }
 
-    /// Whether the user, or an empty battery, asked for less use of energy; `false` outside a host.
+    /// Whether low-power mode is on, because of the user or an empty battery; `false` without a host.
     public var isLowPowerModeEnabled: Bool { App.shared.host.conditions.isLowPower }
 
-    /// How hot the machine is; nominal outside a host.
+    /// How hot the machine is; nominal without a host.
     public var thermalState: ThermalState {
         ThermalState(rawValue: App.shared.host.conditions.thermal) ?? .nominal
     }
 
-    /// Posted when ``thermalState`` has changed.
+    /// The notification that is posted when ``thermalState`` has changed.
     public static let thermalStateDidChangeNotification = Notification.Name(
         "NSProcessInfoThermalStateDidChangeNotification")
 }
 
 extension Notification.Name {
-    /// Posted when `ProcessInfo.isLowPowerModeEnabled` has changed.
+    /// The notification that is posted when `ProcessInfo.isLowPowerModeEnabled` has changed.
     public static let NSProcessInfoPowerStateDidChange = Notification.Name(
         "NSProcessInfoPowerStateDidChangeNotification")
 }

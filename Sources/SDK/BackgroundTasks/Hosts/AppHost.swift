@@ -1,46 +1,48 @@
 import Foundation
 
-/// What an app needs of whatever runs it: the runner of a launch, a host across its control socket, or a
-/// test.
+/// The host of an app: the runner of a launch, a host at the other end of its control socket, or a test.
 ///
-/// Callable from any thread; calls that ask the host wait for its answer.
+/// All members can be used from any thread. Methods that need an answer from the host wait for it.
 package protocol AppHost: AnyObject, Sendable {
-    /// What the manifest permits; `nil` where only the host knows.
+    /// The permissions in the manifest; `nil` if only the host knows them.
     var permits: AppPermits? { get }
-    /// The date, as this host has it.
+    /// The current date; virtual in tests.
     var now: Date { get }
-    /// The one launch that this process was started for; `nil` where it lives on its own.
+    /// The launch for which the host started this process; `nil` if the process was not started by the host.
     var launchedFor: LaunchFacts? { get }
 
-    /// Asks for a launch; durable when it returns.
+    /// Submits a request and waits until the host has stored it durably.
     func submit(_ request: RequestFacts) throws(Refusal)
-    /// Cancels the pending request of an identifier, or, with `nil`, all of the bundle.
+    /// Cancels the pending request of an identifier or, with `nil`, all pending requests of the bundle.
     func cancel(_ identifier: String?)
-    /// The bundle's pending requests; none where the host can't be asked.
+    /// The bundle's pending requests; empty if the host cannot be reached.
     func pending() -> [RequestFacts]
 
-    /// Whether one of these calls waits for the host's answer.
+    /// Whether a call to `submit`, `cancel` or `pending` is waiting for the host.
     var isAsking: Bool { get }
 
     /// Writes a line to the host's log.
     func log(_ level: LogLevel, subsystem: String?, category: String?, _ message: String)
-    /// Advises the author of the plugin, once per version of the plugin and code.
+    /// Gives the author of the plugin a piece of advice; the host shows it once per version of the plugin.
     func advise(_ code: String, _ message: String)
-    /// Says why the process is about to end itself.
+    /// Reports why the process is about to end itself.
     func fault(_ code: String, _ message: String)
 
-    /// Keeps the process alive after its task has completed; `nil` once it is too late for that.
+    /// Begins an assertion, which keeps the process alive after its task has completed; `nil` if it is too
+    /// late for that.
     func beginAssertion(_ name: String) -> UInt64?
-    /// Lets go.
+    /// Ends an assertion.
     func endAssertion(_ assertion: UInt64)
-    /// How many seconds assertions may keep the process alive.
+    /// How many seconds assertions may keep the process alive after its task has completed.
     var assertionAllowance: TimeInterval { get }
 
-    /// What the machine is like; may ask the host, and wait for its answer.
+    /// The conditions of the machine; the getter may wait for the host.
     var conditions: MachineConditions { get }
-    /// What the host has told of the machine, without asking it: what changes are told against.
+    /// The conditions that the host sent last; the getter never waits.
+    ///
+    /// The next change is compared with them.
     var toldConditions: MachineConditions { get }
-    /// Calls `handler` on every change of the conditions, on a thread of the host's.
+    /// Calls `handler` after every change of the conditions, on a thread of the host connection.
     func observeConditions(_ handler: @escaping @Sendable (MachineConditions) -> Void)
 }
 
@@ -48,53 +50,56 @@ extension AppHost {
     /// The machine's date.
     package var now: Date { Date() }
 
-    /// Of interest where the process ends with its task alone.
+    /// False, because only the runner uses this to delay the end of the process.
     package var isAsking: Bool { false }
 
-    /// As good as asked.
+    /// The same as ``conditions``, for hosts that do not wait.
     package var toldConditions: MachineConditions { conditions }
 
-    /// Whether this process was started by the host, for one launch.
+    /// Whether the host started this process for a launch.
     package var isLaunch: Bool { launchedFor != nil }
 }
 
-/// One launch, towards the host.
+/// The connection from one launch to the host.
 package protocol TaskChannel: AnyObject, Sendable {
-    /// Reports progress; the newest wins.
+    /// Reports progress; a newer report replaces older ones.
     func report(completed: Int64, total: Int64)
-    /// Replaces what the user sees.
+    /// Replaces the title and the second line that the user sees.
     func setTitle(_ title: String, subtitle: String)
-    /// Saves a checkpoint, `nil` forgets it; false if it is too large.
+    /// Saves a checkpoint, or deletes it if `nil`; returns false if it is too large.
     func save(checkpoint: Data?) -> Bool
-    /// Ends the launch; the first call counts.
+    /// Ends the launch; only the first call has an effect.
     func complete(success: Bool, message: String?)
-    /// The process, or the handler, is about to end without completing, while the launch expires.
+    /// Ends an expiring launch without completing it.
     func endUnfinished()
-    /// What is called once when the launch expires, on a thread of the host's; at once if it expires already.
+    /// Sets the handler that is called once when the launch expires, on a thread of the host connection.
+    ///
+    /// If the launch is already expiring, the handler is called immediately.
     func setExpirationHandler(_ handler: (@Sendable (Expiration) -> Void)?)
-    /// The launch handler has returned: without an expiration handler the task will most likely not listen.
+    /// Reports that the launch handler has returned: if it set no expiration handler, it will probably set
+    /// none later.
     func handlerReturned()
-    /// The expiration; `nil` while the launch does not expire.
+    /// The expiration; `nil` while the launch is not expiring.
     var expiration: Expiration? { get }
 }
 
 extension TaskChannel {
-    /// Of interest to the runner alone.
+    /// Does nothing, because only the runner needs this.
     package func handlerReturned() {}
 }
 
-/// What a manifest permits.
+/// The permissions in a manifest.
 package struct AppPermits: Sendable {
     /// The bundle's id.
     package var bundle: String
-    /// As the manifest has them; continued ones may end in `.*`.
+    /// The permitted identifiers; those of continued tasks may end in `.*`.
     package var identifiers: [String]
-    /// The kinds of ``identifiers``, where they are known.
+    /// The kinds of ``identifiers``; those that are not known are missing.
     package var kinds: [String: BackgroundTaskKind]
-    /// `fetch`, `processing`, `remote-notification`, `health-research`.
+    /// The background modes: `fetch`, `processing`, `remote-notification` or `health-research`.
     package var modes: [String]
 
-    /// The mode of those whose processing tasks may be of a health research study.
+    /// The mode of bundles whose processing tasks may belong to a health study.
     package static let healthResearch = "health-research"
 
     package init(
@@ -106,16 +111,17 @@ package struct AppPermits: Sendable {
         self.modes = modes
     }
 
-    /// The permitted identifier under which this one falls: itself, or the longest wildcard; `nil` if none.
+    /// The permitted identifier that applies to this one: the same one, or the longest wildcard; `nil` if
+    /// there is none.
     package func pattern(for identifier: String) -> String? {
         if identifiers.contains(identifier) { return identifier }
         return identifiers.filter { Wildcard.matches($0, identifier) }.max { $0.utf8.count < $1.utf8.count }
     }
 }
 
-/// Identifiers that end in `.*`.
+/// The matching of identifiers that end in `.*`.
 package enum Wildcard {
-    /// Whether a pattern is a wildcard that covers an identifier: one or more labels in place of the star.
+    /// Whether a wildcard covers an identifier, which has one or more labels in place of the star.
     package static func matches(_ pattern: String, _ identifier: String) -> Bool {
         guard pattern.hasSuffix(".*") else { return false }
         let stem = pattern.dropLast()
@@ -124,7 +130,7 @@ package enum Wildcard {
     }
 }
 
-/// The host's kinds of launches.
+/// The kinds of launches; the numbers are those of `bgtask.h`.
 package enum BackgroundTaskKind: Int, Sendable {
     case appRefresh = 1
     case processing = 2
@@ -135,7 +141,7 @@ package enum BackgroundTaskKind: Int, Sendable {
     case appLaunch = 7
 }
 
-/// Severities of log lines.
+/// The severities of log lines; the numbers are those of `bgtask.h`.
 package enum LogLevel: Int, Sendable {
     case debug = 1
     case info = 2
@@ -144,12 +150,12 @@ package enum LogLevel: Int, Sendable {
     case error = 5
 }
 
-/// What is asked of the scheduler.
+/// The contents of a request.
 package struct RequestFacts: Equatable, Sendable {
     package var identifier: String
     package var kind: BackgroundTaskKind
     package var earliestBeginDate: Date?
-    /// Activities: when the window ends.
+    /// For activities, the end of the window; `nil` means that there is none.
     package var deadline: Date?
     package var requiresExternalPower = false
     package var requiresNetworkConnectivity = false
@@ -176,11 +182,11 @@ package struct LaunchFacts: Sendable {
     package var checkpoint: Data?
     package var title: String
     package var subtitle: String
-    /// When the lease ends, as it was granted; `nil` has no end.
+    /// The end of the lease that was granted at the start; `nil` means that run time is not limited.
     package var leaseEnd: Date?
-    /// The bundle's own directory; `nil` outside the runner.
+    /// The path of the bundle's own directory; `nil` unless the runner started the process.
     package var dataDirectory: String?
-    /// Whether a processing task is one of a health research study.
+    /// Whether the task is a processing task of a health study.
     package var isHealthResearch = false
 
     package init(
@@ -200,13 +206,13 @@ package struct LaunchFacts: Sendable {
     }
 }
 
-/// A call to stop.
+/// A request of the host that a launch end.
 package struct Expiration: Equatable, Sendable {
-    /// The host's word for why.
+    /// The host's word for the reason.
     package var reason: String
-    /// When everything is killed.
+    /// When the host kills the process.
     package var deadline: Date
-    /// How many seconds were granted until then.
+    /// How many seconds the launch has until ``deadline``.
     package var grace: TimeInterval
 
     package init(reason: String, deadline: Date, grace: TimeInterval) {
@@ -216,11 +222,11 @@ package struct Expiration: Equatable, Sendable {
     }
 }
 
-/// Why a host refused.
+/// Why a host refused a request.
 package struct Refusal: Error, Sendable {
-    /// What decided.
+    /// The kind of the error.
     package var code: BGTaskScheduler.Error.Code
-    /// What was asked, what decided and what to do.
+    /// A sentence with the subject, the reason and what to do.
     package var text: String
 
     package init(_ code: BGTaskScheduler.Error.Code, _ text: String) {
@@ -229,9 +235,9 @@ package struct Refusal: Error, Sendable {
     }
 }
 
-/// What the machine is like, as far as apps may know.
+/// The conditions of the machine that apps can read.
 package struct MachineConditions: Equatable, Sendable {
-    /// Where power comes from.
+    /// Where power comes from; the numbers are those of `bgtask.h`.
     package enum Power: Int, Sendable {
         case unknown = 0
         case battery = 1
@@ -239,7 +245,7 @@ package struct MachineConditions: Equatable, Sendable {
         case external = 3
     }
 
-    /// Whether the app may refresh in the background; the values are Apple's.
+    /// Whether the app may refresh in the background; the numbers are Apple's.
     package enum Refresh: Int, Sendable {
         case restricted = 0
         case denied = 1
@@ -247,15 +253,15 @@ package struct MachineConditions: Equatable, Sendable {
     }
 
     package var isLowPower = false
-    /// 0 nominal through 3 critical.
+    /// From 0 (nominal) to 3 (critical).
     package var thermal = 0
     package var power = Power.unknown
-    /// 0 through 100; `nil` unknown.
+    /// The charge of the battery in percent, 0 through 100; `nil` if unknown.
     package var battery: Int?
     package var refresh = Refresh.available
-    /// Activities: whether the host would rather have it stop.
+    /// For activities, whether the host suggests that the block stop early.
     package var shouldDefer = false
-    /// Whether continued tasks may ask for the GPU.
+    /// Whether continued tasks may request the GPU.
     package var hasGPU = false
 
     package init() {}

@@ -1,36 +1,36 @@
-/// What a launch is to do when it expires, and whether it does: the rules that every channel of a launch
-/// keeps.
+/// The state of a launch's expiration: its handler, whether the launch is expiring, and whether it is over.
 ///
-/// A value; its holder guards it. Transitions return what is to be called, outside of the holder's lock.
+/// Every channel of a launch follows these rules. The struct has no lock: the holder guards it, and calls
+/// what the methods return outside its own lock.
 package struct ExpirationSlot: Sendable {
-    /// What is called once.
+    /// A closure that is called once, when the launch expires.
     package typealias Handler = @Sendable (Expiration) -> Void
 
     private var handler: Handler?
     /// The expiration; `nil` while the launch does not expire.
     package private(set) var expiration: Expiration?
-    /// Whether the launch is over: then nothing is called any more.
+    /// Whether the launch is over, so that no handler is called any more.
     package private(set) var isOver = false
 
     package init() {}
 
-    /// Whether a handler listens, or nothing is waited for any more.
+    /// Whether a handler is set, or will not be needed any more.
     package var isSettled: Bool { handler != nil || expiration != nil || isOver }
 
-    /// What to do after a call to stop.
+    /// What the holder must do when the launch expires.
     package enum Answer {
-        /// Call it.
+        /// Call this handler.
         case call(Handler)
-        /// No handler listens: end the launch.
+        /// End the launch, because no handler is set.
         case end
-        /// It was asked before, or is over.
+        /// Nothing, because the launch was already expiring or is over.
         case nothing
     }
 
-    /// Sets, replaces or clears the handler.
+    /// Sets, replaces or removes the handler.
     ///
-    /// - Returns: The expiration that it is to be called with at once, where it comes too late to wait for
-    ///   it.
+    /// - Returns: If the launch is already expiring, the expiration with which the holder must call the
+    ///   handler immediately; otherwise `nil`.
     package mutating func set(_ handler: Handler?) -> Expiration? {
         guard !isOver else { return nil }
         if handler != nil, let expiration { return expiration }
@@ -38,7 +38,7 @@ package struct ExpirationSlot: Sendable {
         return nil
     }
 
-    /// The launch must end.
+    /// Records that the launch must end.
     package mutating func expire(_ expiration: Expiration) -> Answer {
         guard !isOver, self.expiration == nil else { return .nothing }
         self.expiration = expiration

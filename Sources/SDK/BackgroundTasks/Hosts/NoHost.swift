@@ -1,6 +1,6 @@
 import Foundation
 
-/// Stands where no host is: everything that needs one is refused with what to do.
+/// The host of a process that has none: it refuses all requests, with a message that says what to do.
 final class NoHost: AppHost {
     let permits: AppPermits? = nil
     let launchedFor: LaunchFacts? = nil
@@ -21,7 +21,7 @@ final class NoHost: AppHost {
         Self.write(level, subsystem: subsystem, category: category, message)
     }
 
-    /// Writes a line for people who look at this process alone.
+    /// Writes a line to standard error.
     static func write(_ level: LogLevel, subsystem: String?, category: String?, _ message: String) {
         let place = [subsystem, category].compactMap(\.self).joined(separator: ":")
         StandardError.write(place.isEmpty ? message : "[\(place)] \(message)")
@@ -35,9 +35,9 @@ final class NoHost: AppHost {
     func observeConditions(_ handler: @escaping @Sendable (MachineConditions) -> Void) {}
 }
 
-/// Lines for people who look at this process alone.
+/// Lines on standard error, for a user who runs the process without a host.
 package enum StandardError {
-    /// Writes a line; what can't be written is lost.
+    /// Writes a line; errors are ignored.
     package static func write(_ line: String) {
         try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
     }

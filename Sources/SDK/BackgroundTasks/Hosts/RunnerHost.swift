@@ -2,10 +2,10 @@ import CHandlerABI
 import Foundation
 import Synchronization
 
-/// The host behind the runner of a launch: `bgtask.h` in Swift's words.
+/// The connection to the host through the runner of a launch: it calls the functions of `bgtask.h`.
 final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
-    // Unchecked: the runner's table and task are constant for the life of the process, and every function of
-    // the table that is called here may be called from any thread.
+    // Unchecked: the runner's function table and task are constant for the life of the process. All functions
+    // of the table that are called here may be called from any thread.
     private let task: OpaquePointer
     private let table: bgtask_host
     private let expirationHandler = Mutex<(@Sendable (Expiration) -> Void)?>(nil)
@@ -13,7 +13,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
     private let conditionsHandler = Mutex<(@Sendable (MachineConditions) -> Void)?>(nil)
 
     let launch: LaunchFacts
-    /// Whether the manifest is that of a study.
+    /// Whether the manifest has the mode `health-research`.
     private let isStudy: Bool
     let permits: AppPermits?
     var launchedFor: LaunchFacts? { launch }
@@ -40,7 +40,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
             modes: modes)
     }
 
-    /// The address of a symbol of the plugin's library; `nil` if it exports none of that name.
+    /// The address of a symbol that the plugin's library exports; `nil` if there is none.
     func symbol(_ name: String) -> UnsafeMutableRawPointer? { table.symbol(task, name) }
 
     private static func strings(_ list: UnsafePointer<UnsafePointer<CChar>?>?) -> [String] {
@@ -57,7 +57,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
 
     var isAsking: Bool { callsInFlight.withLock { $0 > 0 } }
 
-    /// Makes a call that waits for the host's answer.
+    /// Makes a call that waits for the host, and counts it while it waits.
     private func asking<Answer>(_ call: () -> Answer) -> Answer {
         callsInFlight.withLock { $0 += 1 }
         defer { callsInFlight.withLock { $0 -= 1 } }
@@ -96,7 +96,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
         }
     }
 
-    /// What a list of pending requests is gathered in.
+    /// Collects the requests that the table's `pending` function visits.
     private final class Found {
         var requests: [RequestFacts] = []
 
@@ -109,6 +109,8 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
             }
             facts.requiresExternalPower = request.requires_external_power != 0
             facts.requiresNetworkConnectivity = request.requires_network_connectivity != 0
+            facts.title = String(cString: request.title)
+            facts.subtitle = String(cString: request.subtitle)
             requests.append(facts)
         }
     }
@@ -169,7 +171,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
 
     func complete(success: Bool, message: String?) { table.complete(task, success ? 1 : 0, message) }
 
-    /// Says nothing: an expiring process that ends without completing is put back.
+    /// Does nothing: the host puts back the request of an expiring process that ends without completing.
     func endUnfinished() {}
 
     func setExpirationHandler(_ handler: (@Sendable (Expiration) -> Void)?) {
@@ -179,7 +181,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
                 table.set_expiration_handler(task, nil, nil)
                 return
             }
-            // The runner calls it on its own thread, and never within this call.
+            // The runner calls the handler on its control thread, never during this call.
             table.set_expiration_handler(
                 task,
                 { _, expiration, context in
@@ -190,8 +192,9 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
         }
     }
 
-    /// Notifies the runner that none was set, unless one was: from then on an expiration that finds none is
-    /// the task's end.
+    /// If no expiration handler is set, reports that to the runner.
+    ///
+    /// From then on, an expiration ends the task if there is still no handler.
     func handlerReturned() {
         expirationHandler.withLock { current in
             if current == nil { table.set_expiration_handler(task, nil, nil) }
@@ -230,7 +233,7 @@ extension Expiration {
 }
 
 extension MachineConditions {
-    /// Takes what the runner handed over: its struct may be an older, shorter one.
+    /// Copies the struct of the runner, which may be an older and shorter one.
     init(copying told: UnsafePointer<bgtask_conditions>) {
         var conditions = bgtask_conditions()
         memcpy(&conditions, told, min(told.pointee.struct_size, MemoryLayout<bgtask_conditions>.size))
@@ -261,7 +264,7 @@ extension BGTaskScheduler.Error.Code {
 }
 
 extension Date {
-    /// The date of a moment on a clock of the machine, as far as the wall clock keeps its pace until then.
+    /// The date of a time on another clock, assuming that both clocks run at the same speed until then.
     fileprivate init(nanoseconds: Int64, on clock: clockid_t) {
         var now = timespec()
         clock_gettime(clock, &now)
@@ -271,7 +274,7 @@ extension Date {
 
     fileprivate init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
-    /// Milliseconds since 1970, within what the wire carries; 0 and earlier mean no delay.
+    /// Milliseconds since 1970, limited to what the wire can carry; 0 means no delay.
     fileprivate var milliseconds: Int64 {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded(.up)
         guard milliseconds > 0 else { return 0 }
@@ -280,7 +283,7 @@ extension Date {
 }
 
 extension RequestFacts {
-    /// Calls `body` with the request as the C ABI has it; its strings live until `body` returns.
+    /// Calls `body` with the request as a C struct, whose strings are valid until `body` returns.
     fileprivate func withRequest<Answer>(_ body: (inout bgtask_request) -> Answer) -> Answer {
         var request = bgtask_request()
         request.struct_size = MemoryLayout<bgtask_request>.size

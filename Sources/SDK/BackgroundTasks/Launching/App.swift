@@ -1,33 +1,34 @@
 import Foundation
 import Synchronization
 
-/// The process as an app: its handlers, its host, and how far its launching has come.
+/// The process as an app: its handlers, its host, and whether it has finished launching.
 package final class App: Sendable {
-    /// The process's one app.
+    /// The only app of the process.
     package static let shared = App()
 
-    /// Where calls that wait for the host are made for those who don't want to wait.
+    /// The queue for calls that wait for the host when their caller must not wait.
     static let callQueue = DispatchQueue(label: "BackgroundTasks.calls", attributes: .concurrent)
 
     private struct State {
-        /// `nil` until the first call, which looks for a host.
+        /// The host; `nil` until it is first needed.
         var host: (any AppHost)?
         var hasLaunched = false
         var registrations: [String: Registration] = [:]
         /// Whether the app registered something that its manifest does not permit.
         var hasRefusedRegistration = false
         var scheduler: BGTaskScheduler?
-        /// Launches that have not completed: the app's own code need not hold on to its task.
+        /// Launches that have not completed, stored because the app's own code need not keep its task.
         var running: [ObjectIdentifier: RunningTask] = [:]
-        /// Blocks of activity schedulers, by identifier.
+        /// The blocks of activity schedulers, by identifier.
         var activities: [String: Activity] = [:]
     }
 
-    /// A launch handler and where it is called.
+    /// A launch handler, and the queue on which it is called.
     struct Registration: @unchecked Sendable {
-        // Unchecked: Apple's declaration leaves the handler unmarked; it is called on `queue` alone.
+        // Unchecked: Apple's declaration does not mark the handler as Sendable, but it is called only on
+        // `queue`.
         let queue: DispatchQueue
-        /// Whether the app named the queue, and so may hold it up.
+        /// Whether the queue was created here; a queue that the app passed may be blocked by the app.
         let isOwnQueue: Bool
         let handler: (BGTask) -> Void
     }
@@ -36,7 +37,7 @@ package final class App: Sendable {
 
     private init() {}
 
-    /// What runs this process.
+    /// The host of this process.
     package var host: any AppHost {
         state.withLock { state in
             if let host = state.host { return host }
@@ -47,7 +48,7 @@ package final class App: Sendable {
         }
     }
 
-    /// Replaces what runs this process, for a launch or a test; the handlers are forgotten.
+    /// Replaces the host, for a launch or a test, and removes all handlers.
     package func adopt(_ host: any AppHost) {
         state.withLock {
             $0.host = host
@@ -110,19 +111,20 @@ package final class App: Sendable {
         return true
     }
 
-    /// Whether launching has finished: from here on only continued tasks are registered.
+    /// Whether the app has finished launching; after that, only continued tasks can be registered.
     package var hasLaunched: Bool { state.withLock { $0.hasLaunched } }
 
-    /// Closes registration and says which permitted identifiers have no handler.
+    /// Ends registration, and advises the author about permitted identifiers without a handler.
     ///
-    /// - Returns: `false` if it was closed before.
+    /// - Returns: `false` if registration had already ended.
     package func finishLaunching() -> Bool {
         let (isFirst, registered, hasRefused) = state.withLock { state in
             defer { state.hasLaunched = true }
             return (!state.hasLaunched, Set(state.registrations.keys), state.hasRefusedRegistration)
         }
         guard isFirst, let permits = host.permits else { return isFirst }
-        // Continued tasks are registered when a person asks for them, which may be later.
+        // Continued tasks may be registered later, when a user requests them; the other kinds here do not
+        // need a launch handler.
         let served: Set<BackgroundTaskKind> = [.push, .transferEvents, .activity, .continuedProcessing]
         let missing = permits.identifiers.filter { identifier in
             if identifier.hasSuffix(".*") { return false }
@@ -147,7 +149,7 @@ package final class App: Sendable {
         return isFirst
     }
 
-    /// The permitted app refresh tasks that no handler is registered for, as far as their kinds are known.
+    /// The permitted app refresh tasks without a handler; an unknown kind counts as app refresh.
     package var permittedRefreshesWithoutHandler: [String] {
         guard let permits = host.permits else { return [] }
         return permits.identifiers.filter {
@@ -156,13 +158,13 @@ package final class App: Sendable {
         }
     }
 
-    /// The registration for an identifier: its own, or that of the longest wildcard.
+    /// The registration that applies to an identifier: its own, or that of the longest wildcard.
     func registration(for identifier: String) -> Registration? {
         guard let registered = registeredIdentifier(for: identifier) else { return nil }
         return state.withLock { $0.registrations[registered] }
     }
 
-    /// What was registered that serves an identifier: itself, or the longest wildcard.
+    /// The registered identifier that applies to an identifier: the same one, or the longest wildcard.
     func registeredIdentifier(for identifier: String) -> String? {
         state.withLock { state in
             if state.registrations[identifier] != nil { return identifier }
@@ -211,14 +213,15 @@ package final class App: Sendable {
             + "Register one while the app launches, before it is submitted."
     }
 
-    /// The most bytes of a payload or a checkpoint: what one frame of the runner protocol holds.
+    /// The largest number of bytes in a payload or a checkpoint: what fits into one frame of the runner
+    /// protocol.
     static let largestBlob = 49_152
 
     // MARK: Launches
 
-    /// Gives a launch to its handler.
+    /// Calls the handler for a launch, on its queue.
     ///
-    /// - Returns: The task; `nil` if no handler is registered for it.
+    /// - Returns: The running task; `nil` if no handler is registered for it.
     package func launch(_ facts: LaunchFacts, over channel: any TaskChannel) -> RunningTask? {
         if facts.kind == .activity, registration(for: facts.identifier) == nil {
             return launchActivity(facts, over: channel)
@@ -249,14 +252,14 @@ package final class App: Sendable {
         return running
     }
 
-    /// Keeps a launch until it has completed.
+    /// Stores a launch until it has completed.
     func keep(_ running: RunningTask) {
         let id = ObjectIdentifier(running)
         state.withLock { $0.running[id] = running }
         running.whenCompleted { [weak self] _ in self?.state.withLock { $0.running[id] = nil } }
     }
 
-    /// Keeps a block for the launch of its activity.
+    /// Stores a block until its activity is launched.
     func keep(_ activity: Activity) {
         state.withLock { $0.activities[activity.scheduler.identifier] = activity }
     }
@@ -267,7 +270,7 @@ package final class App: Sendable {
 }
 
 extension BGTask {
-    /// The object that a handler gets for a launch.
+    /// The task object for the handler of a launch.
     static func task(for facts: LaunchFacts, _ running: RunningTask) -> BGTask {
         switch facts.kind {
         case .appRefresh, .push, .transferEvents, .appLaunch: BGAppRefreshTask(running)

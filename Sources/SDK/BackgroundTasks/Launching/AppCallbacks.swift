@@ -1,23 +1,23 @@
 import Foundation
 
-/// What an app may be called for besides its registered handlers.
+/// The functions of an app that can be called besides its registered handlers.
 package struct AppCallbacks: Sendable {
-    /// What a silent push found.
+    /// The result of handling a silent push.
     package enum PushResult: String, Sendable {
         case newData
         case noData
         case failed
     }
 
-    /// The app leaves the foreground; called at an app launch.
+    /// Called at an app launch, when the app enters the background.
     package var enterBackground: @MainActor @Sendable () -> Void
-    /// A silent push came, with this JSON object; calls back when it is dealt with.
+    /// Handles a silent push with this JSON object, and calls its second argument when it has finished.
     package var push: (@MainActor @Sendable (Data?, @escaping @Sendable (PushResult) -> Void) -> Void)?
-    /// A background transfer session of that identifier has events; calls back with whether they are dealt
-    /// with.
+    /// Handles the events of the background transfer session with this identifier, and calls its second
+    /// argument with whether it succeeded.
     ///
-    /// Returns what is called when the launch expires, and leads to the call back soon; `nil` where nothing
-    /// can be told: then an expiring launch ends at once.
+    /// Returns a closure that is called when the launch expires; the handler must then finish soon. If it
+    /// returns `nil`, an expiring launch ends immediately.
     package var transferEvents:
         (@MainActor @Sendable (String, @escaping @Sendable (Bool) -> Void) -> (@Sendable () -> Void)?)?
 

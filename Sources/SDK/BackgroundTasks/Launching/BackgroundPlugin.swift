@@ -1,4 +1,4 @@
-/// The launch code of a plugin that is no app: mark one type of the library with `@main`.
+/// The launch code of a plugin that is not an app: mark one type of the library with `@main`.
 ///
 /// ```swift
 /// @main
@@ -13,23 +13,25 @@
 public protocol BackgroundPlugin {
     /// Registers a launch handler for every identifier that the manifest permits.
     ///
-    /// Called once in every process of the plugin, on the main thread, before the launch's handler.
+    /// It is called once in every process of the plugin, on the main thread, before the handler of the
+    /// launch.
     ///
-    /// - Parameter scheduler: The process's scheduler.
+    /// - Parameter scheduler: The scheduler of the process.
     static func registerHandlers(with scheduler: BGTaskScheduler)
 
-    /// Submits the first requests: called when the plugin was installed or changed, and by `bgtask open`.
+    /// Submits the first requests.
     ///
-    /// Does nothing where a plugin leaves it out: then a `schedule:` of the manifest, or a client, makes the
-    /// requests.
+    /// It is called after the plugin was installed or changed, and by `bgtask open`. The default
+    /// implementation does nothing. It is sufficient if the manifest has a `schedule:`, or if a client
+    /// submits the requests.
     static func didEnterBackground()
 }
 
 extension BackgroundPlugin {
-    /// Does nothing.
+    /// The default implementation, which does nothing.
     public static func didEnterBackground() {}
 
-    /// What `@main` calls.
+    /// The entry point that `@main` calls.
     @MainActor
     public static func main() {
         registerHandlers(with: .shared)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A launch by the runner: the app's own launch code, then what it was launched for.
+/// A launch by the runner: it runs the app's launch code, then the handler of the launch.
 package enum LaunchedApp {
     /// Runs the launch on the main thread; returns when the process may end.
     static func run(_ host: RunnerHost) {
@@ -13,8 +13,8 @@ package enum LaunchedApp {
                     + "'@main struct MyPlugin: BackgroundPlugin' with registerHandlers(with:), or keep the app's own "
                     + "@main App or AppDelegate.")
         }
-        // Launch code that never returns to us (dispatchMain, a run loop of its own) drains the main queue,
-        // and then it has finished launching.
+        // Launch code may never return here, because it calls dispatchMain or runs a loop of its own. Then
+        // this block runs on the main queue, and launching is finished.
         DispatchQueue.main.async { MainActor.assumeIsolated { finishLaunching() } }
         var arguments: [UnsafeMutablePointer<CChar>?] = [nil]
         _ = main(0, &arguments)
@@ -24,10 +24,11 @@ package enum LaunchedApp {
         }
     }
 
-    /// Makes a directory the app's home, as an app on iOS has one of its own: Documents, caches, support
-    /// files and `UserDefaults` are in it.
+    /// Makes a directory the app's home, for documents, caches, support files and `UserDefaults`; an app on
+    /// iOS has its own home, too.
     ///
-    /// Set before any code of the app runs, while nothing else reads the environment.
+    /// This must be called before any code of the app runs, because other threads may read the environment
+    /// later.
     private static func useAsHome(_ directory: String) {
         for name in ["HOME", "CFFIXED_USER_HOME"] { setenv(name, directory, 1) }
         for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
@@ -35,9 +36,9 @@ package enum LaunchedApp {
         }
     }
 
-    /// Closes registration and does what the process was launched for; later calls do nothing.
+    /// Ends registration and runs what the process was launched for; only the first call has an effect.
     ///
-    /// - Parameter callbacks: What the app can be called for besides its handlers.
+    /// - Parameter callbacks: The functions of the app that can be called besides its handlers.
     @MainActor
     package static func finishLaunching(_ callbacks: AppCallbacks = AppCallbacks()) {
         let app = App.shared
@@ -56,8 +57,10 @@ package enum LaunchedApp {
         }
     }
 
-    /// How many seconds an app goes on after its entry into the background, for what it began there: Apple
-    /// gives about 5 s before it suspends; here nothing is suspended, and one is enough to submit in.
+    /// How many seconds the process continues after an app launch has entered the background.
+    ///
+    /// Apple allows about 5 s before it suspends the app. Here, 1 s is enough to submit requests, because
+    /// nothing is suspended.
     static let appLaunchTime = 1.0
 
     private static func noHandler(for launch: LaunchFacts) -> String {
@@ -73,7 +76,8 @@ package enum LaunchedApp {
         }
     }
 
-    /// Calls the app back for a launch that no registered handler serves; `nil` if it can't be.
+    /// Starts a launch with one of the app's callbacks, if no handler is registered; `nil` if there is no
+    /// callback either.
     @MainActor
     private static func start(
         _ launch: LaunchFacts, over host: RunnerHost, _ callbacks: AppCallbacks

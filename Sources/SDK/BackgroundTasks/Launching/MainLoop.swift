@@ -1,16 +1,18 @@
 import Foundation
 import Synchronization
 
-/// The main thread after launching: timers, the main queue and the main actor, until the process may end.
+/// The main thread after launching: it runs timers, the main queue and the main actor until the process may
+/// end.
 enum MainLoop {
     private static let hasEnded = Mutex(false)
 
-    /// Turns the main run loop until ``end()``, the end of the last assertion and a quiet spell.
+    /// Runs the main run loop until ``end()`` was called, no assertion is open, and the process has been
+    /// quiet for some time.
     ///
-    /// Then it writes what `UserDefaults` still holds in memory.
+    /// Then it saves changes of `UserDefaults`.
     @MainActor
     static func runUntilEnded() {
-        // A run loop without any source returns at once; this one never fires.
+        // A run loop without any source returns immediately; this timer never fires.
         RunLoop.main.add(Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }, forMode: .default)
         while !hasEnded.withLock({ $0 }) {
             _ = RunLoop.main.run(mode: .default, before: .distantFuture)
@@ -19,27 +21,28 @@ enum MainLoop {
         writeDefaults()
     }
 
-    /// Goes on until the app's code has come to rest: what it submits after its task has completed arrives.
+    /// Waits until the app's code is inactive, so that requests that it submits after completion reach the
+    /// host.
     @MainActor
     private static func awaitQuiet() {
         let host = App.shared.host
         var look = ProcessLook(horizon: QuietSpell.long)
         var spell = QuietSpell(at: DispatchTime.now().uptimeNanoseconds)
         while !spell.mayEnd(look.take(), isAsking: host.isAsking, at: DispatchTime.now().uptimeNanoseconds) {
-            // A nap, and a turn that does not wait: to wait in the loop would arm a timer, and wake
-            // dispatch's own threads, which the look could not tell from the app's.
+            // Sleep, then run the loop without waiting. Waiting in the loop would arm a timer and wake
+            // threads of Dispatch, and ProcessLook could not distinguish those from threads of the app.
             usleep(lookInterval)
             _ = RunLoop.main.run(mode: .default, before: .distantPast)
         }
     }
 
-    /// Microseconds between two looks; one takes 50 to 300.
+    /// Microseconds between two looks at the process; one look takes 50 to 300 microseconds.
     private static let lookInterval: UInt32 = 1000
 
-    /// Writes the defaults of every suite that was changed.
+    /// Saves the changed `UserDefaults` of all suites.
     ///
-    /// By CoreFoundation's own function: `UserDefaults.standard` would be made only to be written, which
-    /// takes 0.6 ms.
+    /// It calls CoreFoundation's function directly, because creating `UserDefaults.standard` only for this
+    /// would take 0.6 ms.
     private static func writeDefaults() {
         typealias Synchronize = @convention(c) (UnsafeRawPointer) -> UInt8
         guard let function = dlsym(nil, "CFPreferencesAppSynchronize"),
@@ -52,12 +55,12 @@ enum MainLoop {
         _ = unsafeBitCast(function, to: Synchronize.self)(name)
     }
 
-    /// The task has completed: the process ends once no assertion is open, and no later than the allowance
-    /// says.
+    /// Ends the process as soon as no assertion is open, and at the end of the assertion allowance at the
+    /// latest.
     static func end() {
         AssertionBook.shared.count(App.shared.host.assertionAllowance) {
             hasEnded.withLock { $0 = true }
-            // Wakes the loop.
+            // The empty block wakes the loop.
             DispatchQueue.main.async {}
         }
     }

@@ -1,38 +1,41 @@
 import Foundation
 
-/// A look at what the rest of this process does, by /proc: whether code of the app may still come to run.
+/// Examines in /proc whether code of the app may still run in this process.
 ///
-/// For the main thread, which does not count itself.
+/// Only the main thread may use this, because the results exclude the main thread.
 struct ProcessLook {
-    /// What was seen.
+    /// The result of one look.
     enum Finding {
-        /// A thread runs, could run, or waits for time to pass or for a file; or a timer is due soon.
+        /// A thread runs, can run, or waits for time to pass or for a file, or a timer fires soon.
         case busy
-        /// Every thread waits for another one, but something from outside may wake one: a socket is open, or
-        /// /proc could not be read.
+        /// Every thread waits for another one, but something outside the process may wake one: a socket is
+        /// open, or /proc could not be read.
         case reachable
-        /// Every thread waits for another one.
+        /// Every thread waits for another one, and no socket is open.
         case idle
     }
 
-    /// Nanoseconds: a timer that is due later than this is not waited for.
+    /// Nanoseconds; a timer that fires later than this is ignored.
     let horizon: UInt64
-    /// CPU time of all other threads, dead ones included, at the last look that found any; nanoseconds.
+    /// The CPU time in nanoseconds that all other threads, including ended ones, had used when activity was
+    /// last found.
     private var cpuTime: UInt64
 
-    /// The least CPU time that counts as activity, nanoseconds: the two clocks are not read at the same
-    /// moment, and a thread that wakes uses several times this before it can submit anything.
+    /// The smallest increase of CPU time, in nanoseconds, that counts as activity.
+    ///
+    /// A small difference can be an error, because the two clocks are not read at the same moment. A thread
+    /// that wakes up uses several times this before it can submit anything.
     private static let leastCPUTime: UInt64 = 10_000
 
-    /// Prepares looks that wait for timers up to `horizon` nanoseconds away.
+    /// Prepares to look for activity, and for timers that fire within `horizon` nanoseconds.
     ///
-    /// What the other threads have done before does not count.
+    /// Activity of other threads before this call does not count.
     init(horizon: UInt64) {
         self.horizon = horizon
         cpuTime = Self.cpuTimeOfOthers()
     }
 
-    /// Takes a look.
+    /// Looks at the process once.
     mutating func take() -> Finding {
         let others = Self.cpuTimeOfOthers()
         if others > cpuTime + Self.leastCPUTime {
@@ -57,11 +60,11 @@ struct ProcessLook {
 
     // MARK: Threads
 
-    /// The system calls in which a thread waits for another one, or for descriptors, which are looked at
-    /// themselves.
+    /// The system calls in which a thread waits for another thread, or for descriptors, which are examined
+    /// separately.
     ///
-    /// They are futex, epoll_wait, epoll_pwait, epoll_pwait2, poll and ppoll. The kernel's numbers never
-    /// change.
+    /// They are futex, epoll_wait, epoll_pwait, epoll_pwait2, poll and ppoll, by the kernel's numbers, which
+    /// never change.
     private static let waitingCalls: Set<Substring> = {
         #if arch(x86_64)
             ["202", "232", "281", "441", "7", "271"]
@@ -72,19 +75,20 @@ struct ProcessLook {
         #endif
     }()
 
-    /// Whether every thread but this one waits in one of ``waitingCalls``; `nil` if that can't be seen.
+    /// Whether every thread except the main thread waits in one of ``waitingCalls``; `nil` if /proc cannot be
+    /// read.
     private static func everyThreadWaits() -> Bool? {
         guard let threads = entries(of: "/proc/self/task") else { return nil }
         let main = String(getpid())
         for thread in threads where thread != main {
             guard let file = fopen("/proc/self/task/\(thread)/syscall", "re") else {
-                // It has ended since.
+                // The thread has ended in the meantime.
                 if errno == ENOENT { continue }
                 return nil
             }
             defer { fclose(file) }
-            // `202 0x7ffc...` in a call, `running`, or `-1` where it waits outside of any, for a page of a
-            // file.
+            // The line is `202 0x7ffc...` in a system call, `running`, or `-1` if the thread waits outside a
+            // call, for example for a page of a file.
             guard let line = line(of: file), let call = line.split(separator: " ").first else { return nil }
             if !waitingCalls.contains(call.trimming("\n")) { return false }
         }
@@ -107,12 +111,13 @@ struct ProcessLook {
         return finding
     }
 
-    /// Whether a timer's descriptor is armed and fires within the horizon.
+    /// Whether the timer of a timerfd descriptor is armed and fires within the horizon.
     private func isDueSoon(_ number: String) -> Bool {
         guard let file = fopen("/proc/self/fdinfo/\(number)", "re") else { return false }
         defer { fclose(file) }
         while let line = Self.line(of: file) {
-            // `it_value: (0, 49406829)`: seconds and nanoseconds that are left; zeros are a disarmed timer's.
+            // `it_value: (0, 49406829)` contains the remaining seconds and nanoseconds; a disarmed timer has
+            // zeros.
             guard line.hasPrefix("it_value: ") else { continue }
             let parts = line.split { !$0.isNumber }.compactMap { UInt64($0) }
             guard parts.count == 2 else { return false }
@@ -124,7 +129,7 @@ struct ProcessLook {
 
     // MARK: Files
 
-    /// The names in a directory of /proc, which are numbers; `nil` if it can't be read.
+    /// The names in a directory of /proc that do not begin with a dot; `nil` if it cannot be read.
     private static func entries(of path: String) -> [String]? {
         guard let directory = opendir(path) else { return nil }
         defer { closedir(directory) }
@@ -138,7 +143,7 @@ struct ProcessLook {
         return names
     }
 
-    /// The next line of a file, at most 255 bytes of it.
+    /// The next line of a file, or its next 255 bytes if it is longer.
     private static func line(of file: UnsafeMutablePointer<FILE>) -> String? {
         var bytes = [CChar](repeating: 0, count: 256)
         guard fgets(&bytes, CInt(bytes.count), file) != nil else { return nil }
@@ -147,7 +152,7 @@ struct ProcessLook {
 }
 
 extension Substring {
-    /// This text without one character at its end.
+    /// The text without this character at its end.
     fileprivate func trimming(_ character: Character) -> Substring {
         last == character ? dropLast() : self
     }

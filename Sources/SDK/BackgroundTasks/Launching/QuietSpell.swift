@@ -1,40 +1,43 @@
-/// When a process may end whose task has completed, so that what its code still submits is not cut off.
+/// Decides when a process whose task has completed may end, so that requests that its code still submits
+/// reach the host.
 ///
-/// A value; times are nanoseconds of one monotonic clock. The rule and where its numbers come from:
-/// Documentation/Decisions/0006-a-quiet-spell-before-the-exit.md.
+/// A *quiet spell* is a time in which no other thread was active. All times are nanoseconds of one monotonic
+/// clock. Documentation/Decisions/0006-a-quiet-spell-before-the-exit.md explains the rule and its numbers.
 struct QuietSpell {
-    /// How many looks in a row must have found nothing.
+    /// How many consecutive looks must have found no activity.
     ///
-    /// One is not enough: a timer may fire in the middle of it, after the threads were looked at. What has
-    /// worked between two looks is found by the CPU time that it took.
+    /// One is not enough: a timer may fire during the look, after the threads were examined. A thread that
+    /// ran between two looks is found by its CPU time.
     static let looks = 3
-    /// How long nothing may have happened where a wake-up from outside can't be foreseen, and how far ahead
-    /// timers are waited for.
+    /// How long, in nanoseconds, there must have been no activity if something outside the process may wake a
+    /// thread.
     ///
-    /// With it no submission was lost when it was tried on real apps.
+    /// It is also how far ahead timers are considered. In tests with real apps, no submission was lost with
+    /// this value.
     static let long: UInt64 = 250_000_000
-    /// How long it takes in all at most, except for calls that wait for the host.
+    /// The longest time that the process waits for quiet, in nanoseconds; calls that wait for the host are
+    /// not limited.
     ///
-    /// As long as an app launch has for what it begins in the background, which is enough to submit. The host
-    /// ends a process 5 s after its task has completed.
+    /// It equals the time that an app launch has in the background, which is enough to submit requests. The
+    /// host ends a process 5 s after its task has completed.
     static let limit: UInt64 = 1_000_000_000
 
     private let begin: UInt64
     private var lastActivity: UInt64
     private var quietLooks = 0
 
-    /// Begins a spell.
+    /// Begins to wait for quiet.
     init(at now: UInt64) {
         begin = now
         lastActivity = now
     }
 
-    /// Takes what was seen.
+    /// Decides after one look whether the process may end.
     ///
     /// - Parameters:
-    ///   - finding: What the other threads do.
-    ///   - isAsking: Whether a call waits for the host's answer: that is never cut off here.
-    ///   - now: When it was seen.
+    ///   - finding: The activity of the other threads.
+    ///   - isAsking: Whether a call waits for the host; such a call is never interrupted.
+    ///   - now: The time of the look.
     /// - Returns: Whether the process may end.
     mutating func mayEnd(_ finding: ProcessLook.Finding, isAsking: Bool, at now: UInt64) -> Bool {
         if isAsking || finding == .busy {

@@ -1,9 +1,10 @@
 public import CHandlerABI
 import Foundation
 
-/// What the runner asks for; the C side keeps a pointer to it for the life of the process.
+/// The plugin struct that the entry function returns; the runner keeps the pointer for the life of the
+/// process.
 ///
-/// Unsafe only to the compiler: written once, before anyone can see it, and never again.
+/// `nonisolated(unsafe)` is correct here, because the struct is written once, before any thread can read it.
 nonisolated(unsafe) private let plugin: UnsafePointer<bgtask_plugin> = {
     let storage = UnsafeMutablePointer<bgtask_plugin>.allocate(capacity: 1)
     storage.initialize(
@@ -16,10 +17,10 @@ nonisolated(unsafe) private let plugin: UnsafePointer<bgtask_plugin> = {
     return UnsafePointer(storage)
 }()
 
-/// The entry of every plugin that this module is linked into.
+/// The entry function of every plugin that links this module.
 @c(bgtask_plugin_entry)
 public func pluginEntry() -> UnsafePointer<bgtask_plugin>? { plugin }
 
-/// That this symbol is there tells the host that the plugin is an app; never called.
+/// Never called: the presence of this symbol shows the host that the plugin is an app.
 @c(bgtask_app_entry)
 public func appEntry() {}

@@ -1,6 +1,7 @@
-/// Carries what Apple's declarations leave unmarked across threads, as Apple's frameworks do.
+/// Passes a value between threads that Apple's declarations do not mark as Sendable, as Apple's frameworks
+/// do.
 struct Unchecked<Value>: @unchecked Sendable {
-    // Unchecked: a handler is stored once and called by the one queue that it was registered for.
+    // Unchecked: a handler is stored once and called only on the queue for which it was registered.
     let value: Value
     init(_ value: Value) { self.value = value }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A progress that tells when its own units are written.
+/// A progress that calls a closure after each change of its own units.
 final class ReportedProgress: Progress, @unchecked Sendable {
-    // Unchecked: written once, before any other code has the object.
+    // Unchecked: written once, before any other code has a reference to the object.
     nonisolated(unsafe) var changed: @Sendable () -> Void = {}
 
     init() {
@@ -28,10 +28,12 @@ final class ReportedProgress: Progress, @unchecked Sendable {
     }
 }
 
-/// Reports a progress when it has changed: at once for its own units, and by looking for those of its
-/// children, whose completion does not pass through any setter of the parent on Linux.
+/// Reports a progress to the host when it has changed.
+///
+/// Changes of its own units are reported immediately. On Linux, the completion of child progresses does not
+/// call a setter of the parent, so a timer looks for it.
 final class ProgressWatch: Sendable {
-    /// How often children are looked at: the host's stall rule counts in tens of seconds.
+    /// How often the timer looks for changes; the host measures missing progress in tens of seconds.
     static let interval = DispatchTimeInterval.milliseconds(250)
 
     let progress: Progress
@@ -40,7 +42,7 @@ final class ProgressWatch: Sendable {
     private struct State {
         var timer: Unchecked<any DispatchSourceTimer>?
         var last: Report?
-        /// Whether children were seen at work: from then on units are finer than the parent's own.
+        /// Whether child progresses were found; from then on, more units are reported than the parent has.
         var hasChildren = false
     }
 
@@ -74,12 +76,13 @@ final class ProgressWatch: Sendable {
         timer?.value.cancel()
     }
 
-    /// Reports what has changed since the last look.
+    /// Reports the progress if it has changed since the last report.
     func look() {
         let own = progress.completedUnitCount, total = progress.totalUnitCount
         let fraction = progress.fractionCompleted
         let news = state.withLock { state -> Report? in
-            // Rounding makes the fraction of own units differ from their quotient in the last bits.
+            // Rounding: without children, the fraction and the quotient of the units can differ in their last
+            // bits.
             if total > 0, fraction.isFinite, fraction > Double(own) / Double(total) + 1e-9 {
                 state.hasChildren = true
             }
@@ -91,14 +94,15 @@ final class ProgressWatch: Sendable {
         if let news { report(news.completed, news.total) }
     }
 
-    /// From how many units on a parent's are as fine as anybody looks at its children's.
+    /// The number of units from which on a parent's units are fine enough to show its children's progress.
     private static let finestUnits: Int64 = 100_000
 
     private static func report(own: Int64, total: Int64, fraction: Double?) -> Report {
-        // No total is indeterminate: then the host counts the completed units.
+        // A total of 0 or less means that the progress is indeterminate; the host then shows the completed
+        // units.
         guard total > 0 else { return Report(completed: max(0, own), total: 0) }
         guard let fraction, fraction.isFinite else { return Report(completed: max(0, own), total: total) }
-        // Units that are fine enough are kept, so that bytes are shown as bytes.
+        // If the parent has enough units, they are kept, so that progress in bytes is still shown in bytes.
         let scaled = total < finestUnits ? total * 1000 : total
         return Report(completed: Int64((min(1, max(0, fraction)) * Double(scaled)).rounded()), total: scaled)
     }

@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// One launch inside the app: what all of a `BGTask`'s members go to.
+/// One launch inside the app: the implementation of all members of `BGTask`.
 ///
-/// Completing and expiring may come at once from different threads; the first one decides.
+/// Completion and expiration may happen at the same time on different threads; the first one has an effect.
 package final class RunningTask: Sendable {
     package let facts: LaunchFacts
     private let channel: any TaskChannel
-    /// Where the expiration handler is called; `nil` is a queue of this task's own, which nothing holds up.
+    /// The queue for the expiration handler; `nil` selects a queue that the app's code cannot block.
     private let expirationQueue: DispatchQueue?
 
     private struct State {
@@ -20,7 +20,7 @@ package final class RunningTask: Sendable {
         var success: Bool?
     }
 
-    /// What the user sees.
+    /// The texts that the user sees.
     package struct Titles: Sendable {
         package var title: String
         package var subtitle: String
@@ -38,12 +38,12 @@ package final class RunningTask: Sendable {
                 titles: Titles(title: facts.title, subtitle: facts.subtitle)))
     }
 
-    /// Starts what goes on beside the handler.
+    /// Starts to watch the progress.
     func begin() {
         state.withLock { $0.watch }?.start()
     }
 
-    /// The launch handler has returned; what it began may go on.
+    /// Reports to the channel that the launch handler has returned; work that it started may continue.
     func handlerReturned() {
         guard !state.withLock({ $0.isCompleted }) else { return }
         channel.handlerReturned()
@@ -64,7 +64,8 @@ package final class RunningTask: Sendable {
                 state.handler = handler
                 return true
             }
-            // The host needs to know whether there is one: without, it does not wait for anybody.
+            // The host must know whether there is a handler: if there is none, it ends an expiring launch
+            // immediately.
             guard isLive else { return }
             if handler == nil {
                 channel.setExpirationHandler(nil)
@@ -75,8 +76,8 @@ package final class RunningTask: Sendable {
     }
 
     private func expire(_ expiration: Expiration) {
-        // The app's other promises end with the launch: everything is killed at the same deadline.
-        // A little before it, so that leaks are reported.
+        // Assertions expire with the launch, because everything is killed at the same deadline. They expire
+        // slightly earlier, so that leaks can be reported.
         if App.shared.host.isLaunch {
             AssertionBook.shared.expire(within: expiration.grace - min(0.25, expiration.grace / 8))
         }
@@ -88,11 +89,11 @@ package final class RunningTask: Sendable {
         let call = Once { handler.value() }
         queue.async { call.run() }
         guard expirationQueue != nil else { return }
-        // A queue that its own handler holds up would let the grace pass unused.
+        // If the launch handler blocks its own queue, the grace period would pass unused.
         let patience = max(0.05, expiration.grace / 4)
         Self.expirations.asyncAfter(deadline: .now() + patience) {
             guard let call = call.take() else { return }
-            // Told first: the handler most likely ends the process.
+            // The advice comes first, because the handler will probably end the process.
             App.shared.host.advise(
                 "expirationQueueBusy",
                 "the queue that the handler of \(self.facts.identifier) was registered with was busy when the launch "
@@ -102,7 +103,7 @@ package final class RunningTask: Sendable {
         }
     }
 
-    /// The handler, which is cleared: it is called once.
+    /// Returns the expiration handler and removes it, so that it is called only once.
     private func takeHandler() -> Unchecked<() -> Void>? {
         state.withLock { state in
             defer { state.handler = nil }
@@ -119,7 +120,7 @@ package final class RunningTask: Sendable {
         finish(success: success) { channel.complete(success: success, message: message) }
     }
 
-    /// Ends an expiring launch so that its request is put back.
+    /// Ends an expiring launch, so that its request is put back.
     func endUnfinished() {
         guard expiration != nil else {
             App.shared.host.log(
@@ -131,7 +132,8 @@ package final class RunningTask: Sendable {
         finish(success: false) { channel.endUnfinished() }
     }
 
-    /// Ends the launch inside the app, and tells the host by `tell`; the first call counts.
+    /// Ends the launch inside the app and reports that to the host with `tell`; only the first call has an
+    /// effect.
     private func finish(success: Bool, tell: () -> Void) {
         let first = state.withLock { state -> ProgressWatch?? in
             guard !state.isCompleted else { return nil }
@@ -142,8 +144,8 @@ package final class RunningTask: Sendable {
         guard let watch = first else { return }
         watch?.stop()
         tell()
-        // Only now: the completion ends the process, and what the host has not received is lost with
-        // it.
+        // The completion closures run after `tell`, because they end the process, and what the host has not
+        // received by then is lost.
         let completions = state.withLock { state in
             state.success = success
             defer { state.completions = [] }
@@ -152,7 +154,7 @@ package final class RunningTask: Sendable {
         for completion in completions { completion(success) }
     }
 
-    /// Calls `handler` when the task has completed, with what; at once if it has.
+    /// Calls `handler` when the task has completed, with whether it succeeded; immediately if it already has.
     package func whenCompleted(_ handler: @escaping @Sendable (Bool) -> Void) {
         let success = state.withLock { state in
             if state.success == nil { state.completions.append(handler) }
@@ -185,7 +187,7 @@ package final class RunningTask: Sendable {
         channel.setTitle(title, subtitle: subtitle)
     }
 
-    /// Makes the progress that the handler works with; once per task.
+    /// Makes the progress object for the handler; called once per task.
     func makeProgress() -> Progress {
         let channel = channel
         let progress = ReportedProgress()
@@ -196,16 +198,16 @@ package final class RunningTask: Sendable {
     }
 }
 
-/// Something that is done once, by the first caller.
+/// A closure that runs once, for the first caller.
 private final class Once: Sendable {
     private let body: Mutex<(@Sendable () -> Void)?>
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }
 
-    /// Does it, if it is not done or taken yet.
+    /// Runs the closure, unless it was already run or taken.
     func run() { take()?() }
 
-    /// What is to be done, for who does it now; `nil` if another thread does.
+    /// Returns the closure so that the caller can run it; `nil` if it was already run or taken.
     func take() -> (@Sendable () -> Void)? {
         body.withLock { body in
             defer { body = nil }

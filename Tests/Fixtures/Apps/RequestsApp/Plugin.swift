@@ -28,6 +28,14 @@ struct RequestsPlugin: BackgroundPlugin {
                 request.earliestBeginDate = nil
             }
         }
+        register("lists") { task in
+            scheduler.getPendingTaskRequests { requests in
+                for case let request as BGContinuedProcessingTaskRequest in requests {
+                    print("pending: \(request.title), \(request.subtitle)")
+                }
+                task.setTaskCompleted(success: true)
+            }
+        }
         register("refresh") { $0.setTaskCompleted(success: true) }
         register("resumes") { task in
             task.endUnfinished()

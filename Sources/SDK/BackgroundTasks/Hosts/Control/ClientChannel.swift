@@ -2,14 +2,14 @@ import ControlChannel
 import Foundation
 import Synchronization
 
-/// A launch that runs in this process, towards the host across its control socket.
+/// The connection of a launch in this process to the host at the other end of the control socket.
 final class ClientChannel: TaskChannel {
-    /// How often progress is sent at most: as often as the runner does.
+    /// The shortest time between two reports of progress; the same as the runner's.
     private static let interval = DispatchTimeInterval.milliseconds(50)
 
     private let connection: ControlConnection
     private let route: String
-    /// Sends in order, one after the other.
+    /// A serial queue, on which all messages to the host are sent in order.
     private let queue: DispatchQueue
     private let ended: @Sendable () -> Void
 
@@ -65,7 +65,7 @@ final class ClientChannel: TaskChannel {
 
     func complete(success: Bool, message: String?) {
         guard state.withLock({ $0.slot.finish() }) else { return }
-        // When this returns the host knows it: the process may end next.
+        // This method returns when the host has received the completion, because the process may end next.
         queue.sync {
             sendProgress()
             send("complete", Completion(success: success, message: message))
@@ -73,8 +73,9 @@ final class ClientChannel: TaskChannel {
         ended()
     }
 
-    /// The process lives on, so there is nothing that would tell it from a handler that has not come to its
-    /// end.
+    /// Completes the launch without success.
+    ///
+    /// The host puts a launch back only if its process ends, but this process continues.
     func endUnfinished() { complete(success: false, message: nil) }
 
     private struct Completion: Encodable {
@@ -86,7 +87,7 @@ final class ClientChannel: TaskChannel {
         if let late = state.withLock({ $0.slot.set(handler) }) { handler?(late) }
     }
 
-    /// The host says that the launch must end.
+    /// Handles the host's request that the launch end.
     func expire(_ expiration: Expiration) {
         switch state.withLock({ $0.slot.expire(expiration) }) {
         case .call(let handler): handler(expiration)
@@ -97,7 +98,7 @@ final class ClientChannel: TaskChannel {
 
     private func send(_ what: String, _ body: some Encodable) {
         guard let data = try? JSONEncoder().encode(body) else { return }
-        // A launch that the host has ended meanwhile is not found any more: nothing is left to tell.
+        // If the host has ended the launch in the meantime, it answers with an error that needs no handling.
         _ = try? connection.send("POST", route + what, body: Array(data))
     }
 }

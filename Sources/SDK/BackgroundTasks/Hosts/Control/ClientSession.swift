@@ -2,24 +2,24 @@ import ControlChannel
 import Foundation
 import Synchronization
 
-/// This process's word to a host that it runs a handler itself, and the launches that the host then gives it.
+/// A registration of this process with a host, and the launches that the host then sends to it.
 ///
-/// One for each registered identifier that something was submitted for; a thread of its own reads the host's
-/// calls.
+/// There is one session for each registered identifier for which something was submitted. Each session has a
+/// thread that reads the host's messages.
 final class ClientSession: Sendable {
     private let connection: ControlConnection
     private let conditions: @Sendable (MachineConditions) -> Void
     private let channels = Mutex<[String: ClientChannel]>([:])
 
-    /// Registers an identifier with the host; returns when the host has taken it.
+    /// Registers an identifier with the host, and returns when the host has accepted it.
     ///
     /// - Parameters:
-    ///   - identifier: As it was registered, wildcards included.
-    ///   - submission: What is to be submitted next: the subject of refusals.
-    ///   - connection: The host.
-    ///   - host: Puts the host's refusals into words.
-    ///   - conditions: Called with what the machine is like.
-    ///   - ended: Called when the host is gone.
+    ///   - identifier: The identifier as the app registered it; may be a wildcard.
+    ///   - submission: The identifier that will be submitted next; refusals name it.
+    ///   - connection: The connection to the host.
+    ///   - host: Converts errors of the connection to refusals.
+    ///   - conditions: Called with the conditions of the machine, on the session's thread.
+    ///   - ended: Called when the connection has ended, on the session's thread.
     /// - Throws: The host's refusal.
     init(
         _ identifier: String, for submission: String, _ connection: ControlConnection, of host: ControlHost,
@@ -33,7 +33,7 @@ final class ClientSession: Sendable {
             do throws(ControlFailure) {
                 var stream = try connection.stream("POST", "/v1/clients?identifiers=\(identifier)")
                 var isRegistered = false
-                // A connection that breaks is the same as a stream that ends: the host is gone.
+                // A broken connection means the same as the end of the stream: the host is gone.
                 while let event = (try? stream.next()) ?? nil {
                     if event.name == "registered", !isRegistered {
                         isRegistered = true
@@ -84,7 +84,7 @@ final class ClientSession: Sendable {
         var thermal: String
         var power: String
         var batteryPercent: Int?
-        /// Early hosts do not send it.
+        /// Older hosts do not send this key.
         var gpu: Bool?
     }
 
@@ -124,11 +124,11 @@ final class ClientSession: Sendable {
             payload: launch.payload.map { Data($0.utf8) },
             checkpoint: launch.checkpoint.flatMap { Data(base64Encoded: $0) }, title: launch.title,
             subtitle: launch.subtitle, leaseEnd: launch.leaseSeconds.map { Date(timeIntervalSinceNow: $0) })
-        // Registered before it was submitted, and a handler never goes.
+        // The handler was registered before the request was submitted, and handlers cannot be removed.
         if App.shared.launch(facts, over: channel) == nil { channel.complete(success: false, message: nil) }
     }
 
-    /// Launches of a host that is gone expire, as they do in a plugin.
+    /// Expires all launches, as the runner does when its host dies.
     private func hostIsGone() {
         for channel in channels.withLock({ $0.values.map(\.self) }) {
             channel.expire(
@@ -138,6 +138,6 @@ final class ClientSession: Sendable {
         }
     }
 
-    /// Seconds: what a plugin's launch has when its host dies.
+    /// The grace period, in seconds, of a launch whose host died; the runner uses the same.
     private static let graceWithoutHost: TimeInterval = 2
 }

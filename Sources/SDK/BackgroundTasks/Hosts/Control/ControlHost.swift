@@ -2,17 +2,17 @@ import ControlChannel
 import Foundation
 import Synchronization
 
-/// A host across its control socket: what an ordinary process submits to, lists and cancels with.
+/// A host at the other end of its control socket, for a process that the host did not start.
 final class ControlHost: AppHost {
     let permits: AppPermits? = nil
     let launchedFor: LaunchFacts? = nil
     let assertionAllowance: TimeInterval = 30
     private let connection: ControlConnection
-    /// The app's bundle, where the process has one: whose requests are the app's.
+    /// The app's bundle identifier, if the process has one: all requests of this bundle belong to the app.
     private let bundle = Bundle.main.bundleIdentifier
-    /// The identifiers that this process has submitted: the app's own where it has no bundle.
+    /// The identifiers that this process has submitted: their requests also belong to the app.
     private let submitted = Mutex<Set<String>>([])
-    /// By registered identifier: what this process runs itself.
+    /// The sessions for the handlers that this process runs itself, by registered identifier.
     private let sessions = Mutex<[String: ClientSession]>([:])
     private let machine = Mutex(Machine())
     private struct Machine {
@@ -20,18 +20,20 @@ final class ControlHost: AppHost {
         var follower: (@Sendable (MachineConditions) -> Void)?
     }
 
-    /// Registers with the host one after the other.
+    /// A serial queue, so that only one registration takes place at a time.
     private let registering = DispatchQueue(label: "BackgroundTasks.client.registering")
 
-    /// Seconds: a host that is silent for this time counts as missing; a stream has a comment every 15 s.
+    /// The seconds of silence after which the host counts as unreachable; event streams have a comment every
+    /// 15 s.
     private static let timeout = 30
 
-    /// Talks to the host at a socket; nothing is sent yet.
+    /// Prepares a connection to the host at a socket; this sends nothing yet.
     init(socket: String) { connection = ControlConnection(path: socket, timeout: Self.timeout) }
 
-    /// The host that this process should use; `nil` if no socket is where one is looked for.
+    /// The host that this process should use; `nil` if no control socket exists.
     ///
-    /// Looked for in `BGTASK_SOCKET`, the user's runtime directory and `/run/bgtask`, as every client does.
+    /// The paths to try are the same as for every client: `BGTASK_SOCKET`, then the user's runtime directory,
+    /// then `/run/bgtask`.
     static func find() -> ControlHost? {
         let environment = ProcessInfo.processInfo.environment
         if let named = environment["BGTASK_SOCKET"], !named.isEmpty { return ControlHost(socket: named) }
@@ -62,7 +64,7 @@ final class ControlHost: AppHost {
         }
     }
 
-    /// Notifies the host that this process has a handler for it, before the first submission.
+    /// Reports to the host, before the first submission, that this process has a handler for an identifier.
     private func register(_ identifier: String, for submission: String) throws(Refusal) {
         let result: Result<Void, Refusal> = registering.sync {
             guard sessions.withLock({ $0[identifier] }) == nil else { return .success(()) }
@@ -88,10 +90,10 @@ final class ControlHost: AppHost {
         follower?(conditions)
     }
 
-    /// What the machine is like.
+    /// The conditions of the machine.
     ///
-    /// Asked for, until the host tells it: which it does once something was submitted that this process runs
-    /// itself.
+    /// The getter asks the host unless the host sends its conditions by itself, which it does while a session
+    /// exists.
     var conditions: MachineConditions {
         let isTold = sessions.withLock { !$0.isEmpty }
         guard !isTold, let answer = try? connection.send("GET", "/v1/conditions"),
@@ -121,7 +123,8 @@ final class ControlHost: AppHost {
 
     func pending() -> [RequestFacts] { rows().map(\.facts) }
 
-    /// The app's pending requests: its bundle's, or those of identifiers that this process has submitted.
+    /// The app's pending requests: those of its bundle, and those of identifiers that this process has
+    /// submitted.
     private func rows() -> [ControlMessages.Request] {
         do {
             let answer = try connection.send("GET", "/v1/requests")
@@ -137,7 +140,7 @@ final class ControlHost: AppHost {
         }
     }
 
-    /// A refusal to open a stream.
+    /// Converts an error of the connection to a refusal.
     func refusal(_ failure: ControlFailure, of identifier: String) -> Refusal {
         if case .refused(let answer) = failure { return Self.refusal(answer, of: identifier) }
         return Refusal(.unavailable, "\(identifier): \(text(of: failure)). Start a host: bgtaskd")
@@ -157,7 +160,7 @@ final class ControlHost: AppHost {
             codes[problem.code] ?? .unavailable, "\(problem.subject): \(problem.finding). \(problem.remedy)")
     }
 
-    /// What went wrong, with the socket.
+    /// Describes an error, with the path of the socket.
     private func text(of error: any Error) -> String {
         switch error as? ControlFailure {
         case .unreachable(let cause): "no host answers on \(connection.path): \(cause)"
@@ -168,7 +171,7 @@ final class ControlHost: AppHost {
         }
     }
 
-    // What is the process's own: it lives on its own time, and speaks for itself.
+    // The following members do not use the host, because it did not start this process.
 
     func log(_ level: LogLevel, subsystem: String?, category: String?, _ message: String) {
         NoHost.write(level, subsystem: subsystem, category: category, message)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this module says to a host's control API and reads from it: a part of `Documentation/ControlAPI.md`.
+/// The messages of the host's control API that this module uses; see `Documentation/ControlAPI.md`.
 enum ControlMessages {
     /// The body of `POST /v1/requests`.
     struct Submission: Encodable {
@@ -72,7 +72,7 @@ enum ControlMessages {
         var value: String
     }
 
-    /// What a refusal says.
+    /// The body of an error response.
     struct Problem: Decodable {
         var code: String
         var subject: String
@@ -80,7 +80,7 @@ enum ControlMessages {
         var remedy: String
     }
 
-    /// The kind that the control API calls by that name.
+    /// The kind with this name in the control API; `appRefresh` if the name is unknown.
     static func kind(of name: String) -> BackgroundTaskKind {
         switch name {
         case "processing": .processing
@@ -103,8 +103,10 @@ enum ControlMessages {
 }
 
 extension MachineConditions {
-    /// Takes what a host answered: each value as `bgtask conditions set` takes it; what it does not know
-    /// stays as it is.
+    /// Reads the conditions from the rows that a host sent; values in these rows have the syntax of `bgtask
+    /// conditions set`.
+    ///
+    /// Conditions that are missing or unknown keep their defaults.
     init(_ rows: [ControlMessages.Condition]) {
         self.init()
         for row in rows {
@@ -121,9 +123,9 @@ extension MachineConditions {
         }
     }
 
-    /// In the order of their numbers.
+    /// The names of the thermal states; the index of each is its number.
     static let thermalWords = ["nominal", "fair", "serious", "critical"]
-    /// As the control API calls them.
+    /// The names of the kinds of power in the control API.
     static let powerWords: [String: Power] = [
         "battery": .battery, "charging": .charging, "external": .external,
     ]
