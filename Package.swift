@@ -48,7 +48,6 @@ let deque = product("DequeModule", of: "swift-collections")
 let heap = product("HeapModule", of: "swift-collections")
 let logging = product("Logging", of: "swift-log")
 let serviceLifecycle = product("ServiceLifecycle", of: "swift-service-lifecycle")
-let yaml = product("Yams", of: "Yams")
 let nio = ["NIOCore", "NIOPosix"].map { product($0, of: "swift-nio") }
 let hummingbird = ["Hummingbird", "HummingbirdCore"].map { product($0, of: "hummingbird") }
 
@@ -110,7 +109,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -143,7 +141,8 @@ let package = Package(
 
         // MARK: Host
         module("Calendars", in: "Sources/Host", uses: ["TaskModel"]),
-        module("StrictFiles", in: "Sources/Host", uses: ["LinuxSystem", "TaskModel", yaml]),
+        installed("CYAML", in: "Sources/Host", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
+        module("StrictFiles", in: "Sources/Host", uses: ["CYAML", "LinuxSystem", "TaskModel"]),
         // Optimized in every build: a debug build's digest of a plugin took seconds, which its developer waits for.
         module("Digests", in: "Sources/Host", settings: [.unsafeFlags(["-O"])]),
         module(

@@ -99,7 +99,10 @@ import Testing
             "logLevel: &a info",
             "1:11: error: anchors are not allowed: '&a'. Configuration files can't use anchors or aliases. Write the value out"
         ),
-        ("refresh: denied\nrefresh: denied\n", "error: the key 'refresh' appears twice. Keep one"),
+        (
+            "refresh: denied\nrefresh: denied\n",
+            "2:1: error: the key 'refresh' appears twice, first on line 1. Keep one"
+        ),
     ])
     func `what is wrong is an error with its place and its remedy`(text: String, expected: String) throws {
         let folder = try Folder()

@@ -1,5 +1,4 @@
 import TaskModel
-import Yams
 
 /// Parses YAML into nodes with positions, and refuses features that make a file hard to read, such as
 /// aliases.
@@ -21,94 +20,124 @@ public enum YAMLDocument {
                 problems.kind.whenLarge)
             return nil
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard String(validating: bytes, as: UTF8.self) != nil else {
             problems.error(nil, "the file is not UTF-8", "Save it as UTF-8")
             return nil
         }
         do {
-            let parser = try Parser(yaml: text, encoding: .utf8)
-            guard let root = try parser.singleRoot() else {
+            var reader = YAMLReader(events: try YAMLEvents(bytes), problems: problems)
+            guard let root = try reader.root() else {
                 if let remedy = problems.kind.whenEmpty {
                     problems.error(nil, "the file is empty", remedy)
                     return nil
                 }
                 return YAMLNode(value: .mapping([]), place: Place(line: 1, column: 1))
             }
-            // The parser must live until here, because it owns the anchors, which nodes reference weakly.
-            return withExtendedLifetime(parser) { convert(root, problems: problems) }
-        } catch let error as YamlError {
-            report(error, problems: problems)
+            return root
         } catch {
-            problems.error(nil, "\(error)", nil)
+            problems.error(error.place, error.finding, error.remedy)
+            return nil
         }
-        return nil
+    }
+}
+
+/// Makes nodes of events.
+private struct YAMLReader: ~Copyable {
+    /// How deep lists and mappings may stand in each other.
+    ///
+    /// Ours; no file of ours needs more than 8.
+    private static let maximumDepth = 32
+
+    private var events: YAMLEvents
+    private let problems: ProblemList
+
+    init(events: consuming YAMLEvents, problems: ProblemList) {
+        self.events = events
+        self.problems = problems
     }
 
-    private static func convert(_ node: Node, isKey: Bool = false, problems: ProblemList) -> YAMLNode {
-        let place = Place(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
-        if let anchor = node.anchor {
+    /// The only document's root; `nil` if there is no document.
+    mutating func root() throws(YAMLEvents.Failure) -> YAMLNode? {
+        _ = try events.next()
+        guard case .documentStart = try events.next().event else { return nil }
+        let root = try node(events.next(), depth: 0)
+        _ = try events.next()
+        let end = try events.next()
+        guard case .streamEnd = end.event else {
+            throw YAMLEvents.Failure(
+                place: end.place, finding: "a second document begins here",
+                remedy:
+                    "\(problems.kind.plural) can't have more than one document. Remove '---' and what follows"
+            )
+        }
+        return root
+    }
+
+    /// The node that begins with an event.
+    private mutating func node(
+        _ first: YAMLEvents.Item, depth: Int
+    ) throws(YAMLEvents.Failure) -> YAMLNode {
+        guard depth <= Self.maximumDepth else {
+            throw YAMLEvents.Failure(
+                place: first.place,
+                finding: "lists and mappings are nested more than \(Self.maximumDepth) deep",
+                remedy: "Remove the brackets, dashes or keys that nothing needs")
+        }
+        refuseProperties(of: first)
+        switch first.event {
+        case .scalar(let text, let isPlain):
+            return YAMLNode(value: .scalar(text, isPlain: isPlain), place: first.place)
+        case .sequenceStart:
+            var items: [YAMLNode] = []
+            while true {
+                let item = try events.next()
+                if case .sequenceEnd = item.event { break }
+                items.append(try node(item, depth: depth + 1))
+            }
+            return YAMLNode(value: .sequence(items), place: first.place)
+        case .mappingStart:
+            return YAMLNode(value: .mapping(try pairs(depth: depth)), place: first.place)
+        case .alias, .sequenceEnd, .mappingEnd, .documentStart, .documentEnd, .streamStart, .streamEnd:
+            // Of these, only an alias can stand where a node begins. Reading ends: its value is not known.
+            throw YAMLEvents.Failure(
+                place: first.place, finding: "aliases are not allowed",
+                remedy: "\(problems.kind.plural) can't use anchors or aliases. Write the value out")
+        }
+    }
+
+    /// The keys and values up to the end of a mapping.
+    private mutating func pairs(
+        depth: Int
+    ) throws(YAMLEvents.Failure) -> [(key: YAMLNode, value: YAMLNode)] {
+        var pairs: [(key: YAMLNode, value: YAMLNode)] = []
+        var places: [String: Place] = [:]
+        while true {
+            let item = try events.next()
+            if case .mappingEnd = item.event { return pairs }
+            let key = try node(item, depth: depth + 1)
+            let value = try node(events.next(), depth: depth + 1)
+            if case .scalar(let name, _) = key.value {
+                if let first = places.updateValue(key.place, forKey: name) {
+                    throw YAMLEvents.Failure(
+                        place: key.place,
+                        finding: "the key '\(name.shortened)' appears twice, first on line \(first.line)",
+                        remedy: "Keep one")
+                }
+            }
+            pairs.append((key, value))
+        }
+    }
+
+    private func refuseProperties(of item: YAMLEvents.Item) {
+        if let anchor = item.anchor {
             problems.error(
-                place, "anchors are not allowed: '&\(anchor.rawValue.shortened)'",
+                item.place, "anchors are not allowed: '&\(anchor.shortened)'",
                 "\(problems.kind.plural) can't use anchors or aliases. Write the value out")
         }
-        switch node {
-        case .alias:
+        if let tag = item.tag {
             problems.error(
-                place, "aliases are not allowed",
-                "\(problems.kind.plural) can't use anchors or aliases. Write the value out")
-            return YAMLNode(value: .scalar("", isPlain: true), place: place)
-        case .scalar(let scalar):
-            let isPlain = scalar.style == .plain
-            // Yams gives a string tag to quoted scalars and keys that have no tag. It gives the key '<<' a
-            // merge tag; that key is reported elsewhere.
-            if !(isKey && scalar.string == "<<" && scalar.tag.rawValue == Tag.Name.merge.rawValue) {
-                refuse(
-                    tag: scalar.tag.rawValue, unless: isPlain && !isKey ? "" : Tag.Name.str.rawValue,
-                    at: place, problems)
-            }
-            return YAMLNode(value: .scalar(scalar.string, isPlain: isPlain), place: place)
-        case .sequence(let sequence):
-            refuse(tag: sequence.tag.rawValue, unless: "", at: place, problems)
-            return YAMLNode(
-                value: .sequence(sequence.map { convert($0, problems: problems) }), place: place)
-        case .mapping(let mapping):
-            refuse(tag: mapping.tag.rawValue, unless: "", at: place, problems)
-            let pairs = mapping.map {
-                (
-                    key: convert($0.key, isKey: true, problems: problems),
-                    value: convert($0.value, problems: problems)
-                )
-            }
-            return YAMLNode(value: .mapping(pairs), place: place)
-        }
-    }
-
-    private static func refuse(tag: String, unless plain: String, at place: Place, _ problems: ProblemList) {
-        guard tag != plain, tag != "" else { return }
-        problems.error(
-            place, "tags are not allowed: '\(tag.shortened)'",
-            "\(problems.kind.plural) can't use tags. Remove it; the key determines the type"
-        )
-    }
-
-    private static func report(_ error: YamlError, problems: ProblemList) {
-        switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            let isAlias = problem.contains("undefined alias")
-            problems.error(
-                Place(line: mark.line, column: mark.column), isAlias ? "aliases are not allowed" : problem,
-                isAlias
-                    ? "\(problems.kind.plural) can't use anchors or aliases. Write the value out"
-                    : "This is not valid YAML. Check the text just before this position")
-        case .duplicatedKeysInMapping(let keys, let context):
-            problems.error(
-                Place(line: context.mark.line, column: context.mark.column),
-                "the key '\(keys.joined(separator: "', '").shortened)' appears twice", "Keep one")
-        case .reader(let problem, _, _, _):
-            problems.error(nil, problem, "Remove control characters, and save the file as UTF-8")
-        default:
-            problems.error(nil, "\(error)", nil)
+                item.place, "tags are not allowed: '\(tag.shortened)'",
+                "\(problems.kind.plural) can't use tags. Remove it; the key determines the type")
         }
     }
 }
