@@ -76,4 +76,10 @@ import Testing
         #expect(try linked("bgtask") == [])
         #expect(try linked("bgtaskd") == modules)
     }
+
+    @Test func `the command starts without Foundation's tables of languages`() throws {
+        let large = ["libFoundation.so", "libFoundationInternationalization.so", "lib_FoundationICU.so"]
+        #expect(try dynamic("bgtask", ["NEEDED"]).filter { large.contains($0) } == [])
+        #expect(try dynamic("bgtaskd", ["NEEDED"]).contains("libFoundation.so"))
+    }
 }

@@ -1,14 +1,23 @@
 import ArgumentParser
 import ControlWire
-import Foundation
 import LinuxSystem
 
 /// The command line `bgtask` as a function: arguments and surroundings in, text and an exit status out.
 public enum CommandLineTool {
     /// Runs the command of this process's arguments and ends the process.
-    public static func main() async -> Never {
+    ///
+    /// Not `async`: Swift would start threads for a command that needs none, and end the main thread, which
+    /// takes tens of milliseconds in a static program.
+    public static func main() -> Never {
         Terminal.ignoreBrokenPipes()
-        exit(await run(Array(CommandLine.arguments.dropFirst()), in: .ofProcess))
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let surroundings = Surroundings.current
+        switch begin(arguments, in: surroundings) {
+        case .ended(let status): exit(status)
+        case .waits(let command):
+            Task.detached { exit(await finish(command, of: arguments, in: surroundings)) }
+            BlockingThread.park()
+        }
     }
 
     /// Runs one command.
@@ -18,21 +27,57 @@ public enum CommandLineTool {
     ///   - surroundings: What the command reads, and where it writes.
     /// - Returns: The exit status, as Documentation/CommandLine.md lists it.
     public static func run(_ arguments: [String], in surroundings: Surroundings) async -> Int32 {
-        await Surroundings.$current.withValue(surroundings) {
+        switch begin(arguments, in: surroundings) {
+        case .ended(let status): status
+        case .waits(let command): await finish(command, of: arguments, in: surroundings)
+        }
+    }
+
+    /// How far a command has come without waiting for anything.
+    private enum Progress {
+        case ended(status: Int32)
+        /// It waits for the host, or for a file to change.
+        case waits(Waiting)
+    }
+
+    /// A command on its way to the task that runs it; unchecked, because nothing else uses it.
+    private struct Waiting: @unchecked Sendable {
+        var command: any AsyncParsableCommand
+    }
+
+    /// Reads the arguments, and runs a command that waits for nothing.
+    private static func begin(_ arguments: [String], in surroundings: Surroundings) -> Progress {
+        Surroundings.$current.withValue(surroundings) {
             do {
                 try UnknownCommand.check(arguments)
                 var command = try Bgtask.parseAsRoot(arguments)
-                if var command = command as? any AsyncParsableCommand {
-                    try await command.run()
-                } else {
-                    try command.run()
+                if let command = command as? any AsyncParsableCommand {
+                    return .waits(Waiting(command: command))
                 }
+                try command.run()
+                return .ended(status: 0)
+            } catch {
+                return .ended(status: end(with: error, of: arguments, in: surroundings))
+            }
+        }
+    }
+
+    /// Runs a command that waits.
+    private static func finish(
+        _ waiting: Waiting, of arguments: [String], in surroundings: Surroundings
+    ) async -> Int32 {
+        await Surroundings.$current.withValue(surroundings) {
+            do {
+                var command = waiting.command
+                try await command.run()
                 return 0
             } catch {
                 return end(with: error, of: arguments, in: surroundings)
             }
         }
     }
+
+    private static func exit(_ status: Int32) -> Never { Bgtask.exit(withError: ExitCode(status)) }
 
     /// Writes what the error says, and gives its exit status: 2 for a wrong command line, where
     /// ArgumentParser has 64.

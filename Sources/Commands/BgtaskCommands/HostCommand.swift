@@ -1,7 +1,7 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
-import Foundation
+import LinuxSystem
 import TaskModel
 
 /// Options of every command that asks the host.
@@ -20,7 +20,7 @@ struct CommonOptions: ParsableArguments {
     /// The socket that is asked: the first that exists, else the first.
     var socketPath: String {
         let paths = candidates
-        return paths.first { FileManager.default.fileExists(atPath: $0) } ?? paths[0]
+        return paths.first { SmallFile.exists($0) } ?? paths[0]
     }
 }
 

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import LinuxSystem
 public import TaskModel
 
@@ -34,12 +34,12 @@ public struct Surroundings: Sendable {
     static var ofProcess: Self {
         var surroundings = Self(
             now: { SystemClocks().now().wall },
-            output: { try FileHandle.standardOutput.write(contentsOf: Data($0.utf8)) },
-            errors: { FileHandle.standardError.write(Data($0.utf8)) })
+            output: { try StandardStreams.write($0) },
+            errors: { ProcessFacts.writeToStandardError($0) })
         surroundings.environment = ProcessInfo.processInfo.environment
         surroundings.isTerminal = Terminal.isStandardOutput
         surroundings.width = Terminal.width
-        surroundings.input = { [UInt8](try FileHandle.standardInput.readToEnd() ?? Data()) }
+        surroundings.input = { try StandardStreams.read() }
         return surroundings
     }
 }

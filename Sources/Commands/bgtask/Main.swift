@@ -3,7 +3,7 @@ import BgtaskCommands
 /// The program `bgtask`: all that it does is in BgtaskCommands.
 @main
 struct Main {
-    static func main() async {
-        await CommandLineTool.main()
+    static func main() {
+        CommandLineTool.main()
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
-import Foundation
 import LinuxSystem
 import TaskModel
 
@@ -82,7 +81,7 @@ struct MachineCheck: Codable, Equatable {
                 name: "cgroup v2", isAvailable: false,
                 finding: "\(finding.text); a PID namespace or a no-fork filter is used instead")
         case .success(let group):
-            let isOurs = FileManager.default.isWritableFile(atPath: group.path)
+            let isOurs = SmallFile.isWritable(group.path)
             return MachineCheck(
                 name: "cgroup v2", isAvailable: isOurs,
                 finding: isOurs
@@ -118,6 +117,6 @@ struct MachineCheck: Codable, Equatable {
     }
 
     private static func text(_ path: String) -> String? {
-        (try? String(contentsOfFile: path, encoding: .utf8))?.trimmingCharacters(in: .whitespacesAndNewlines)
+        (try? SmallFile.read(path)).map { FirstLine.of($0.utf8) }
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
-import Foundation
 import TaskModel
 
 struct LogsCommand: HostCommand {

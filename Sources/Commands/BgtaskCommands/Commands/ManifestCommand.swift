@@ -1,7 +1,6 @@
 import ArgumentParser
 import Authoring
 import ControlWire
-import Foundation
 import LinuxSystem
 import TaskModel
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
-import Foundation
+import LinuxSystem
 import TaskModel
 
 struct SubmitCommand: HostCommand {
@@ -116,17 +116,14 @@ enum PayloadText {
         guard argument.hasPrefix("@") else { return argument }
         let path = String(argument.dropFirst())
         do {
-            let data =
-                path == "-"
-                ? Data(try Surroundings.current.input()) : try Data(contentsOf: URL(fileURLWithPath: path))
-            guard let text = String(data: data, encoding: .utf8) else {
+            let bytes = path == "-" ? try Surroundings.current.input() : try StandardStreams.read(path: path)
+            guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw ValidationError("--payload: \(path) is not UTF-8")
             }
             return text
-        } catch let error as ValidationError {
-            throw error
-        } catch {
-            throw ValidationError("--payload: \(path) can't be read: \(error.localizedDescription)")
+        } catch let error as SystemCallError {
+            throw ValidationError(
+                "--payload: \(path) can't be read: \(SystemCallError.text(of: error.code))")
         }
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Calendars
 import ControlWire
-import Foundation
+import FoundationEssentials
 import HandlerRegistry
 import HostSettings
 import LinuxSystem

@@ -1,9 +1,27 @@
-import Foundation
+import FoundationEssentials
 import TaskModel
 
 /// The keys of an app's Info.plist that concern background tasks.
 struct AppPropertyList {
-    /// The value of `CFBundleIdentifier`, which can contain build settings of Xcode.
+    /// A value of the list.
+    private enum Value: Decodable {
+        case text(String), list([Value])
+        /// A number, a date, data, a dictionary.
+        case other
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let text = try? container.decode(String.self) {
+                self = .text(text)
+            } else if let values = try? container.decode([Value].self) {
+                self = .list(values)
+            } else {
+                self = .other
+            }
+        }
+    }
+
+    /// `CFBundleIdentifier`, as it is written.
     var bundle: String?
     /// `CFBundleExecutable`, or else `CFBundleName`; a value with a build setting of Xcode is ignored.
     var name: String?
@@ -20,16 +38,15 @@ struct AppPropertyList {
     /// - Throws: ``AuthoringError`` if the file is not a property list, or if the value of a key has the
     ///   wrong type.
     init(_ bytes: [UInt8], file: String) throws(AuthoringError) {
-        let value: Any
+        let keys: [String: Value]
         do {
-            value = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+            keys = try PropertyListDecoder().decode([String: Value].self, from: Data(bytes))
+        } catch DecodingError.typeMismatch {
+            throw AuthoringError(file, "its root is not a dictionary", "Give the app's Info.plist")
         } catch {
             throw AuthoringError(
                 file, "it is not a property list",
                 "Give the Info.plist of the app's target, or of the built app: App.app/Info.plist")
-        }
-        guard let keys = value as? [String: Any] else {
-            throw AuthoringError(file, "its root is not a dictionary", "Give the app's Info.plist")
         }
         bundle = try Self.text("CFBundleIdentifier", keys, file)
         let executable = try Self.text("CFBundleExecutable", keys, file)
@@ -39,26 +56,26 @@ struct AppPropertyList {
         modes = try Self.texts("UIBackgroundModes", keys, file)
     }
 
-    private static func text(_ key: String, _ keys: [String: Any], _ file: String) throws(AuthoringError)
+    private static func text(_ key: String, _ keys: [String: Value], _ file: String) throws(AuthoringError)
         -> String?
     {
         guard let value = keys[key] else { return nil }
-        guard let text = value as? String else {
+        guard case .text(let text) = value else {
             throw AuthoringError(file, "\(key) is not a string", "Make it a <string>")
         }
         return text.isEmpty ? nil : text
     }
 
-    private static func texts(_ key: String, _ keys: [String: Any], _ file: String) throws(AuthoringError)
+    private static func texts(_ key: String, _ keys: [String: Value], _ file: String) throws(AuthoringError)
         -> [String]
     {
         guard let value = keys[key] else { return [] }
-        guard let values = value as? [Any] else {
+        guard case .list(let values) = value else {
             throw AuthoringError(file, "\(key) is not an array", "Make it an <array> of <string>s")
         }
         var texts: [String] = []
         for value in values {
-            guard let text = value as? String else {
+            guard case .text(let text) = value else {
                 throw AuthoringError(
                     file, "\(key) contains something other than strings", "Make it a <string>")
             }

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import TaskModel
 
 /// Checks that a push is silent, because the host delivers no other pushes.
@@ -7,7 +7,18 @@ import TaskModel
 /// the push is a notification for the user. A payload without `aps` was written for this host, and is silent.
 enum SilentPush {
     private struct Envelope: Decodable {
-        let aps: Notification?
+        let isSilent: Bool
+
+        private enum CodingKeys: CodingKey { case aps }
+
+        init(from decoder: any Decoder) throws {
+            let object = try decoder.container(keyedBy: CodingKeys.self)
+            if try !object.contains(.aps) || object.decodeNil(forKey: .aps) {
+                isSilent = true
+            } else {
+                isSilent = (try? object.decode(Notification.self, forKey: .aps))?.contentAvailable == 1
+            }
+        }
     }
 
     private struct Notification: Decodable {
@@ -26,11 +37,9 @@ enum SilentPush {
     /// - Throws: ``SubmissionError`` with the code `invalidRequest`.
     static func check(_ payload: String?, for identifier: TaskIdentifier) throws(SubmissionError) {
         guard let payload,
-            let object = try? JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: Any],
-            object["aps"] != nil
+            let envelope = try? JSONDecoder().decode(Envelope.self, from: Data(payload.utf8)),
+            !envelope.isSilent
         else { return }
-        let envelope = try? JSONDecoder().decode(Envelope.self, from: Data(payload.utf8))
-        if let envelope, envelope.aps == nil || envelope.aps?.contentAvailable == 1 { return }
         throw SubmissionError(
             code: .invalidRequest, subject: identifier.rawValue,
             finding:
