@@ -10,6 +10,11 @@ extension DaemonCommand {
     /// What asks the host to stop; a second one kills the launches.
     static let stopSignals = [SignalWatch.interrupt, SignalWatch.terminate, SignalWatch.hangUp]
 
+    /// How often the host gives back the memory of its code, to keep only what it uses.
+    ///
+    /// Ours: a busy host maps its code again in a millisecond, and an idle one is hardly woken.
+    private static let codeLifetime: Duration = .seconds(30)
+
     /// Joins the host and its control channel, and runs them until a signal.
     func serve() async throws {
         SignalWatch.ignorePipeAndFileSizeSignals()
@@ -58,6 +63,13 @@ extension DaemonCommand {
             }
         }
         defer { stopping.cancel() }
+        let settling = Task {
+            while true {
+                try await Task.sleep(for: Self.codeLifetime)
+                ProgramText.release()
+            }
+        }
+        defer { settling.cancel() }
         try await group.run()
     }
 

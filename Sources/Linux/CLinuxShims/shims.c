@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <link.h>
 #include <linux/netlink.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -74,6 +77,27 @@ static int remove_entry(const char *path, const struct stat *status, int flag, s
 
 int lx_remove_tree(const char *path) {
     return nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* The first object is the program. Its segments that were never writable hold nothing but the file's bytes. */
+static int release_read_only(struct dl_phdr_info *object, size_t size, void *unused) {
+    (void)size;
+    (void)unused;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || segment->p_flags & PF_W)
+            continue;
+        uintptr_t start = (object->dlpi_addr + segment->p_vaddr) & ~(page - 1);
+        uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_memsz) & ~(page - 1);
+        if (end > start)
+            madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 1;
+}
+
+void lx_release_program_text(void) {
+    dl_iterate_phdr(release_read_only, NULL);
 }
 
 int lx_forbid_inspection(void) {

@@ -32,7 +32,10 @@ int lx_eventfd_signal(int event);
  *  attach with ptrace or read the memory. */
 int lx_forbid_inspection(void);
 
-/** Sets the name of the calling thread, which `ps -L` shows; at most 15 bytes. */
+/** madvise(2), MADV_DONTNEED, on what the program maps of its file and can't write; not on its libraries. */
+void lx_release_program_text(void);
+
+/** Names the calling thread for `ps -L`; at most 15 bytes. */
 int lx_name_thread(const char *name);
 
 /** Removes a directory and its contents. Does not follow links or enter other mounts. */
