@@ -384,7 +384,11 @@ def size(bench, _closing):
         copy = bench.fresh("size") / name
         shutil.copy(bench.programs / name, copy)
         subprocess.run(["strip", copy], check=True)
-        return copy.stat().st_size / 1e6
+        needed = subprocess.run(["readelf", "-d", copy], capture_output=True, text=True, check=True).stdout
+        return {
+            "value": copy.stat().st_size / 1e6,
+            "notes": ["needs Swift's libraries, which are not counted"] if "libswiftCore.so" in needed else [],
+        }
 
     return [
         Subject(name, "ours", lambda name=name: stripped(name))
