@@ -20,12 +20,12 @@ extension HistoryPlayer {
         case 3:
             let name = one(of: ["refresh", "work", "powered", "hourly"]) ?? "work"
             var submission = TaskSubmission(
-                identifier: try! TaskIdentifier("\(task.order.bundle).\(name)"), origin: .handler)
+                identifier: try! TaskIdentifier("\(task.order.record.bundle).\(name)"), origin: .handler)
             if chance(0.5) { submission.earliestBeginDate = world.now.wall + .seconds(600) }
             world.handlerCall { .submit(id, call: $0, submission) }
         case 4:
             let isAll = chance(0.5)
-            world.handlerCall { .cancel(id, call: $0, isAll ? nil : task.order.identifier) }
+            world.handlerCall { .cancel(id, call: $0, isAll ? nil : task.order.record.identifier) }
         case 5: world.handlerCall { .pending(id, call: $0) }
         case 6 where faults.contains(.badTasks):
             world.end(id, LaunchEnd(outcome: chance(0.5) ? .crashed : .lost, reason: .signal))

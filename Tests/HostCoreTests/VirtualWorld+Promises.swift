@@ -23,7 +23,8 @@ extension VirtualWorld {
         if cancelled.contains(request) {
             throw BrokenPromise("\(request) is launched, and was said to be cancelled")
         }
-        for task in tasks.values where task.order.request == request || task.order.identifier == identifier {
+        for task in tasks.values
+        where task.order.request.id == request || task.order.record.identifier == identifier {
             throw BrokenPromise("\(identifier), \(request) runs as \(task.order.id) and as \(id)")
         }
         for (client, run) in clients.values.flatMap({ client in client.runs.map { (client, $0) } })
@@ -206,9 +207,9 @@ extension VirtualWorld {
 
     private static func matches(_ target: ControlTarget, _ order: LaunchOrder) -> Bool {
         switch target {
-        case .request(let id): order.request == id
+        case .request(let id): order.request.id == id
         case .launch(let id): order.id == id
-        case .identifier(let identifier): order.identifier == identifier
+        case .identifier(let identifier): order.record.identifier == identifier
         }
     }
 

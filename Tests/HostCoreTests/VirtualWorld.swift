@@ -287,22 +287,23 @@ struct VirtualWorld {
     }
 
     private mutating func launch(_ order: LaunchOrder) throws {
-        try checkAlone(order.id, order.request, order.identifier)
-        guard let record = store.launch(order.id), record.state != .ended, record.request == order.request
+        try checkAlone(order.id, order.request.id, order.record.identifier)
+        guard let record = store.launch(order.id), record.state != .ended,
+            record.request == order.request.id
         else {
             throw BrokenPromise("\(order.id) is launched before it is stored")
         }
         if followers.expiring.contains(order.id) {
             throw BrokenPromise("\(order.id) is launched, and was told to stop before")
         }
-        if record.attempt != order.attempt { throw BrokenPromise("\(order.id) has the wrong attempt") }
-        if order.checkpoint != store.checkpoint(of: order.request) {
+        if record.attempt != order.record.attempt { throw BrokenPromise("\(order.id) has the wrong attempt") }
+        if order.begun.checkpoint != store.checkpoint(of: order.request.id) {
             throw BrokenPromise("\(order.id) is launched without the newest checkpoint")
         }
         if !record.isSimulated, core.explain(record).start?.mayStart != true {
             throw BrokenPromise("\(order.id) is launched, and its explanation does not permit it")
         }
-        if let hash = order.libraryHash, order.program == nil, !copies.contains(hash) {
+        if let hash = order.handler.libraryHash, order.place.program == nil, !copies.contains(hash) {
             throw BrokenPromise("\(order.id) is launched, and the copy of its library was removed")
         }
         tasks[order.id] = VirtualTask(order: order)

@@ -76,7 +76,7 @@ import Testing
         let harness = try await LaunchHarness()
         try #require(harness.launcher.isolation.groupKill == .cgroup, "descendants are counted by a cgroup")
         var order = try harness.order("spins-below", limits: Self.limits())
-        order.subprocesses = true
+        order.handler.manifest.sandbox.subprocesses = true
         let end = try #require(try await harness.run(order).end)
         #expect(end.reason == .cpuLimit)
         #expect(end.report?.contains("no stack: ") == true, "\(end)")
@@ -91,12 +91,9 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let group = ControlGroup(path: folder.path)
         try Data("80\n".utf8).write(to: folder.appending(path: "cpu.weight"))
-        var order = LaunchOrder(
-            id: LaunchID(rawValue: 1), request: RequestID(rawValue: 1),
-            identifier: try TaskIdentifier("com.example.a"), bundle: try BundleIdentifier("com.example"),
-            kind: .processing, attempt: 1, token: 1, libraryPath: nil, libraryHash: nil, program: nil,
-            limits: Self.limits(), dataDirectory: "/", temporaryDirectory: "/")
-        order.environment = []
+        let order = try LaunchOrder(
+            running: "com.example.a", number: 1, library: nil, limits: Self.limits(),
+            place: LaunchPlace(dataDirectory: "/", temporaryDirectory: "/"), environment: [])
         let launch = RunningLaunch(order)
         launch.group = group
         for _ in 0..<2 {

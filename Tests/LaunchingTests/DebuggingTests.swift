@@ -65,7 +65,7 @@ import Testing
         limits.lease = Lease(duration: .seconds(60), gracePeriod: grace)
         limits.cpu = CPULimit(percent: 20, window: .seconds(2))
         var order = try harness.order(what, limits: limits)
-        order.debug = true
+        order.isDebugged = true
         return order
     }
 
@@ -138,7 +138,7 @@ import Testing
         // Two launches with the same grace, one after the other: each ends, the traced one does not.
         for _ in 0..<2 {
             var other = try Self.order(harness, "ignores", grace: .seconds(3))
-            other.debug = false
+            other.isDebugged = false
             let id = other.id
             harness.launcher.launch(other)
             try await Self.expireOnceItListens(harness, id)

@@ -75,26 +75,22 @@ final class LaunchHarness: Sendable {
             ?? LaunchLimits(
                 lease: Lease(duration: .seconds(30), gracePeriod: .seconds(1)), cpu: nil,
                 memory: .mebibytes(256))
-        var order = LaunchOrder(
-            id: LaunchID(rawValue: number), request: RequestID(rawValue: number),
-            identifier: try TaskIdentifier("com.example.\(what)"),
-            bundle: try BundleIdentifier("com.example"),
-            kind: .processing, attempt: 1, token: number, libraryPath: library, libraryHash: "h",
-            program: nil,
-            limits: limits, dataDirectory: folder.appending(path: "data").path,
-            temporaryDirectory: folder.appending(path: "tmp").path)
-        order.environment = ["PATH=/usr/bin:/bin"]
-        return order
+        return try LaunchOrder(
+            running: "com.example.\(what)", number: number, library: library, limits: limits,
+            place: LaunchPlace(
+                dataDirectory: folder.appending(path: "data").path,
+                temporaryDirectory: folder.appending(path: "tmp").path),
+            environment: ["PATH=/usr/bin:/bin"])
     }
 
     /// Launches and waits for the end; `expire` is sent as soon as it is ready.
     func run(_ order: LaunchOrder, expire reason: Reason? = nil) async throws -> Sight {
         launcher.launch(order)
         if let reason {
-            try await wait(for: "ready of \(order.identifier)") { self.isReady(order.id) }
+            try await wait(for: "ready of \(order.record.identifier)") { self.isReady(order.id) }
             launcher.expire(order.id, reason: reason)
         }
-        try await wait(for: "end of \(order.identifier)") { self.sight(order.id).end != nil }
+        try await wait(for: "end of \(order.record.identifier)") { self.sight(order.id).end != nil }
         return sight(order.id)
     }
 
@@ -151,5 +147,45 @@ final class LaunchHarness: Sendable {
                         finding: "not permitted",
                         remedy: "Ask")))
         }
+    }
+}
+
+extension LaunchOrder {
+    /// An order as the host makes it for the only task of a bundle.
+    ///
+    /// - Parameters:
+    ///   - identifier: The task, of the bundle `com.example`.
+    ///   - number: Of the launch, its request and its token.
+    ///   - library: A file; `nil` for none.
+    ///   - limits: What the task declares.
+    ///   - place: Its directories.
+    ///   - environment: All of it.
+    init(
+        running identifier: String, number: Int64, library: String?, limits: LaunchLimits,
+        place: LaunchPlace, environment: [String]
+    ) throws {
+        let identifier = try TaskIdentifier(identifier)
+        let bundle = try BundleIdentifier("com.example")
+        let hash = library.map { _ in "h" }
+        let start = WallTime(milliseconds: 1_800_000_000_000)
+        var declaration = TaskDeclaration(pattern: IdentifierPattern(exactly: identifier), kind: .processing)
+        declaration.limits = limits
+        let request = TaskRequest(
+            id: RequestID(rawValue: number),
+            submission: TaskSubmission(identifier: identifier, origin: .client), bundle: bundle,
+            kind: .processing, submittedAt: start, attempt: 1, notBefore: nil, deadline: start)
+        let record = LaunchRecord(
+            id: LaunchID(rawValue: number), request: request, token: number, startedAt: start,
+            isolation: "cgroup", libraryHash: hash, isSimulated: false)
+        self.init(
+            begun: BegunLaunch(record: record, checkpoint: nil, lastSuccess: nil), request: request,
+            handler: PermittedHandler(
+                manifestPath: "example.yaml",
+                manifest: Manifest(
+                    bundle: bundle, library: library, modes: [.processing], tasks: [declaration],
+                    sandbox: SandboxDeclaration()),
+                libraryPath: library, libraryHash: hash),
+            declaration: declaration, place: place, environment: environment,
+            priority: .foreground)
     }
 }

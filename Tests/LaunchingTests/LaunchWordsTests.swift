@@ -55,11 +55,11 @@ import Testing
         let harness = try await LaunchHarness()
         for number in 0..<3 {
             var order = try harness.order("folders")
-            order.fresh = number == 2
+            order.isFresh = number == 2
             order.environment += ["HOME=/nowhere", "XDG_CONFIG_HOME=/nowhere"]
-            order.temporaryDirectory += "/\(number)"
+            order.place.temporaryDirectory += "/\(number)"
             let end = try #require(try await harness.run(order).end)
-            #expect(end.message == "\(order.temporaryDirectory) \(order.dataDirectory)")
+            #expect(end.message == "\(order.place.temporaryDirectory) \(order.place.dataDirectory)")
         }
         await harness.end()
     }
@@ -85,8 +85,8 @@ import Testing
         let harness = try await LaunchHarness()
         for size in [0, 100, 30_000, 49_000] {
             var order = try harness.order("weighs")
-            order.payload = String(repeating: "x", count: size)
-            order.checkpoint = [UInt8](repeating: 7, count: size)
+            order.request.submission.payload = String(repeating: "x", count: size)
+            order.begun.checkpoint = [UInt8](repeating: 7, count: size)
             let end = try #require(try await harness.run(order).end)
             #expect(end.outcome == .succeeded, "\(end)")
             #expect(end.message == "payload \(size), checkpoint \(size)")

@@ -52,7 +52,7 @@ import Testing
         let harness = try await LaunchHarness()
         for sample in Self.cases {
             var order = try harness.order(sample.what)
-            order.subprocesses = sample.subprocesses
+            order.handler.manifest.sandbox.subprocesses = sample.subprocesses
             let sight = try await harness.run(order, expire: sample.expire)
             #expect(
                 sight.end?.outcome == sample.outcome && sight.end?.reason == sample.reason,
@@ -124,7 +124,7 @@ import Testing
     @Test func `a library that is not there is named by the loader`() async throws {
         let harness = try await LaunchHarness()
         var order = try harness.order("succeeds")
-        order.libraryPath = harness.folder.appending(path: "missing.so").path
+        order.handler.libraryPath = harness.folder.appending(path: "missing.so").path
         let sight = try await harness.run(order)
         #expect(sight.end?.outcome == .failed && sight.end?.reason == .loadFailed)
         #expect(sight.end?.message?.contains("missing.so") == true, "\(sight.end?.message ?? "")")
@@ -145,7 +145,7 @@ import Testing
         limits.lease = Lease(duration: .seconds(60), gracePeriod: .milliseconds(200))
         limits.cpu = CPULimit(percent: 20, window: .seconds(2))
         var order = try harness.order(what, limits: limits)
-        order.subprocesses = what == "spins-below"
+        order.handler.manifest.sandbox.subprocesses = what == "spins-below"
         let sight = try await harness.run(order)
         #expect(sight.end?.reason == .cpuLimit, "\(String(describing: sight.end))")
         #expect(sight.cpuTime >= .milliseconds(400))

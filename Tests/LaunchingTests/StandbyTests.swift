@@ -64,9 +64,11 @@ struct StandbyTests {
         async throws
     {
         let harness = try await LaunchHarness()
-        let (_, launcher, standby) = try await Self.running(harness) { $0.subprocesses = true }
+        let (_, launcher, standby) = try await Self.running(harness) {
+            $0.handler.manifest.sandbox.subprocesses = true
+        }
         var forking = try harness.order("daemonises")
-        forking.subprocesses = true
+        forking.handler.manifest.sandbox.subprocesses = true
         let sight = try await harness.run(forking)
         #expect(harness.pid(forking.id) == standby)
         #expect(sight.end?.outcome == .succeeded && sight.end?.leftovers == 1)
@@ -82,7 +84,7 @@ struct StandbyTests {
         let harness = try await LaunchHarness()
         let (_, launcher, standby) = try await Self.running(harness)
         var forking = try harness.order("daemonises")
-        forking.subprocesses = true
+        forking.handler.manifest.sandbox.subprocesses = true
         let sight = try await harness.run(forking)
         #expect(sight.end?.outcome == .succeeded && sight.end?.leftovers == 1)
         #expect(try #require(harness.pid(forking.id)) != standby)

@@ -16,7 +16,7 @@ import Testing
         let isCounted = harness.launcher.isolation.groupKill == .cgroup || sample.what == "spins"
         try #require(isCounted, "without a cgroup descendants in other sessions are not counted")
         var order = try harness.order(sample.what)
-        order.subprocesses = sample.what == "spins-below"
+        order.handler.manifest.sandbox.subprocesses = sample.what == "spins-below"
         let id = order.id
         harness.launcher.launch(order)
         let least = Duration.milliseconds(200)

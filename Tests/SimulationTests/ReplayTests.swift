@@ -100,7 +100,9 @@ import Testing
         host.begin(world)
         host.run(until: .seconds(1))
         #expect(
-            host.launcher.running.values.map(\.order.identifier.rawValue) == ["com.example.news.refresh"])
+            host.launcher.running.values.map(\.order.record.identifier.rawValue) == [
+                "com.example.news.refresh"
+            ])
         host.die(at: start.advanced(by: .seconds(60)))
         host.begin(VirtualBeginning(settings: settings, manifests: manifests))
         let dates = host.store.pendingRequests.reduce(into: [:]) {

@@ -82,20 +82,37 @@ struct LaunchBenchmark {
         let isApp = variant.hash == "a"
         let identifier = try TaskIdentifier(
             isApp ? "org.example.features.one" : "org.example.bench.\(variant.hash)")
-        var order = LaunchOrder(
-            id: LaunchID(rawValue: number), request: RequestID(rawValue: number), identifier: identifier,
-            bundle: try BundleIdentifier("org.example.bench-\(variant.hash)"), kind: .processing, attempt: 1,
-            token: number, libraryPath: isApp ? variant.library : "\(products)/\(variant.library)",
-            libraryHash: variant.hash,
-            program: nil,
-            limits: .standard(for: .processing), dataDirectory: folder, temporaryDirectory: folder)
-        order.fresh = variant.isFresh
-        // As the host gives it to what is deferrable.
-        order.niceness = 10
+        let bundle = try BundleIdentifier("org.example.bench-\(variant.hash)")
+        let library = isApp ? variant.library : "\(products)/\(variant.library)"
+        let now = SystemClocks().now().wall
+        let request = TaskRequest(
+            id: RequestID(rawValue: number),
+            submission: TaskSubmission(identifier: identifier, origin: .client), bundle: bundle,
+            kind: .processing, submittedAt: now, attempt: 1, notBefore: nil, deadline: now)
+        let record = LaunchRecord(
+            id: LaunchID(rawValue: number), request: request, token: number, startedAt: now, isolation: "",
+            libraryHash: variant.hash, isSimulated: false)
+        let declaration = TaskDeclaration(
+            pattern: IdentifierPattern(exactly: identifier), kind: .processing)
+        var tasks = [declaration]
         if isApp {
-            order.permittedIdentifiers = ["org.example.features.all", identifier.rawValue]
-            order.permittedKinds = [.processing, .processing]
+            let other = try TaskIdentifier("org.example.features.all")
+            tasks.insert(
+                TaskDeclaration(pattern: IdentifierPattern(exactly: other), kind: .processing), at: 0)
         }
+        var order = LaunchOrder(
+            begun: BegunLaunch(record: record, checkpoint: nil, lastSuccess: nil), request: request,
+            handler: PermittedHandler(
+                manifestPath: "bench.yaml",
+                manifest: Manifest(
+                    bundle: bundle, library: library, modes: [.processing], tasks: tasks,
+                    sandbox: SandboxDeclaration()),
+                libraryPath: library, libraryHash: variant.hash),
+            declaration: declaration,
+            place: LaunchPlace(dataDirectory: folder, temporaryDirectory: folder), environment: [],
+            // As the host gives it to what is deferrable.
+            priority: .discretionary)
+        order.isFresh = variant.isFresh
         return order
     }
 

@@ -106,7 +106,7 @@ extension HostCore {
         vetoes.forget(request.id)
         let declaration = self.declaration(for: request)
         var launch = OpenLaunch(
-            record: record, request: request, begun: begun, handler: handler,
+            begun: begun, request: request, handler: handler,
             // A client that lost its launch may still work at it: it submits again by itself.
             isAtMostOnce: client != nil || declaration?.isAtMostOnce == true, priority: start.priority)
         launch.client = client
@@ -159,7 +159,12 @@ extension HostCore {
                 launches[id]?.conditions = conditions
             }
             guard let launch = launches[id] else { return }
-            emit(.launch(LaunchOrder(launch, handler, declaration, place, surroundings.taskEnvironment)))
+            var order = LaunchOrder(
+                begun: launch.begun, request: launch.request, handler: handler, declaration: declaration,
+                place: place, environment: surroundings.taskEnvironment, priority: launch.priority)
+            order.conditions = launch.conditions
+            order.isDebugged = launch.isDebugged
+            emit(.launch(order))
             if launch.isCPURelaxed { setCPULimit(id) }
         }
     }
@@ -196,36 +201,5 @@ extension HostCore {
             return expiring(id, reason)
         }
         emit(.expire(id, reason))
-    }
-}
-
-extension LaunchOrder {
-    /// The order for a launch that is recorded and prepared.
-    init(
-        _ launch: OpenLaunch, _ handler: PermittedHandler, _ declaration: TaskDeclaration,
-        _ place: LaunchPlace, _ environment: [String]
-    ) {
-        let (record, submission) = (launch.record, launch.request.submission)
-        self.init(
-            id: record.id, request: record.request, identifier: record.identifier, bundle: record.bundle,
-            kind: record.kind, attempt: record.attempt, token: record.token,
-            libraryPath: place.program == nil ? handler.libraryPath : nil, libraryHash: handler.libraryHash,
-            program: place.program, limits: declaration.limits, dataDirectory: place.dataDirectory,
-            temporaryDirectory: place.temporaryDirectory)
-        executable = place.executable
-        payload = submission.payload
-        checkpoint = launch.begun.checkpoint
-        lastSuccess = launch.begun.lastSuccess
-        title = submission.title
-        subtitle = submission.subtitle
-        permittedIdentifiers = handler.manifest.tasks.map(\.pattern.description)
-        permittedKinds = handler.manifest.tasks.map(\.kind)
-        modes = handler.manifest.modes.sorted { $0.rawValue < $1.rawValue }
-        conditions = launch.conditions
-        subprocesses = handler.manifest.sandbox.subprocesses
-        network = handler.manifest.sandbox.network ?? false
-        self.environment = environment
-        debug = launch.isDebugged
-        niceness = launch.priority.nice
     }
 }

@@ -177,28 +177,6 @@ public enum HostCall: Sendable {
     case report(LaunchID, ClientReport, process: Int32, processCPU: Duration)
 }
 
-/// Where a launch runs and what it runs, once its directories are there.
-public struct LaunchPlace: Equatable, Sendable {
-    /// The bundle's own directory.
-    public var dataDirectory: String
-    /// The launch's own directory, empty.
-    public var temporaryDirectory: String
-    /// The runner in the bundle's app directory; `nil` where the plain one is executed.
-    public var executable: String?
-    /// The encoded `call:`; `nil` where a library's handler runs.
-    public var program: [UInt8]?
-
-    public init(
-        dataDirectory: String, temporaryDirectory: String, executable: String? = nil,
-        program: [UInt8]? = nil
-    ) {
-        self.dataDirectory = dataDirectory
-        self.temporaryDirectory = temporaryDirectory
-        self.executable = executable
-        self.program = program
-    }
-}
-
 /// What a calendar says of a schedule.
 public enum FoundDate: Equatable, Sendable {
     /// Its next date, and the date as people read it in the schedule's zone.

@@ -12,13 +12,11 @@ struct OpenLaunch: Sendable {
         case ending
     }
 
-    /// As the store has it, with what is newer.
-    var record: LaunchRecord
+    /// As the store has it, with what is newer; and what earlier attempts left for its order.
+    var begun: BegunLaunch
     /// The request that it consumed.
     let request: TaskRequest
     var stage = Stage.preparing
-    /// What earlier attempts left, for its order.
-    let begun: BegunLaunch
     /// The handler whose library or call it runs; `nil` in a client.
     let handler: PermittedHandler?
     /// The copies of libraries that it loads or may load, which must stay until it ends.
@@ -55,6 +53,11 @@ struct OpenLaunch: Sendable {
     var shouldDefer = false
     /// Its assertions that have begun and not ended.
     var openAssertions: Set<UInt64> = []
+
+    var record: LaunchRecord {
+        get { begun.record }
+        _modify { yield &begun.record }
+    }
 }
 
 /// The launches that have begun and whose end is not recorded yet.

@@ -1,7 +1,13 @@
 import TaskModel
 
 extension LaunchOrder {
-    /// The environment of the template; for a library, the home directory is the bundle's data directory.
+    /// Whether the task may start processes.
+    var mayStartProcesses: Bool { handler.manifest.sandbox.subprocesses }
+
+    /// Whether the task may open sockets.
+    var mayOpenSockets: Bool { handler.manifest.sandbox.network ?? false }
+
+    /// The environment of its template: for a library, the bundle's own directory is the home.
     ///
     /// The template gets this environment when it is executed, because libraries read it while they are
     /// loaded. For example, CoreFoundation copies these variables then, and ignores later changes. A `call:`
@@ -13,6 +19,6 @@ extension LaunchOrder {
             "XDG_STATE_HOME",
         ]
         let others = environment.filter { line in !homes.contains { line.hasPrefix($0 + "=") } }
-        return others + homes.prefix(2).map { "\($0)=\(dataDirectory)" }
+        return others + homes.prefix(2).map { "\($0)=\(place.dataDirectory)" }
     }
 }

@@ -6,7 +6,7 @@ import TaskModel
 extension LauncherCore {
     /// Pauses a launch before its handler, and examines its processes once a second until it ends.
     func beginHold(_ launch: RunningLaunch) {
-        guard launch.order.debug, launch.hold == nil else { return }
+        guard launch.order.isDebugged, launch.hold == nil else { return }
         launch.hold = DebugHold()
         tell(.tracingChanged(launch.id, isTraced: true))
         scheduleLookAtDebugger(launch)

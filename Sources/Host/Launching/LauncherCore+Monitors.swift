@@ -32,7 +32,18 @@ extension LauncherCore {
         case .exceeded(let message):
             tell(.cpuWarning(launch.id, message: message))
             launch.limitReport = message + "\n" + (launch.monitor?.history ?? "")
-            return handle(.expire(.cpuLimit, note: message), launch)
+            handle(.expire(.cpuLimit, note: message), launch)
+            return
+        }
+        guard launch.memoryBefore == nil else { return scheduleMonitor(launch) }
+        let resident = launch.residentBytes()
+        if resident > launch.order.declaration.limits.memory.bytes {
+            let limit = launch.order.declaration.limits.memory
+            handle(
+                .expire(
+                    .memoryLimit, note: "\(ByteCount(bytes: resident)) are resident, the limit is \(limit)"),
+                launch)
+            return
         }
         scheduleMonitor(launch)
     }

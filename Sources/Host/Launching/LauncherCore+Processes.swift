@@ -30,9 +30,9 @@ extension LauncherCore {
             try send(
                 SpawnMessage(
                     launch: launch.number, template: id, cgroup: launch.group?.path,
-                    subprocesses: launch.order.subprocesses,
-                    fresh: launch.order.fresh || !template.isCloneable,
-                    memory: UInt64(launch.order.limits.memory.bytes),
+                    subprocesses: launch.order.mayStartProcesses,
+                    fresh: launch.order.isFresh || !template.isCloneable,
+                    memory: UInt64(launch.order.declaration.limits.memory.bytes),
                     start: control.first(SpawnMessage.maximumStart)))
         } catch {
             handle(.spawnFailed(finding: "\(error)"), launch)
@@ -93,7 +93,7 @@ extension LauncherCore {
         if launch.life.stage == .running { launch.lifeTimer.cancel() }
         let now = moments.now()
         launch.handlerIsBelow = isolation == .pidNamespace
-        if launch.order.debug, launch.handlerIsBelow, let handler = launch.handlerProcess {
+        if launch.order.isDebugged, launch.handlerIsBelow, let handler = launch.handlerProcess {
             // A debugger needs the handler's process, and not the init process of its PID namespace.
             tell(.started(launch.id, pid: handler))
         }
@@ -129,7 +129,7 @@ extension LauncherCore {
         guard let exit = launch.exit, launch.life.stage != .ended else { return }
         let memory = MemoryEnd.finding(
             before: launch.memoryBefore, after: launch.group?.memoryEvents,
-            limit: launch.order.limits.memory)
+            limit: launch.order.declaration.limits.memory)
         handle(
             .exited(
                 ExitStatus(waitStatus: exit.waitStatus), leftovers: Int(clamping: exit.leftovers),

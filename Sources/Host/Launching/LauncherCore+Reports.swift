@@ -251,7 +251,7 @@ extension LauncherCore {
             launch, call,
             .failure(
                 SubmissionError(
-                    code: .invalidRequest, subject: launch.order.identifier.rawValue, finding: finding,
+                    code: .invalidRequest, subject: launch.order.record.identifier.rawValue, finding: finding,
                     remedy: "Correct the call")))
     }
 

@@ -47,8 +47,8 @@ extension LauncherCore {
     /// - Returns: Whether the launch must wait. It waits while the standby is being created, because the
     ///   template would have to finish that clone before it could begin another one.
     func awaitsStandby(_ launch: RunningLaunch, of id: UInt64) -> Bool {
-        guard let standby = standbys[id], standby.subprocesses == launch.order.subprocesses,
-            !launch.order.fresh
+        guard let standby = standbys[id], standby.subprocesses == launch.order.mayStartProcesses,
+            !launch.order.isFresh
         else { return false }
         if let count = standby.count {
             launch.enter(standby.group, counted: count)
@@ -65,13 +65,13 @@ extension LauncherCore {
         launch.standbyTimer?.cancel()
         launch.standbyTimer = nil
         guard isolation == .cgroup, let id = launch.template, let template = book.templates[id],
-            template.isCloneable, !launch.order.fresh, standbys[id] == nil,
+            template.isCloneable, !launch.order.isFresh, standbys[id] == nil,
             !templatesWithoutStandby.contains(id), !isShuttingDown, var pool = groups
         else { return }
         // If this fails, the only cost is time: the next launch is cloned when it is requested.
         guard let group = try? pool.acquire() else { return }
         groups = pool
-        let standby = Standby(group: group, subprocesses: launch.order.subprocesses)
+        let standby = Standby(group: group, subprocesses: launch.order.mayStartProcesses)
         let message = PrepareMessage(
             template: id, cgroup: group.path, subprocesses: standby.subprocesses)
         if (try? send(message)) != nil { standbys[id] = standby } else { groups?.release(group) }

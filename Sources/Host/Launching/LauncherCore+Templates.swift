@@ -22,10 +22,11 @@ extension LauncherCore {
 
     func startTemplate(_ id: UInt64, _ order: LaunchOrder) {
         var message = TemplateMessage(
-            template: id, library: order.libraryPath, directory: order.dataDirectory, isolation: isolation)
-        message.executable = order.executable
+            template: id, library: order.libraryPath, directory: order.place.dataDirectory,
+            isolation: isolation)
+        message.executable = order.place.executable
         message.environment = order.templateEnvironment
-        message.niceness = order.niceness == 0 ? nil : Int64(order.niceness)
+        message.niceness = order.priority.nice == 0 ? nil : Int64(order.priority.nice)
         message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096)]
         do {
             if let group = try groups?.makeForTemplate() {

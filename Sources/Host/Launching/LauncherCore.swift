@@ -138,7 +138,7 @@ final class LauncherCore: @unchecked Sendable {
         switch step {
         case .expire(let reason):
             let now = moments.now()
-            let grace = launch.order.limits.lease.gracePeriod
+            let grace = launch.order.declaration.limits.lease.gracePeriod
             let message = ExpireMessage(
                 reason: reason.rawValue, grace: UInt64(grace.wholeMilliseconds),
                 deadline: (now.monotonic + grace).wholeNanoseconds)

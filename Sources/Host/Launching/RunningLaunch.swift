@@ -88,9 +88,9 @@ final class RunningLaunch: @unchecked Sendable {
 
     init(_ order: LaunchOrder) {
         self.order = order
-        cpuLimit = order.limits.cpu
+        cpuLimit = order.declaration.limits.cpu
         conditions = order.conditions
-        life = LaunchLife(grace: order.limits.lease.gracePeriod)
+        life = LaunchLife(grace: order.declaration.limits.lease.gracePeriod)
     }
 
     var id: LaunchID { order.id }
@@ -182,28 +182,32 @@ final class RunningLaunch: @unchecked Sendable {
 
     /// The encoded frames for the start of the launch; the last one is *start*.
     func startFrames(at now: Moment) throws(WireError) -> [UInt8] {
+        let (record, submission) = (order.record, order.request.submission)
+        let manifest = order.handler.manifest
         var launch = TaskLaunchMessage(
-            launch: number, request: UInt64(bitPattern: order.request.rawValue),
-            identifier: order.identifier.rawValue, bundle: order.bundle.rawValue, taskKind: order.kind,
-            attempt: UInt64(max(1, order.attempt)), token: UInt64(bitPattern: order.token),
-            dataDirectory: order.dataDirectory, temporaryDirectory: order.temporaryDirectory)
-        launch.lastSuccess = order.lastSuccess?.milliseconds
-        launch.leaseEnd = order.limits.lease.duration.map { (now.boot + $0).wholeNanoseconds }
-        launch.title = order.title.isEmpty ? nil : order.title
-        launch.subtitle = order.subtitle.isEmpty ? nil : order.subtitle
-        launch.debug = order.debug
-        launch.permittedIdentifiers = order.permittedIdentifiers
-        launch.permittedKinds = order.permittedKinds
-        launch.modes = order.modes.map(\.rawValue)
+            launch: number, request: UInt64(bitPattern: record.request.rawValue),
+            identifier: record.identifier.rawValue, bundle: record.bundle.rawValue, taskKind: record.kind,
+            attempt: UInt64(max(1, record.attempt)), token: UInt64(bitPattern: record.token),
+            dataDirectory: order.place.dataDirectory, temporaryDirectory: order.place.temporaryDirectory)
+        launch.lastSuccess = order.begun.lastSuccess?.milliseconds
+        launch.leaseEnd = order.declaration.limits.lease.duration.map { (now.boot + $0).wholeNanoseconds }
+        launch.title = submission.title.isEmpty ? nil : submission.title
+        launch.subtitle = submission.subtitle.isEmpty ? nil : submission.subtitle
+        launch.debug = order.isDebugged
+        launch.permittedIdentifiers = manifest.tasks.map(\.pattern.description)
+        launch.permittedKinds = manifest.tasks.map(\.kind)
+        launch.modes = manifest.modes.map(\.rawValue).sorted()
         var bytes = try encoder.encode(launch)
         if let conditions { bytes += try encoder.encode(ConditionsMessage(conditions)) }
-        if let payload = order.payload {
+        if let payload = submission.payload {
             bytes += try encoder.encode(PayloadMessage(bytes: Array(payload.utf8)))
         }
-        if let checkpoint = order.checkpoint {
+        if let checkpoint = order.begun.checkpoint {
             bytes += try encoder.encode(RestoredCheckpointMessage(bytes: checkpoint))
         }
-        if let program = order.program { bytes += try encoder.encode(ProgramMessage(bytes: program)) }
+        if let program = order.place.program {
+            bytes += try encoder.encode(ProgramMessage(bytes: program))
+        }
         return bytes + (try encoder.encode(StartMessage()))
     }
 }

@@ -12,14 +12,14 @@ struct TemplateKey: Hashable, Sendable {
     let niceness: Int
 
     init(_ order: LaunchOrder) {
-        bundle = order.bundle
+        bundle = order.record.bundle
         libraryPath = order.libraryPath
-        libraryHash = order.libraryHash
-        directory = order.dataDirectory
-        executable = order.executable
+        libraryHash = order.handler.libraryHash
+        directory = order.place.dataDirectory
+        executable = order.place.executable
         environment = order.environment
-        network = order.network
-        niceness = order.niceness
+        network = order.mayOpenSockets
+        niceness = order.priority.nice
     }
 }
 

@@ -168,7 +168,7 @@ public struct VirtualHost {
             }
         case .stop(let identifier, .cancelledByUser):
             for (id, launch) in launcher.running.sorted(by: { $0.key < $1.key })
-            where launch.order.identifier == identifier { call(.cancel(.launch(id))) }
+            where launch.order.record.identifier == identifier { call(.cancel(.launch(id))) }
         case .stop(let identifier, let reason): call(.expire(.identifier(identifier), reason))
         case .localTime(let offset):
             localTimeOffset = offset
@@ -253,9 +253,7 @@ public struct VirtualHost {
                 tally.noteExpiration(of: id, reason)
             }
         case .note(let note, let id): store.note(note, of: id)
-        case .launch(let order):
-            guard let request = store.request(order.request)?.request else { return }
-            launcher.launch(order, of: request, at: now)
+        case .launch(let order): launcher.launch(order, at: now)
         case .expire(let id, let reason): report(launcher.expire(id, reason, at: now))
         case .kill(let id, let reason, _): report(launcher.kill(id, reason, at: now))
         case .setCPULimit(let id, let limit): launcher.setCPULimit(id, limit, at: now)

@@ -61,7 +61,8 @@ struct VirtualLauncher {
     // MARK: Orders
 
     /// Starts a launch for a request.
-    mutating func launch(_ order: LaunchOrder, of request: TaskRequest, at now: Moment) {
+    mutating func launch(_ order: LaunchOrder, at now: Moment) {
+        let request = order.request
         let job: Job
         if let known = jobs[request.id] {
             job = known
@@ -73,7 +74,7 @@ struct VirtualLauncher {
         }
         running[order.id] = Launch(
             order: order, plan: job.plan, doneBefore: job.plan.resumes ? job.done : .zero,
-            cpuLimit: order.limits.cpu)
+            cpuLimit: order.declaration.limits.cpu)
         add(.ready, of: order.id, at: now.boot + job.plan.startUp)
     }
 
@@ -86,7 +87,7 @@ struct VirtualLauncher {
         running[id] = launch
         add(
             .end(launch.endNumber), of: id,
-            at: now.boot + min(launch.order.limits.lease.gracePeriod, launch.plan.answer))
+            at: now.boot + min(launch.order.declaration.limits.lease.gracePeriod, launch.plan.answer))
         return .expiring(id, reason, at: now)
     }
 
@@ -160,7 +161,7 @@ struct VirtualLauncher {
         _ id: LaunchID, _ launch: Launch, _ end: LaunchEnd, at now: Moment
     ) -> LaunchEvent {
         running[id] = nil
-        jobs[launch.order.request]?.done = launch.doneBefore + launch.runTime(at: now)
+        jobs[launch.order.request.id]?.done = launch.doneBefore + launch.runTime(at: now)
         return .ended(
             EndedLaunch(
                 id: id, end: end, at: now, cpuTime: launch.cpuTime(at: now), cpuIsLowerBound: false))
@@ -187,7 +188,7 @@ extension VirtualLauncher.Launch {
     /// The end of the launch when its work is done, or when it stops after an expiration.
     fileprivate var plannedEnd: LaunchEnd {
         if let expiration {
-            let isKilled = plan.answer > order.limits.lease.gracePeriod
+            let isKilled = plan.answer > order.declaration.limits.lease.gracePeriod
             return isKilled ? LaunchEnd(outcome: .killed, reason: expiration) : .stopped(expiration)
         }
         let reason: Reason? =
