@@ -115,32 +115,16 @@ struct VirtualWorld {
             surroundings: HostSurroundings(
                 manifestsDirectory: "/m", stateDirectory: "/s", isolation: "cgroup", taskEnvironment: []),
             settings: settings, registered: manifests.snapshot, conditions: conditions)
-        beginning.facts = store.facts
-        let (scheduler, wall) = (settings.effective.scheduler, now.wall)
-        let handlers = manifests.snapshot.handlers
-        beginning.lost =
-            store.recover(
-                at: wall,
-                isAtMostOnce: { bundle, identifier in
-                    handlers.first { $0.manifest.bundle == bundle }?.manifest
-                        .declaration(for: identifier)?.isAtMostOnce ?? false
-                },
-                backOff: { wall + scheduler.backOff(afterAttempt: $0.attempt) }
-            ).lost
-        beginning.pending = store.pendingRequests
+        beginning.recovery = store.recover(beginning.recoveryTerms(at: now.wall))
         beginning.boot = "boot"
-        for task in handlers.flatMap(\.manifest.tasks) where task.schedule != nil {
-            let newest = store.launches(identifier: task.pattern.base, limit: 1, before: nil).first
-            beginning.lastLaunches[task.pattern.base] = newest?.startedAt
-        }
         // Of a schedule whose manifest is away now, the host does not learn when it last began.
-        for identifier in begins.keys where beginning.lastLaunches[identifier] == nil {
+        for identifier in begins.keys where beginning.recovery.lastLaunches[identifier] == nil {
             begins[identifier] = nil
         }
         core = HostCore()
         hasDrained = false
-        copies.formUnion(handlers.compactMap(\.libraryHash))
-        followers = VirtualFollowers(pending: beginning.pending)
+        copies.formUnion(beginning.registered.handlers.compactMap(\.libraryHash))
+        followers = VirtualFollowers(pending: beginning.recovery.pending)
         try hear(.begin(beginning))
     }
 

@@ -68,7 +68,7 @@ struct Exerciser {
 func checkAcknowledged(_ said: Exerciser.Result, in directory: String, _ comment: Comment) async throws {
     let store = try SQLiteRequestStore.open(directory: directory, socket: "s", at: now)
     let before = try await store.launches(identifier: nil, limit: 1000, before: nil)
-    let recovery = try await store.recover(at: now) { _, _ in false }
+    let recovery = try await store.recover(RecoveryTerms(at: now))
     #expect(recovery.lost.count <= 1, comment)
     #expect(recovery.lost.count == before.count { $0.state != .ended }, comment)
 

@@ -175,11 +175,15 @@ import Testing
             let newer = try await store.accept(submission("com.example.replaced")).request
             _ = try await store.saveCheckpoint(#require(launches["back"]).id, [7])
 
+            await store.remember(.boot("b"))
+            let scheduled = try ["com.example.back", "com.example.waiting"].map(TaskIdentifier.init)
             let recovery = try await store.recover(
-                at: later,
-                isAtMostOnce: { bundle, task in
-                    bundle.rawValue == "com.example" && task.rawValue == "com.example.once"
-                }, backOff: { $0.identifier.rawValue == "com.example.back" ? later : nil })
+                RecoveryTerms(
+                    at: later,
+                    isAtMostOnce: { bundle, task in
+                        bundle.rawValue == "com.example" && task.rawValue == "com.example.once"
+                    }, backOff: { $0.identifier.rawValue == "com.example.back" ? later : nil },
+                    scheduled: scheduled))
 
             #expect(recovery.lost.count == 6)
             #expect(recovery.lost.allSatisfy { $0.end?.outcome == .lost && $0.end?.reason == .hostDied })
@@ -188,13 +192,19 @@ import Testing
             #expect(recovery.putBack.map(\.identifier.rawValue) == ["com.example.back", "com.example.lease"])
             #expect(recovery.putBack.map(\.attempt) == [2, 2])
             #expect(recovery.putBack.map(\.notBefore) == [later, nil])
-            let pending = try await store.pendingRequests()
-            #expect(Set(pending.map(\.id)) == Set(recovery.putBack.map(\.id) + [waiting.id, newer.id]))
+            #expect(recovery.pending == (try await store.pendingRequests()))
+            #expect(
+                Set(recovery.pending.map(\.id)) == Set(recovery.putBack.map(\.id) + [waiting.id, newer.id]))
             #expect(try await store.checkpoint(of: recovery.putBack[0].id) == [7])
             #expect(try await store.launch(finished.id)?.end?.outcome == .succeeded)
 
-            let second = try await store.recover(at: later) { _, _ in false }
-            #expect(second == Recovery(lost: [], putBack: []))
+            #expect(recovery.lastLaunches == [scheduled[0]: try #require(launches["back"]).startedAt])
+            #expect(recovery.facts.boot == "b")
+            #expect(recovery.facts == (try await store.facts()))
+
+            var second = recovery
+            (second.lost, second.putBack, second.lastLaunches) = ([], [], [:])
+            #expect(try await store.recover(RecoveryTerms(at: later)) == second)
         }
     }
 

@@ -46,7 +46,7 @@ import Testing
         let (original, launch) = try storeWithLaunch()
         #expect(try storeWithLaunch().0 == original)
         var copy = original
-        let recovery = copy.recover(at: later, isAtMostOnce: { _, _ in false }, backOff: { _ in nil })
+        let recovery = copy.recover(RecoveryTerms(at: later))
         #expect(recovery.lost.map(\.id) == [launch])
         #expect(recovery.putBack == copy.pendingRequests)
         #expect(original.launch(launch)?.state == .starting)

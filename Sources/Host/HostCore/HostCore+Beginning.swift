@@ -14,14 +14,14 @@ extension HostCore {
         firstSettings = beginning.settings
         registered = beginning.registered
         conditions = beginning.conditions
-        launchedApps = beginning.facts.launchedApps
-        lastRequest = beginning.facts.lastRequest
-        lastLaunch = beginning.facts.lastLaunch
-        for (bundle, entry) in beginning.facts.advice { advice.restore(entry, of: bundle) }
+        launchedApps = beginning.recovery.facts.launchedApps
+        lastRequest = beginning.recovery.facts.lastRequest
+        lastLaunch = beginning.recovery.facts.lastLaunch
+        for (bundle, entry) in beginning.recovery.facts.advice { advice.restore(entry, of: bundle) }
         reportSettings(beginning.settings)
         for problem in registered.problems { log(problem.logLevel, "\(problem)") }
-        for sentence in beginning.facts.unreadable { log(.warning, sentence) }
-        for launch in beginning.lost {
+        for sentence in beginning.recovery.facts.unreadable { log(.warning, sentence) }
+        for launch in beginning.recovery.lost {
             log(
                 .warning, "lost with the host that started it", launch: launch.id,
                 identifier: launch.identifier)
@@ -35,30 +35,30 @@ extension HostCore {
         log(
             .notice,
             "\(registered.handlers.count.counted("handler", "handlers")), "
-                + beginning.pending.count.counted("pending request", "pending requests"))
+                + beginning.recovery.pending.count.counted("pending request", "pending requests"))
         applySchedules()
         feed(.started)
         drainEvents()
         cancelWithoutClient()
-        noticeBoot(beginning.boot, before: beginning.facts.boot)
+        noticeBoot(beginning.boot, before: beginning.recovery.facts.boot)
         launchInstalledApps()
     }
 
     /// Gives the scheduler its past; before `started` it only remembers.
     private mutating func remember(_ beginning: HostBeginning) {
         feed(.settingsChanged(beginning.settings.effective.scheduler))
-        for (bundle, state) in beginning.facts.bundleStates.sorted(by: { $0.key < $1.key }) {
+        for (bundle, state) in beginning.recovery.facts.bundleStates.sorted(by: { $0.key < $1.key }) {
             feed(.bundleRestored(bundle, state))
         }
         localTimeOffset = beginning.localTimeOffset
         feed(.localTimeChanged(offset: beginning.localTimeOffset))
         feed(.handlersChanged(registered.handlers.map(\.manifest)))
         feed(.conditionsChanged(conditions))
-        for request in beginning.pending {
+        for request in beginning.recovery.pending {
             requests.insert(request)
             feed(.submitted(request))
         }
-        for (identifier, time) in beginning.lastLaunches.sorted(by: { $0.key < $1.key }) {
+        for (identifier, time) in beginning.recovery.lastLaunches.sorted(by: { $0.key < $1.key }) {
             feed(.lastLaunched(identifier, time))
         }
         drainEvents()

@@ -94,14 +94,8 @@ public struct HostBeginning: Sendable {
     public var registered: RegistrySnapshot
     /// What the machine is like.
     public var conditions: Conditions
-    /// What the store remembers.
-    public var facts: StoredFacts
-    /// Launches that a dead host left; they are ended in the store already.
-    public var lost: [LaunchRecord]
-    /// Every pending request.
-    public var pending: [TaskRequest]
-    /// The newest launch of each identifier that has a schedule.
-    public var lastLaunches: [TaskIdentifier: WallTime]
+    /// What the store holds, once the launches that a dead host left have ended there.
+    public var recovery = Recovery()
     /// The machine's boot id; `nil` if it can't be read.
     public var boot: String?
     /// How far local time is ahead of UTC.
@@ -116,11 +110,26 @@ public struct HostBeginning: Sendable {
         self.settings = settings
         self.registered = registered
         self.conditions = conditions
-        facts = StoredFacts()
-        lost = []
-        pending = []
-        lastLaunches = [:]
         self.localTimeOffset = localTimeOffset
+    }
+
+    /// What this beginning asks of the store; the answer is its ``recovery``.
+    ///
+    /// The real host, the virtual one and the tests' worlds all begin in this way.
+    ///
+    /// - Parameter now: The end of the launches that a dead host left.
+    /// - Returns: Terms from the manifests and settings of this beginning.
+    public func recoveryTerms(at now: WallTime) -> RecoveryTerms {
+        let handlers = HandlerTable(registered.handlers)
+        let scheduler = settings.effective.scheduler
+        return RecoveryTerms(
+            at: now,
+            isAtMostOnce: { bundle, identifier in
+                handlers[bundle]?.manifest.declaration(for: identifier)?.isAtMostOnce ?? false
+            },
+            backOff: { now + scheduler.backOff(afterAttempt: $0.attempt) },
+            scheduled: registered.handlers.flatMap(\.manifest.tasks).filter { $0.schedule != nil }
+                .map(\.pattern.base))
     }
 }
 

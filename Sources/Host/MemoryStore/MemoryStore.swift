@@ -95,30 +95,22 @@ public struct MemoryStore: Equatable, Sendable {
 
     /// Ends all open launches as `lost`; some of their requests become pending again (see
     /// `RequestStore.recover`).
-    public mutating func recover(
-        at time: WallTime, isAtMostOnce: (BundleIdentifier, TaskIdentifier) -> Bool,
-        backOff: (LaunchRecord) -> WallTime?
-    ) -> Recovery {
+    public mutating func recover(_ terms: RecoveryTerms) -> Recovery {
         writeNotes()
-        var recovery = Recovery(lost: [], putBack: [])
+        var recovery = Recovery()
         for id in open.sorted() {
-            guard var launch = launches[id] else { continue }
-            let isDue = PutBackRule.applies(
-                kind: launch.kind, outcome: .lost, completed: false, expiration: launch.expiration,
-                isAtMostOnce: isAtMostOnce(launch.bundle, launch.identifier))
-            let putBack = isDue ? PutBack(notBefore: backOff(launch)) : nil
-            let end = LaunchEnd(
-                outcome: .lost, reason: .hostDied,
-                message: "The host ended without recording how this launch ended")
-            launch.state = .ended
-            launch.end = end
-            launch.endedAt = time.rounded
-            launch.cpuIsLowerBound = true
-            launches[id] = launch
-            recovery.lost.append(launch)
-            if let request = settle(launch, end, at: time, putBack) { recovery.putBack.append(request) }
+            guard let launch = launches[id] else { continue }
+            if let request = end(terms.end(of: launch), nil, nil, terms.putBack(of: launch)) {
+                recovery.putBack.append(request)
+            }
+            if let lost = launches[id] { recovery.lost.append(lost) }
         }
-        open = []
+        recovery.pending = pendingRequests
+        for identifier in terms.scheduled {
+            let newest = launches(identifier: identifier, limit: 1, before: nil).first
+            recovery.lastLaunches[identifier] = newest?.startedAt
+        }
+        recovery.facts = facts
         return recovery
     }
 

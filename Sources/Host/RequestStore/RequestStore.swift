@@ -44,10 +44,7 @@ public protocol RequestStore: Sendable {
     ///   - backOff: The earliest time of the next attempt; `nil` means immediately.
     /// - Returns: The lost launches, and the requests that are pending again.
     /// - Throws: ``StoreError`` if the store can't write.
-    func recover(
-        at time: WallTime, isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool,
-        backOff: @escaping @Sendable (LaunchRecord) -> WallTime?
-    ) async throws(StoreError) -> Recovery
+    func recover(_ terms: RecoveryTerms) async throws(StoreError) -> Recovery
 
     /// Removes old history: ended launches, and requests that are done and have no launches left.
     ///
@@ -105,12 +102,5 @@ extension RequestStore {
     /// - Returns: One result for each write, in the same order.
     public func commit(_ writes: [StoreWrite]) async -> [Result<StoreAnswer, StoreRefusal>] {
         await withCheckedContinuation { caller in commit(writes) { caller.resume(returning: $0) } }
-    }
-
-    /// Recovers without a back-off: requests that become pending again may start immediately.
-    public func recover(
-        at time: WallTime, isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool
-    ) async throws(StoreError) -> Recovery {
-        try await recover(at: time, isAtMostOnce: isAtMostOnce) { _ in nil }
     }
 }

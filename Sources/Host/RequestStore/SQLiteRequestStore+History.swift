@@ -17,10 +17,17 @@ extension SQLiteRequestStore {
                 return try LaunchRow.all(
                     "WHERE id < ? ORDER BY id DESC LIMIT ?", [bound, max(0, limit)], in: db)
             }
-            return try LaunchRow.all(
-                "WHERE identifier = ? AND id < ? ORDER BY id DESC LIMIT ?",
-                [identifier.rawValue, bound, max(0, limit)], in: db)
+            return try Self.launches(of: identifier, limit: limit, below: bound, in: db)
         }
+    }
+
+    /// The launches of one task below a number, newest first.
+    static func launches(
+        of identifier: TaskIdentifier, limit: Int, below number: Int64 = .max, in db: Database
+    ) throws -> [LaunchRecord] {
+        try LaunchRow.all(
+            "WHERE identifier = ? AND id < ? ORDER BY id DESC LIMIT ?",
+            [identifier.rawValue, number, max(0, limit)], in: db)
     }
 
     /// See ``RequestStore``.
@@ -55,12 +62,15 @@ extension SQLiteRequestStore {
 
     /// See ``RequestStore``.
     public func facts() async throws(StoreError) -> StoredFacts {
-        try await read { db in
-            var facts = try FactRow.readAll(in: db)
-            facts.lastRequest = try Self.highest("requests", in: db)
-            facts.lastLaunch = try Self.highest("launches", in: db)
-            return facts
-        }
+        try await read { try Self.facts(in: $0) }
+    }
+
+    /// Every fact, and the highest numbers.
+    static func facts(in db: Database) throws -> StoredFacts {
+        var facts = try FactRow.readAll(in: db)
+        facts.lastRequest = try highest("requests", in: db)
+        facts.lastLaunch = try highest("launches", in: db)
+        return facts
     }
 
     /// The highest number that a row of a table ever had, including deleted rows.

@@ -109,37 +109,24 @@ extension SQLiteRequestStore {
     }
 
     /// See ``RequestStore``.
-    public func recover(
-        at time: WallTime, isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool,
-        backOff: @escaping @Sendable (LaunchRecord) -> WallTime?
-    ) async throws(StoreError) -> Recovery {
+    public func recover(_ terms: RecoveryTerms) async throws(StoreError) -> Recovery {
         try await write { db in
-            var recovery = Recovery(lost: [], putBack: [])
+            var recovery = Recovery()
             for launch in try LaunchRow.all("WHERE state <> 'ended' ORDER BY id", in: db) {
-                let ended = EndedLaunch(lost: launch, at: time)
+                let ended = terms.end(of: launch)
                 try LaunchRow.end(ended, in: db)
                 if let lost = try LaunchRow.find(id: launch.id, in: db) { recovery.lost.append(lost) }
-                let isDue = PutBackRule.applies(
-                    kind: launch.kind, outcome: .lost, completed: false, expiration: launch.expiration,
-                    isAtMostOnce: isAtMostOnce(launch.bundle, launch.identifier))
-                let putBack = isDue ? PutBack(notBefore: backOff(launch)) : nil
-                if let request = try Self.settle(launch, ended, putBack, in: db) {
+                if let request = try Self.settle(launch, ended, terms.putBack(of: launch), in: db) {
                     recovery.putBack.append(request)
                 }
             }
+            recovery.pending = try Self.pendingRequests(in: db)
+            for identifier in terms.scheduled {
+                recovery.lastLaunches[identifier] = try Self.launches(of: identifier, limit: 1, in: db).first?
+                    .startedAt
+            }
+            recovery.facts = try Self.facts(in: db)
             return recovery
         }
-    }
-}
-
-extension EndedLaunch {
-    /// The end of a launch whose host died, so that its resource use is only partly known.
-    fileprivate init(lost launch: LaunchRecord, at time: WallTime) {
-        let end = LaunchEnd(
-            outcome: .lost, reason: .hostDied,
-            message: "The host ended without recording how this launch ended")
-        self.init(
-            id: launch.id, end: end, at: Moment(boot: .zero, monotonic: .zero, wall: time),
-            cpuTime: launch.cpuTime, cpuIsLowerBound: true)
     }
 }

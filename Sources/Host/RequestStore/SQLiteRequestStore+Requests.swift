@@ -86,10 +86,13 @@ extension SQLiteRequestStore {
 
     /// See ``RequestStore``.
     public func pendingRequests() async throws(StoreError) -> [TaskRequest] {
-        try await read { db in
-            try Row.fetchAll(db, sql: "SELECT * FROM requests WHERE state = 'pending' ORDER BY id")
-                .map { try RequestRow.decode($0).request }
-        }
+        try await read { try Self.pendingRequests(in: $0) }
+    }
+
+    /// All pending requests, oldest first.
+    static func pendingRequests(in db: Database) throws -> [TaskRequest] {
+        try Row.fetchAll(db, sql: "SELECT * FROM requests WHERE state = 'pending' ORDER BY id")
+            .map { try RequestRow.decode($0).request }
     }
 
     /// See ``RequestStore``.

@@ -63,17 +63,11 @@ extension HostBeginning {
         let known = store.facts.boot ?? "1"
         store.facts.boot = known
         boot = world.isBooted ? "\((Int(known) ?? 1) + 1)" : known
-        lost =
-            store.recover(
-                at: now,
-                isAtMostOnce: { bundle, identifier in
-                    world.manifests.first { $0.bundle == bundle }?.declaration(for: identifier)?.isAtMostOnce
-                        ?? false
-                }, backOff: { now + world.settings.backOff(afterAttempt: $0.attempt) }
-            ).lost
-        facts = store.facts
-        pending = store.pendingRequests
-        let scheduled = world.manifests.flatMap(\.tasks).filter { $0.schedule != nil }.map(\.pattern.base)
-        for identifier in scheduled { lastLaunches[identifier] = world.lastLaunches[identifier] }
+        let terms = recoveryTerms(at: now)
+        recovery = store.recover(terms)
+        // The world also knows launches that this store has pruned, and those of an earlier host.
+        for identifier in terms.scheduled {
+            recovery.lastLaunches[identifier] = world.lastLaunches[identifier]
+        }
     }
 }

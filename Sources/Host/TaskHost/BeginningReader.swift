@@ -31,8 +31,6 @@ struct BeginningReader: Sendable {
         try directories.sweepTemporary()
         let registered = registry.scan()
         sensors.define(registered.conditions)
-        let facts = try await store.facts()
-        await renameDirectories(facts.numberedDirectories)
         let now = moments.now()
         var beginning = HostBeginning(
             surroundings: HostSurroundings(
@@ -41,23 +39,8 @@ struct BeginningReader: Sendable {
                 taskEnvironment: configuration.taskEnvironment),
             settings: settingsFiles.latest, registered: registered, conditions: sensors.snapshot(),
             localTimeOffset: .seconds(ProcessFacts.localTimeOffset(at: now.wall)))
-        beginning.facts = facts
-        let settings = beginning.settings.effective.scheduler
-        let manifests = registered.handlers.map(\.manifest)
-        let byBundle = Dictionary(manifests.map { ($0.bundle, $0) }, uniquingKeysWith: { first, _ in first })
-        beginning.lost = try await store.recover(
-            at: now.wall,
-            isAtMostOnce: { bundle, identifier in
-                byBundle[bundle]?.declaration(for: identifier)?.isAtMostOnce ?? false
-            },
-            backOff: { now.wall + settings.backOff(afterAttempt: $0.attempt) }
-        ).lost
-        beginning.pending = try await store.pendingRequests()
-        let scheduled = manifests.flatMap(\.tasks).filter { $0.schedule != nil }.map(\.pattern.base)
-        for identifier in scheduled {
-            let newest = try await store.launches(identifier: identifier, limit: 1, before: nil).first
-            beginning.lastLaunches[identifier] = newest?.startedAt
-        }
+        beginning.recovery = try await store.recover(beginning.recoveryTerms(at: now.wall))
+        await renameDirectories(beginning.recovery.facts.numberedDirectories)
         beginning.boot = try? SmallFile.read("/proc/sys/kernel/random/boot_id").filter { !$0.isWhitespace }
         try await store.prune(
             keepingNewest: configuration.keptLaunches,

@@ -69,16 +69,3 @@ public struct PutBack: Equatable, Sendable {
         self.isRetry = isRetry
     }
 }
-
-/// The result of `RequestStore.recover`.
-public struct Recovery: Equatable, Sendable {
-    /// The launches that the store ended as `lost`, oldest first.
-    public var lost: [LaunchRecord]
-    /// The requests that the store made pending again.
-    public var putBack: [TaskRequest]
-
-    public init(lost: [LaunchRecord], putBack: [TaskRequest]) {
-        self.lost = lost
-        self.putBack = putBack
-    }
-}

@@ -30,11 +30,8 @@ public final class MemoryRequestStore: RequestStore {
         state.withLock { $0.store.note(note, of: launch) }
     }
 
-    public func recover(
-        at time: WallTime, isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool,
-        backOff: @escaping @Sendable (LaunchRecord) -> WallTime?
-    ) async -> Recovery {
-        state.withLock { $0.store.recover(at: time, isAtMostOnce: isAtMostOnce, backOff: backOff) }
+    public func recover(_ terms: RecoveryTerms) async -> Recovery {
+        state.withLock { $0.store.recover(terms) }
     }
 
     @discardableResult

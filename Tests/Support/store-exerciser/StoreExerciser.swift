@@ -73,7 +73,7 @@ import TaskModel
     }
 
     static func cycle(_ store: SQLiteRequestStore, count: Int) async {
-        if (try? await store.recover(at: now) { _, _ in false }) == nil { say("FAILED recover") }
+        if (try? await store.recover(RecoveryTerms(at: now))) == nil { say("FAILED recover") }
         for index in 0..<count {
             guard let request = await submit(store, key: "k\(index)", payload: nil) else { continue }
             do throws(StoreError) {
