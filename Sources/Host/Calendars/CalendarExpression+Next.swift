@@ -13,9 +13,8 @@ extension CalendarExpression {
     ///   - zone: The local clock.
     /// - Returns: A whole second; `nil` if none comes within 400 years.
     public func next(after time: WallTime, in zone: ZoneRules) -> WallTime? {
-        let (seconds, attoseconds) = time.sinceEpoch.components
-        let earliest = (attoseconds < 0 ? seconds - 1 : seconds) + 1
-        let limit = earliest + 400 * 366 * CivilDay.secondsPerDay
+        let earliest = time.wholeSeconds + 1
+        let limit = earliest + 400 * 366 * CivilDate.secondsPerDay
         var from = earliest
         while from < limit {
             let span = zone.span(at: from)
@@ -34,7 +33,7 @@ extension CalendarExpression {
                 return WallTime(sinceEpoch: .seconds(found - offset))
             }
             if let last = years?.last,
-                CivilDay(number: end.flooredQuotient(CivilDay.secondsPerDay)).year > last + 1
+                CivilDate(dayNumber: end.floorDivided(by: CivilDate.secondsPerDay)).year > last + 1
             {
                 return nil
             }

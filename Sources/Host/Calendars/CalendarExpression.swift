@@ -1,3 +1,5 @@
+import TaskModel
+
 /// A set of dates and times of day, as a person writes it: `Mon..Fri 02:00`, `*-*-01`, `2026-12-24 18:00`,
 /// `*:0/15`.
 ///
@@ -46,21 +48,21 @@ public struct CalendarExpression: Hashable, Sendable {
     var isPossible: Bool {
         let first = years?.first ?? 2000
         let last = years?.last ?? first + 399
-        let from = CivilDay(year: first, month: 1, day: 1).number * CivilDay.secondsPerDay
-        let end = CivilDay(year: last + 1, month: 1, day: 1).number * CivilDay.secondsPerDay
+        let from = CivilDate(year: first, month: 1, day: 1).dayNumber * CivilDate.secondsPerDay
+        let end = CivilDate(year: last + 1, month: 1, day: 1).dayNumber * CivilDate.secondsPerDay
         return firstMatch(from: from, before: end) != nil
     }
 
     /// The first matching local time in a period; both ends in seconds of local time since 1970-01-01 00:00.
     func firstMatch(from: Int64, before end: Int64) -> Int64? {
-        var day = CivilDay(number: from.flooredQuotient(CivilDay.secondsPerDay))
-        var second = from.remainder(dividingBy: CivilDay.secondsPerDay)
+        var day = CivilDate(dayNumber: from.floorDivided(by: CivilDate.secondsPerDay))
+        var second = Int(from.floorRemainder(by: CivilDate.secondsPerDay))
         while true {
-            let start = day.number * CivilDay.secondsPerDay
+            let start = day.dayNumber * CivilDate.secondsPerDay
             if start + Int64(second) >= end { return nil }
             guard let year = nextYear(from: day.year) else { return nil }
             if year > day.year {
-                (day, second) = (CivilDay(year: year, month: 1, day: 1), 0)
+                (day, second) = (CivilDate(year: year, month: 1, day: 1), 0)
                 continue
             }
             guard months.contains(day.month) else {
@@ -72,14 +74,14 @@ public struct CalendarExpression: Hashable, Sendable {
             }
             day.day += 1
             second = 0
-            if day.day > CivilDay.daysIn(month: day.month, of: day.year) { day = Self.monthAfter(day) }
+            if day.day > CivilDate.daysIn(month: day.month, of: day.year) { day = Self.monthAfter(day) }
         }
     }
 
-    private static func monthAfter(_ day: CivilDay) -> CivilDay {
+    private static func monthAfter(_ day: CivilDate) -> CivilDate {
         day.month == 12
-            ? CivilDay(year: day.year + 1, month: 1, day: 1)
-            : CivilDay(year: day.year, month: day.month + 1, day: 1)
+            ? CivilDate(year: day.year + 1, month: 1, day: 1)
+            : CivilDate(year: day.year, month: day.month + 1, day: 1)
     }
 
     private func nextYear(from year: Int) -> Int? {
@@ -87,10 +89,10 @@ public struct CalendarExpression: Hashable, Sendable {
         return years.first { $0 >= year }
     }
 
-    private func matches(_ day: CivilDay) -> Bool {
+    private func matches(_ day: CivilDate) -> Bool {
         let isListed =
             days.contains(day.day)
-            || (hasLastDay && day.day == CivilDay.daysIn(month: day.month, of: day.year))
+            || (hasLastDay && day.day == CivilDate.daysIn(month: day.month, of: day.year))
         return isListed && weekdays.contains(day.weekday)
     }
 

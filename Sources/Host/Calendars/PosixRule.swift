@@ -1,3 +1,5 @@
+import TaskModel
+
 /// A rule for all years to come, as `TZ` and the end of a zone's file state it: `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct PosixRule: Equatable, Sendable {
     /// A day of each year, and seconds after its midnight.
@@ -16,21 +18,21 @@ struct PosixRule: Equatable, Sendable {
 
         /// Local seconds since the epoch, of whatever clock was in force before.
         func local(in year: Int) -> Int64 {
-            let first = CivilDay(year: year, month: 1, day: 1).number
+            let first = CivilDate(year: year, month: 1, day: 1).dayNumber
             let number: Int64
             switch day {
             case .julian(let day):
-                let isPastLeapDay = CivilDay.isLeap(year) && day > 59
+                let isPastLeapDay = CivilDate.isLeap(year) && day > 59
                 number = first + Int64(day - 1 + (isPastLeapDay ? 1 : 0))
             case .ordinal(let day): number = first + Int64(day)
             case .weekday(let month, let week, let weekday):
-                let start = CivilDay(year: year, month: month, day: 1)
+                let start = CivilDate(year: year, month: month, day: 1)
                 // The calendar counts weekdays from Monday, the rule from Sunday.
                 var day = 1 + (weekday + 6 - start.weekday) % 7 + (week - 1) * 7
-                while day > CivilDay.daysIn(month: month, of: year) { day -= 7 }
-                number = CivilDay(year: year, month: month, day: day).number
+                while day > CivilDate.daysIn(month: month, of: year) { day -= 7 }
+                number = CivilDate(year: year, month: month, day: day).dayNumber
             }
-            return number * CivilDay.secondsPerDay + Int64(seconds)
+            return number * CivilDate.secondsPerDay + Int64(seconds)
         }
     }
 

@@ -65,8 +65,8 @@ public struct ZoneRules: Equatable, Sendable {
         guard let rule else {
             return Span(start: start, end: nil, offset: type.offset, abbreviation: type.abbreviation)
         }
-        let day = (time + Int64(rule.standard.offset)).flooredQuotient(CivilDay.secondsPerDay)
-        let year = CivilDay(number: day).year
+        let day = (time + Int64(rule.standard.offset)).floorDivided(by: CivilDate.secondsPerDay)
+        let year = CivilDate(dayNumber: day).year
         let known = rule.transitions(in: (year - 1)...(year + 2)).filter { $0.at > start ?? .min }
         guard let next = known.firstIndex(where: { $0.at > time }) else {
             return Span(
@@ -88,7 +88,7 @@ public struct ZoneRules: Equatable, Sendable {
         var furthest = Int64.min
         var end = start
         // No clock was ever put back by more than a day.
-        for _ in 0..<4 where end > start - 2 * CivilDay.secondsPerDay {
+        for _ in 0..<4 where end > start - 2 * CivilDate.secondsPerDay {
             let earlier = self.span(at: end - 1)
             furthest = max(furthest, end + Int64(earlier.offset))
             guard let next = earlier.start else { break }

@@ -1,4 +1,3 @@
-import ControlWire
 import Synchronization
 import TaskModel
 
@@ -10,7 +9,7 @@ final class DateHeader: Sendable {
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
     func text(at time: WallTime) -> String {
-        let second = (time.milliseconds - (time.milliseconds % 1000 + 1000) % 1000) / 1000
+        let second = time.wholeSeconds
         return newest.withLock { newest in
             if newest.second != second { newest = (second, Self.text(ofSecond: second)) }
             return newest.text
@@ -18,16 +17,10 @@ final class DateHeader: Sendable {
     }
 
     private static func text(ofSecond second: Int64) -> String {
-        // 1970-01-01 was a Thursday.
-        let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+        let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        let day = Int((second / 86_400 % 7 + (second < 0 && second % 86_400 != 0 ? -1 : 0) + 7) % 7)
-        // 1994-11-06T08:49:37.000Z
-        let text = Timestamp(WallTime(milliseconds: second * 1000)).description
-        let parts = text.split { "-T.".contains($0) }
-        guard parts.count > 3, let month = Int(parts[1]), months.indices.contains(month - 1) else {
-            return text
-        }
-        return "\(days[day]), \(parts[2]) \(months[month - 1]) \(parts[0]) \(parts[3]) GMT"
+        let utc = CivilTime(second: second)
+        let (day, date) = (days[utc.date.weekday], utc.date)
+        return "\(day), \(date.day.twoDigits) \(months[date.month - 1]) \(date.year) \(utc.clock) GMT"
     }
 }

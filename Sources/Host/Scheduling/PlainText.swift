@@ -3,29 +3,8 @@ import TaskModel
 extension WallTime {
     /// The time in UTC, such as `2027-01-15T08:00:00Z`.
     var text: String {
-        let seconds = milliseconds.floorDivided(by: 1000)
-        let (days, rest) = (seconds.floorDivided(by: 86_400), seconds.floorRemainder(by: 86_400))
-        let (year, month, day) = Self.date(ofDay: days)
-        return "\(year)-\(month.twoDigits)-\(day.twoDigits)"
-            + "T\((rest / 3600).twoDigits):\((rest / 60 % 60).twoDigits):\((rest % 60).twoDigits)Z"
-    }
-
-    /// Seconds since the epoch, rounded down.
-    var wholeSeconds: Int64 { milliseconds.floorDivided(by: 1000) }
-
-    /// The date of a day since 1970-01-01, computed in eras of 400 years (146,097 days) that begin on 1
-    /// March.
-    private static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let sinceEra0 = day + 719_468
-        let era = sinceEra0.floorDivided(by: 146_097)
-        let dayOfEra = sinceEra0.floorRemainder(by: 146_097)
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let marchMonth = (5 * dayOfYear + 2) / 153
-        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-        return (
-            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1
-        )
+        let time = CivilTime(second: wholeSeconds)
+        return "\(time.date)T\(time.clock)Z"
     }
 }
 
@@ -53,16 +32,8 @@ extension Double {
     var text: String {
         let hundredths = Int(self * 100 + (self < 0 ? -0.5 : 0.5))
         return
-            "\(hundredths < 0 ? "-" : "")\(abs(hundredths) / 100).\(Int64(abs(hundredths) % 100).twoDigits)"
+            "\(hundredths < 0 ? "-" : "")\(abs(hundredths) / 100).\((abs(hundredths) % 100).twoDigits)"
     }
-}
-
-extension Int64 {
-    var twoDigits: String { self < 10 ? "0\(self)" : "\(self)" }
-    func floorDivided(by divisor: Int64) -> Int64 {
-        self >= 0 ? self / divisor : -((-self + divisor - 1) / divisor)
-    }
-    func floorRemainder(by divisor: Int64) -> Int64 { self - floorDivided(by: divisor) * divisor }
 }
 
 extension TaskKind {

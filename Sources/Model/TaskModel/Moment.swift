@@ -16,7 +16,13 @@ public struct WallTime: Hashable, Comparable, Sendable, Codable {
     /// Milliseconds since the epoch, rounded towards zero.
     public var milliseconds: Int64 { sinceEpoch.wholeMilliseconds }
 
-    /// The point rounded towards the epoch to a whole millisecond, as the store and the wire keep it.
+    /// Whole seconds since the epoch, rounded down.
+    public var wholeSeconds: Int64 {
+        let (seconds, attoseconds) = sinceEpoch.components
+        return attoseconds < 0 ? seconds - 1 : seconds
+    }
+
+    /// The point as the store and the wire give it back: without anything below a millisecond.
     public var rounded: Self { Self(milliseconds: milliseconds) }
 
     /// Orders by time.

@@ -17,17 +17,15 @@ struct DateScanner {
         guard let year = number(digits: 4), take("-"), let month = number(digits: 2), take("-"),
             let dayOfMonth = number(digits: 2)
         else { return nil }
-        let day = CivilDate.day(year: year, month: month, dayOfMonth: dayOfMonth)
-        // Converting an invalid date to a day and back gives another date: 30 February becomes 2 March.
-        guard (1...12).contains(month), CivilDate.civil(ofDay: day) == (year, month, dayOfMonth) else {
-            return nil
-        }
-        if rest.isEmpty { return WallTime(milliseconds: day * 86_400_000) }
+        let date = CivilDate(year: Int(year), month: Int(month), day: Int(dayOfMonth))
+        guard date.exists else { return nil }
+        let midnight = date.dayNumber * CivilDate.secondsPerDay * 1000
+        if rest.isEmpty { return WallTime(milliseconds: midnight) }
         guard take("T") || take("t") || take(" "), let clock = clock(), let offset = offset(), rest.isEmpty
         else {
             return nil
         }
-        return WallTime(milliseconds: day * 86_400_000 + clock - offset)
+        return WallTime(milliseconds: midnight + clock - offset)
     }
 
     /// Parses `hh:mm`, `hh:mm:ss` or `hh:mm:ss.f`; returns milliseconds since midnight.
