@@ -3,10 +3,42 @@ import TaskModel
 
 /// The pending requests, each where the next event that matters to it finds it.
 ///
-/// A request is a *candidate*, or waits for a fact, for a date, or for whichever comes first. Requests that
-/// the machine treats alike stand in one ``PendingGroup``. An event opens or holds whole groups and bundles,
-/// so that it costs nothing per request; each request is looked at when its turn for a slot comes, or when
-/// its date decides the next alarm.
+/// ```
+/// entries     every request once: R4, R5, ... R12, each with its bundle, its group and its stamp
+///
+/// lane: discretionary                                      (Lane; slots are given out lane by lane)
+/// ┌─ group 0: processing that needs power ── hold: none ─┐ ┌─ group 1: appRefresh ── hold: held ──┐
+/// │                                                      │ │                                      │
+/// │  open              candidates for the next slot      │ │  the same places; while the group    │
+/// │   ▲                  bundle 0:  R7  R9               │ │  is held, none of them is looked at, │
+/// │   │                  bundle 3:  R8                   │ │  except to release what waits for a  │
+/// │   │                                                  │ │  fact                                │
+/// │   ├─ release(fact) ── waiting[fact]                  │ │                                      │
+/// │   │                     .user     bundle 0:  R4      │ └──────────────────────────────────────┘
+/// │   │                  waitingForScore                 │
+/// │   │                               bundle 3:  R5      │ ┌─ group 2: ...
+/// │   │                  waitingForBundle                │
+/// │   │                               bundle 1:  R6 R10  │
+/// │   │                                                  │
+/// │   └─ release(until:)  dates       R5  R11   judged   │
+/// │                       unjudged    R12   not judged   │
+/// └──────────────────────────────────────────────────────┘
+/// companions  R5      of all groups: from this date on, a busy machine is enough
+/// ```
+///
+/// - A *lane* has slots of its own. A *group* is all requests of a lane with the same kind and the same
+///   needs (``MachineTraits``): the machine's conditions keep all of them from starting, or none. So an event
+///   *holds* or opens whole groups and bundles, and costs nothing per request.
+/// - A *candidate* is looked at when its turn for a slot comes. Then it starts, or it waits for a ``Fact``,
+///   for a date, or for whichever comes first: R5 waits for a better score, for a date, and for company.
+/// - In each of its places, a request has a *key*: its time and number in that order, and the *stamp* that it
+///   had when it was placed. Placing a request gives it a new stamp, so its earlier keys are void wherever
+///   they are. They are skipped when they come up, and swept when there are too many.
+/// - Each place but `dates`, `unjudged` and `companions` is a ``RequestQueue``, which orders the keys of
+///   every bundle apart: those of one bundle can be passed over or moved without a look at each.
+/// - `dates` has requests that the policies have judged, so the first date is a true alarm. `unjudged` has
+///   requests whose earliest begin date lies ahead: nothing else was asked, and another reason may keep them
+///   longer. They are judged when their date would be the next alarm.
 struct PendingIndex: Sendable {
     /// A request, in one piece that is not copied.
     private final class Held: Sendable {
