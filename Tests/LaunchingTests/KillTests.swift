@@ -140,7 +140,8 @@ import Testing
             }
             #expect(tasks.filter(Self.isAlive).isEmpty)
             #expect(harness.deaths == round)
-            #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+            let end = try #require(try await harness.run(try harness.order("succeeds")).end)
+            #expect(end.outcome == .succeeded, "\(end)")
         }
         await harness.end()
     }

@@ -7,7 +7,7 @@ import NIOPosix
 /// All methods run on its event loop. Bytes that the task does not read stay in memory; the caller must limit
 /// ``waitingBytes``.
 final class ControlPipe: @unchecked Sendable {
-    // Unchecked: confined to the event loop.
+    // Unchecked: everything is touched on `loop` only.
     private let loop: any EventLoop
     /// The pipe, while the task reads fast enough.
     private var pipe: PipeEnd?
@@ -24,10 +24,16 @@ final class ControlPipe: @unchecked Sendable {
     }
 
     /// The number of bytes that the pipe has not accepted yet.
-    var waitingBytes: Int { waiting.count + bytesInChannel }
+    var waitingBytes: Int {
+        loop.assertInEventLoop()
+        return waiting.count + bytesInChannel
+    }
 
     /// The first waiting bytes, at most `count`; the launcher writes them into the pipe when it creates it.
-    func first(_ count: Int) -> [UInt8] { Array(waiting.prefix(count)) }
+    func first(_ count: Int) -> [UInt8] {
+        loop.assertInEventLoop()
+        return Array(waiting.prefix(count))
+    }
 
     /// Connects the pipe, and writes the bytes that wait.
     ///
@@ -35,6 +41,7 @@ final class ControlPipe: @unchecked Sendable {
     ///   - descriptor: The write end of the pipe; this object closes it.
     ///   - given: How many bytes of ``first(_:)`` are in the pipe already.
     func open(_ descriptor: CInt, given: Int) {
+        loop.assertInEventLoop()
         let end = OwnedDescriptor(taking: descriptor)
         guard !isClosed else { return }
         waiting.removeFirst(min(given, waiting.count))
@@ -44,6 +51,7 @@ final class ControlPipe: @unchecked Sendable {
 
     /// Writes bytes as soon as the pipe has room for them.
     func send(_ bytes: [UInt8]) {
+        loop.assertInEventLoop()
         guard !isClosed else { return }
         if let channel { return write(bytes, to: channel) }
         waiting += bytes
@@ -52,6 +60,7 @@ final class ControlPipe: @unchecked Sendable {
 
     /// Closes the write end of the pipe; bytes that still wait are lost.
     func close() {
+        loop.assertInEventLoop()
         isClosed = true
         pipe = nil
         channel?.close(promise: nil)

@@ -7,6 +7,7 @@ import TaskModel
 extension LauncherCore {
     /// Handles the connection of a new launcher, which has sent *hello*.
     func connected(_ link: LauncherLink) {
+        loop.assertInEventLoop()
         self.link = link
         if isShuttingDown {
             link.endSending()
@@ -20,6 +21,7 @@ extension LauncherCore {
 
     /// Handles the end of the launcher: kills all tasks on another thread, and then reports them as lost.
     func disconnected(_ message: String) {
+        loop.assertInEventLoop()
         link = nil
         book.removeAll()
         templateTimers.values.forEach { $0.cancel() }
@@ -75,6 +77,7 @@ extension LauncherCore {
 
     /// Closes the connection, upon which the launcher ends its tasks and then itself.
     func shutDown() {
+        loop.assertInEventLoop()
         isShuttingDown = true
         guard let link else {
             loseLaunches("the host stops")

@@ -72,6 +72,7 @@ extension LauncherCore {
 
     /// What every launch that has a process has used.
     func usage() -> [LaunchID: LaunchUsage] {
+        loop.assertInEventLoop()
         var result: [LaunchID: LaunchUsage] = [:]
         for launch in launches.values { result[launch.id] = usage(of: launch) }
         return result

@@ -42,6 +42,7 @@ extension LauncherCore {
     }
 
     func received(_ report: LauncherReport, _ descriptors: [CInt]) {
+        loop.assertInEventLoop()
         switch report {
         case .hello:
             break

@@ -73,6 +73,7 @@ extension LauncherCore {
 
     /// Ends the loaded templates of one bundle, or of all with `nil`; their running tasks continue.
     func retire(_ bundle: BundleIdentifier?) {
+        loop.assertInEventLoop()
         for id in book.ready(of: bundle) { retireTemplate(id) }
     }
 

@@ -50,13 +50,18 @@ final class LauncherCore: @unchecked Sendable {
         self.onEvent = onEvent
     }
 
-    func tell(_ event: LaunchEvent) { onEvent(event) }
+    func tell(_ event: LaunchEvent) {
+        loop.assertInEventLoop()
+        onEvent(event)
+    }
 
     func after(_ time: Duration, _ body: @escaping @Sendable () -> Void) -> Scheduled<Void> {
-        loop.scheduleTask(in: .nanoseconds(max(0, time.wholeNanoseconds)), body)
+        loop.assertInEventLoop()
+        return loop.scheduleTask(in: .nanoseconds(max(0, time.wholeNanoseconds)), body)
     }
 
     func send(_ message: some WireMessage) throws(WireError) {
+        loop.assertInEventLoop()
         guard let link else { return }
         if try link.send(message) { retrySend() }
     }
@@ -74,6 +79,7 @@ final class LauncherCore: @unchecked Sendable {
     // MARK: Orders
 
     func launch(_ order: LaunchOrder) {
+        loop.assertInEventLoop()
         let launch = RunningLaunch(order)
         launches[launch.number] = launch
         // Without a launcher, the launch waits for the next one, which is being started.
@@ -88,10 +94,14 @@ final class LauncherCore: @unchecked Sendable {
         if let launch = find(id) { handle(.kill(reason, message: message), launch) }
     }
 
-    func find(_ id: LaunchID) -> RunningLaunch? { launches[UInt64(bitPattern: id.rawValue)] }
+    func find(_ id: LaunchID) -> RunningLaunch? {
+        loop.assertInEventLoop()
+        return launches[UInt64(bitPattern: id.rawValue)]
+    }
 
     /// Gives an event to the launch's state machine, and performs the resulting actions.
     func handle(_ event: LaunchLife.Event, _ launch: RunningLaunch) {
+        loop.assertInEventLoop()
         for action in launch.life.handle(event) { perform(action, launch) }
     }
 

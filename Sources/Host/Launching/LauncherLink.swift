@@ -1,4 +1,5 @@
 import LinuxSystem
+import NIOCore
 import RunnerWire
 import TaskModel
 
@@ -15,7 +16,8 @@ enum LauncherInput: Sendable {
 /// A thread receives; it sleeps in the kernel until the launcher sends a report. Sending happens only on the
 /// event loop.
 final class LauncherLink: @unchecked Sendable {
-    // Unchecked: `encoder` and `outbox` are touched on the event loop only, the rest never changes.
+    // Unchecked: `encoder` and `outbox` are touched on `loop` only, the rest never changes.
+    private let loop: any EventLoop
     private let socket: DescriptorSocket
     private let process: ProcessHandle
     private var encoder = FrameEncoder()
@@ -27,7 +29,8 @@ final class LauncherLink: @unchecked Sendable {
     /// Starts a launcher.
     ///
     /// - Throws: The failed system call's error, such as that of `posix_spawn` if the runner does not exist.
-    init(runnerPath: String, lockPath: String) throws(SystemCallError) {
+    init(runnerPath: String, lockPath: String, on loop: any EventLoop) throws(SystemCallError) {
+        self.loop = loop
         let (ours, theirs) = try DescriptorSocket.pair()
         socket = ours
         process = try ProcessSpawn.start(
@@ -53,12 +56,14 @@ final class LauncherLink: @unchecked Sendable {
     ///
     /// - Returns: Whether any bytes wait.
     func send(_ message: some WireMessage) throws(WireError) -> Bool {
+        loop.assertInEventLoop()
         outbox.append(contentsOf: try encoder.encode(message))
         return flush()
     }
 
     /// Sends the bytes that wait; returns whether any still wait.
     func flush() -> Bool {
+        loop.assertInEventLoop()
         while !outbox.isEmpty {
             // An error means that the launcher has ended, which the receiving thread reports.
             guard let count = try? socket.send(outbox[...]) else { return false }

@@ -7,7 +7,7 @@ import TaskModel
 ///
 /// Used only on the event loop.
 final class RunningLaunch: @unchecked Sendable {
-    // Unchecked: confined to the event loop of its TaskLauncher.
+    // Unchecked: it has no loop of its own to ask; see above.
     let order: LaunchOrder
     var life: LaunchLife
 

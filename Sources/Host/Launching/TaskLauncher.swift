@@ -128,7 +128,8 @@ public final class TaskLauncher: Sendable {
         guard let core = state.withLock({ $0.core }) else { return }
         let link: LauncherLink
         do throws(SystemCallError) {
-            link = try LauncherLink(runnerPath: configuration.runnerPath, lockPath: lockPath)
+            link = try LauncherLink(
+                runnerPath: configuration.runnerPath, lockPath: lockPath, on: loop)
         } catch {
             done(
                 .failure(

@@ -40,6 +40,7 @@ final class PipeReader: ChannelInboundHandler {
         receive: @escaping @Sendable (UnsafeRawBufferPointer) -> Void,
         ended: @escaping @Sendable () -> Void
     ) -> EventLoopFuture<any Channel> {
+        loop.assertInEventLoop()
         let opened = NIOPipeBootstrap(group: loop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
