@@ -284,7 +284,7 @@ let package = Package(
             use: [
                 "BgtaskCommands", "ControlChannel", "ControlClient", "ControlServer", "ControlWire",
                 "LinuxSystem", "TaskHostTestSupport", "TaskModel", "bgtask", logging, serviceLifecycle,
-            ]),
+            ] + nio),
         tests(
             "HostCoreTests",
             use: [
@@ -296,7 +296,7 @@ let package = Package(
             "TaskHostTests",
             use: [
                 "HandlerRegistry", "HostCore", "Launching", "LinuxSystem", "Scheduling", "SystemConditions",
-                "TaskHost", "TaskModel",
+                "TaskHost", "TaskModel", logging,
             ]),
         tests("LinkageTests", use: ["TaskHostTestSupport"]),
         tests(

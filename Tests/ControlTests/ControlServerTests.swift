@@ -67,6 +67,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `the whole log is sent, however many lines the host remembers`(follows: Bool) async throws {
+        let host = ScriptedHost()
+        let lines = (0..<6000).map {
+            LogLine(
+                at: ScriptedHost.start, level: .info, source: .host, launch: nil, identifier: nil,
+                message: "line \($0)")
+        }
+        host.edit { $0.log = lines }
+        try await serving(host) { _, socket in
+            var seen: [String] = []
+            for try await line in try await ControlClient(socketPath: socket).log(following: follows) {
+                seen.append(line.message)
+                if seen.count == lines.count { break }
+            }
+            #expect(seen == lines.map(\.message))
+        }
+    }
+
     @Test func `a stopping server ends the streams of its clients`() async throws {
         let host = ScriptedHost()
         let (lines, sink) = AsyncStream.makeStream(of: String.self)

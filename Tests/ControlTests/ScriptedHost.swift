@@ -18,8 +18,10 @@ final class ScriptedHost: HostControl {
         var replaces: RequestID?
         /// Whether the host knows the next submission already.
         var isRepeat = false
-        var listeners: [AsyncStream<HostEvent>.Continuation] = []
-        var readers: [AsyncStream<LogLine>.Continuation] = []
+        /// Who follows the events, and who follows the log, by number.
+        var listeners: [Int: @Sendable (HostEvent?) -> Void] = [:]
+        var readers: [Int: @Sendable (LogLine?) -> Void] = [:]
+        var lastFollower = 0
         var waiters: [(word: String, continuation: CheckedContinuation<Void, Never>)] = []
         /// Runs after a submission was accepted.
         var onSubmit: @Sendable (ScriptedHost, TaskRequest) -> Void = { _, _ in }
@@ -54,18 +56,18 @@ final class ScriptedHost: HostControl {
     }
 
     func send(_ event: HostEvent) {
-        for listener in script.withLock({ $0.listeners }) { listener.yield(event) }
+        for listener in script.withLock({ $0.listeners.values }) { listener(event) }
     }
 
     /// Whether a client follows the events.
     var isFollowed: Bool { script.withLock { !$0.listeners.isEmpty } }
 
     func endEvents() {
-        for listener in script.withLock({ $0.listeners }) { listener.finish() }
+        for listener in script.withLock({ $0.listeners.values }) { listener(nil) }
     }
 
     func write(_ line: LogLine) {
-        for reader in script.withLock({ $0.readers }) { reader.yield(line) }
+        for reader in script.withLock({ $0.readers.values }) { reader(line) }
     }
 
     func note(_ text: String) throws(SubmissionError) {
@@ -179,24 +181,29 @@ final class ScriptedHost: HostControl {
             ], problems: [problem])
     }
 
-    func log(following: Bool) async -> AsyncStream<LogLine> {
-        try? note("log \(following)")
-        let (stream, continuation) = AsyncStream.makeStream(of: LogLine.self)
-        for line in script.withLock({ $0.log }) { continuation.yield(line) }
-        if following {
-            script.withLock { $0.readers.append(continuation) }
-        } else {
-            continuation.finish()
+    func log(following receive: (@Sendable (LogLine?) -> Void)?) -> (
+        remembered: [LogLine], stop: @Sendable () -> Void
+    ) {
+        try? note("log \(receive != nil)")
+        return script.withLock { script in
+            script.lastFollower += 1
+            let number = script.lastFollower
+            script.readers[number] = receive
+            return (script.log, { [weak self] in self?.script.withLock { $0.readers[number] = nil } })
         }
-        return stream
     }
 
-    func events() async -> AsyncStream<HostEvent> {
+    func follow(_ receive: @escaping @Sendable (HostEvent?) -> Void) -> @Sendable () -> Void {
         try? note("events")
-        let (stream, continuation) = AsyncStream.makeStream(of: HostEvent.self)
-        continuation.onTermination = { [weak self] _ in try? self?.note("eventsEnded") }
-        script.withLock { $0.listeners.append(continuation) }
-        return stream
+        let number = script.withLock { script in
+            script.lastFollower += 1
+            script.listeners[script.lastFollower] = receive
+            return script.lastFollower
+        }
+        return { [weak self] in
+            self?.script.withLock { $0.listeners[number] = nil }
+            try? self?.note("eventsEnded")
+        }
     }
 
     private var rows: [ConditionRow] {

@@ -1,49 +1,86 @@
+import Logging
+import Synchronization
 import TaskModel
 import Testing
 
 @testable import TaskHost
 
-/// What a listener that does not keep up still gets.
+/// How listeners get what is sent.
 @Suite struct BroadcasterTests {
-    @Test func `a slow reader of the log loses the oldest lines`() async {
-        let log = Broadcaster<Int>(capacity: 3, overflow: .dropsOldest)
-        let stream = log.listen()
-        for number in 1...5 { log.send(number) }
+    /// What a listener got; `nil` is the end.
+    private final class Heard<Value: Sendable>: Sendable {
+        private let values = Mutex<[Value?]>([])
+        var all: [Value?] { values.withLock { $0 } }
+        func take(_ value: Value?) { values.withLock { $0.append(value) } }
+    }
+
+    @Test func `each listener gets each value at once, from when it comes until it goes`() {
+        let numbers = Broadcaster<Int>()
+        let (first, second) = (Heard<Int>(), Heard<Int>())
+        #expect(!numbers.hasListeners)
+        let stopFirst = numbers.listen { first.take($0) }
+        numbers.send(1)
+        let stopSecond = numbers.listen { second.take($0) }
+        numbers.send(2)
+        #expect(first.all == [1, 2])
+        stopFirst()
+        stopFirst()
+        numbers.send(3)
+        #expect(numbers.hasListeners)
+        stopSecond()
+        #expect(!numbers.hasListeners)
+        numbers.send(4)
+        #expect(first.all == [1, 2])
+        #expect(second.all == [2, 3])
+    }
+
+    @Test func `the end is said once, and nothing comes after it`() {
+        let numbers = Broadcaster<Int>()
+        let heard = Heard<Int>()
+        let stop = numbers.listen { heard.take($0) }
+        numbers.send(1)
+        numbers.finish()
+        numbers.finish()
+        numbers.send(2)
+        stop()
+        #expect(heard.all == [1, nil])
+    }
+
+    @Test func `a listener may end itself while it gets a value`() {
+        let numbers = Broadcaster<Int>()
+        let heard = Heard<Int>()
+        let stop = Mutex<(@Sendable () -> Void)?>(nil)
+        let end = numbers.listen { value in
+            heard.take(value)
+            stop.withLock { $0 }?()
+        }
+        stop.withLock { $0 = end }
+        numbers.send(1)
+        numbers.send(2)
+        #expect(heard.all == [1])
+    }
+
+    @Test func `a follower of the log gets every line once, remembered or new, whoever writes it`() async {
+        let log = HostLog(
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, moments: Stopped())
+        let heard = Heard<LogLine>()
+        let remembered = await withTaskGroup(of: Void.self) { writers in
+            for writer in 0..<4 {
+                writers.addTask { for line in 0..<500 { log.append(.info, "\(writer) \(line)") } }
+            }
+            while log.remembered().count < 100 { await Task.yield() }
+            return log.follow { heard.take($0) }.remembered
+        }
         log.finish()
-        #expect(await stream.reduce(into: []) { $0.append($1) } == [3, 4, 5])
+        let lines = (remembered + heard.all.compactMap(\.self)).map(\.message)
+        #expect(lines.count == 2000)
+        #expect(Set(lines).count == 2000)
+        #expect(heard.all.last == .some(nil))
     }
 
-    @Test func `a slow reader of events loses progress and nothing else`() async {
-        let events = Broadcaster<HostEvent>(capacity: 3, overflow: .ends(unless: { $0.isDispensable }))
-        let stream = events.listen()
-        for number in 1...9 { events.send(progress(Int64(number))) }
-        var iterator = stream.makeAsyncIterator()
-        #expect(await iterator.next() == progress(1))
-        events.send(.hostStopping)
-        events.finish()
-        #expect(await iterator.next() == progress(2))
-        #expect(await iterator.next() == progress(3))
-        #expect(await iterator.next() == .hostStopping)
-        #expect(await iterator.next() == nil)
-    }
-
-    @Test func `a reader that missed more than progress is told so by the end of its stream`() async {
-        let events = Broadcaster<HostEvent>(capacity: 2, overflow: .ends(unless: { $0.isDispensable }))
-        let stream = events.listen()
-        for number in 1...2 { events.send(progress(Int64(number))) }
-        events.send(.hostStopping)
-        // It has room again, but what it missed is not made up for.
-        var iterator = stream.makeAsyncIterator()
-        #expect(await iterator.next() == progress(1))
-        events.send(progress(7))
-        #expect(await iterator.next() == progress(2))
-        #expect(await iterator.next() == nil)
-        #expect(!events.hasListeners)
-    }
-
-    private func progress(_ completed: Int64) -> HostEvent {
-        .progress(
-            LaunchID(rawValue: 1), RequestID(rawValue: 1),
-            TaskProgress(completed: completed, total: 100, message: nil))
+    private struct Stopped: MomentSource {
+        func now() -> Moment {
+            Moment(boot: .zero, monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000))
+        }
     }
 }

@@ -18,12 +18,17 @@ struct ClientRoutes {
             }
             let calls = try await host.connect(
                 Self.identifiers(request.query(.identifiers)), from: context.peer)
-            return StreamRoutes(host: host, limits: limits).respond(
-                to: request, context: context, with: calls, isDispensable: { _ in false }
-            ) { call in
-                let message = ClientCallMessage(call)
-                return try StreamFrame.event(message.name, message)
+            let (queue, frames) = FrameQueue.make(limit: limits.waitingEvents)
+            let forwarding = Task {
+                for await call in calls {
+                    let message = ClientCallMessage(call)
+                    queue.put(
+                        StreamFrame { try StreamFrame.text(message.name, message) }, isDispensable: false)
+                }
+                queue.finish()
             }
+            queue.onEnd { forwarding.cancel() }
+            return .stream(frames, of: queue, to: request, context)
         }
         routes.post("launches/:launch/progress") { request, context in
             let message = try await request.message(

@@ -149,7 +149,7 @@ public struct ControlServer: Service {
         LaunchRoutes(host: host, limits: limits).add(to: routes)
         HostRoutes(host: host, limits: limits).add(to: routes)
         BundleRoutes(host: host, limits: limits).add(to: routes)
-        StreamRoutes(host: host, limits: limits).add(to: routes)
+        StreamRoutes(host: host, limits: limits, events: EventFeed(of: host)).add(to: routes)
         ClientRoutes(host: host, limits: limits).add(to: routes)
         return router
     }

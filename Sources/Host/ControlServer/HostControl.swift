@@ -82,16 +82,23 @@ public protocol HostControl: Sendable {
     /// What was found in the plugins and manifests directories, and what is wrong there.
     func plugins() async throws(SubmissionError) -> PluginListing
 
-    /// The lines that the host remembers, then, if it is asked to follow, every new one.
+    /// The lines that the host remembers, oldest first; the same call may follow the log from there on.
     ///
-    /// The host bounds what it keeps for a reader that is slow and drops the oldest.
-    func log(following: Bool) async -> AsyncStream<LogLine>
+    /// - Parameter receive: Called with every line that comes after the remembered ones, on any thread, and
+    ///   with `nil` after the last; must not block. `nil` follows nothing.
+    /// - Returns: The lines, and what ends the calls; a line that is being written may still come.
+    func log(following receive: (@Sendable (LogLine?) -> Void)?) -> (
+        remembered: [LogLine], stop: @Sendable () -> Void
+    )
 
-    /// The events from now on: everything that happens after this returns is in the stream.
+    /// Follows the events: everything that happens after this returns is handed over as it happens.
     ///
-    /// Ends after ``HostEvent/hostStopping``. The host bounds what it keeps for a reader that is slow; it may
-    /// leave out progress, and ends the stream of a reader that has missed anything else.
-    func events() async -> AsyncStream<HostEvent>
+    /// The host keeps none of it. Who is slow to use events has a queue for them, and bounds it.
+    ///
+    /// - Parameter receive: Called with one event after the other, and with `nil` after the last, which is
+    ///   ``HostEvent/hostStopping``; runs on the host's own thread, so it must not block.
+    /// - Returns: What ends the calls; an event that is being handed over may still come.
+    func follow(_ receive: @escaping @Sendable (HostEvent?) -> Void) -> @Sendable () -> Void
 
     /// Every bundle that is installed or that something is remembered of, by name.
     func bundles() async throws(SubmissionError) -> [BundleFacts]

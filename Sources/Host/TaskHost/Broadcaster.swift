@@ -1,71 +1,52 @@
 import Synchronization
 
-/// Hands every value to each listener that is there; the host never waits for a slow one.
+/// Hands every value to each listener that is there, on the thread that sends it.
+///
+/// It keeps nothing. The host never waits for a listener: one that can't use a value at once has a queue of
+/// its own, and bounds that.
 final class Broadcaster<Value: Sendable>: Sendable {
-    /// What becomes of a listener that leaves too many values unread.
-    enum Overflow: Sendable {
-        /// It loses the oldest.
-        case dropsOldest
-        /// It loses what it can do without; losing anything else ends its stream, so that it knows.
-        case ends(unless: @Sendable (Value) -> Bool)
-    }
+    /// Takes a value, or `nil` when no more come; must not block.
+    typealias Listener = @Sendable (Value?) -> Void
 
     private struct State {
-        var next = 0
-        var listeners: [Int: AsyncStream<Value>.Continuation] = [:]
+        var last = 0
+        var listeners: [Int: Listener] = [:]
     }
 
     private let state = Mutex(State())
-    private let capacity: Int
-    private let overflow: Overflow
 
-    /// - Parameters:
-    ///   - capacity: How many values wait for one listener.
-    ///   - overflow: What happens when one more comes.
-    init(capacity: Int, overflow: Overflow) {
-        self.capacity = capacity
-        self.overflow = overflow
-    }
-
-    /// Values from now on, until the listener goes or the host ends.
-    func listen() -> AsyncStream<Value> {
-        let policy: AsyncStream<Value>.Continuation.BufferingPolicy =
-            switch overflow {
-            case .dropsOldest: .bufferingNewest(capacity)
-            case .ends: .bufferingOldest(capacity)
-            }
-        let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: policy)
+    /// Hands over every value from now on, until the host ends.
+    ///
+    /// - Parameter listener: Called for one value after the other if they are sent so.
+    /// - Returns: What ends it earlier; a value that is being sent may still come.
+    func listen(_ listener: @escaping Listener) -> @Sendable () -> Void {
         let number = state.withLock { state in
-            state.next += 1
-            state.listeners[state.next] = continuation
-            return state.next
+            state.last += 1
+            state.listeners[state.last] = listener
+            return state.last
         }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { $0.listeners[number] = nil }
-        }
-        return stream
+        return { [weak self] in _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) } }
     }
 
     /// Whether anyone listens.
     var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
     /// Hands a value to everyone; any thread.
-    func send(_ value: Value) {
+    func send(_ value: Value) { sender()(value) }
+
+    /// What hands a value to those that listen now; to be called once, without any lock.
+    func sender() -> (Value) -> Void {
+        // Not under the lock: a listener may end itself, or another one.
         let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners {
-            guard case .dropped = listener.yield(value), case .ends(let isDispensable) = overflow,
-                !isDispensable(value)
-            else { continue }
-            listener.finish()
-        }
+        return { value in for listener in listeners { listener(value) } }
     }
 
-    /// Ends every listener's stream.
+    /// Says to every listener that no more values come.
     func finish() {
         let listeners = state.withLock { state in
             defer { state.listeners = [:] }
             return Array(state.listeners.values)
         }
-        for listener in listeners { listener.finish() }
+        for listener in listeners { listener(nil) }
     }
 }

@@ -8,7 +8,7 @@ final class HostLog: Sendable {
     static let capacity = 8192
 
     private let lines = Mutex<[LogLine]>([])
-    private let followers = Broadcaster<LogLine>(capacity: HostLog.capacity, overflow: .dropsOldest)
+    private let followers = Broadcaster<LogLine>()
     private let logger: Logger
     private let moments: any MomentSource
 
@@ -19,12 +19,13 @@ final class HostLog: Sendable {
 
     /// Adds a line; any thread.
     func append(_ line: LogLine) {
-        lines.withLock { lines in
+        let send = lines.withLock { lines in
             // Half at a time: removing one line per line would move all of them each time.
             if lines.count >= Self.capacity { lines.removeFirst(Self.capacity / 2) }
             lines.append(line)
+            return followers.sender()
         }
-        followers.send(line)
+        send(line)
         var metadata: Logger.Metadata = [:]
         metadata["launch"] = line.launch.map { "\($0)" }
         metadata["identifier"] = line.identifier.map { "\($0)" }
@@ -45,27 +46,19 @@ final class HostLog: Sendable {
     /// The remembered lines, oldest first.
     func remembered() -> [LogLine] { lines.withLock { $0 } }
 
-    /// The remembered lines, then new ones if they are followed.
-    func stream(following: Bool) -> AsyncStream<LogLine> {
-        let (stream, continuation) = AsyncStream.makeStream(of: LogLine.self)
-        // Listen first: a line in between is then seen twice at worst and dropped below, never missed.
-        let new = following ? followers.listen() : nil
-        let old = remembered()
-        for line in old { continuation.yield(line) }
-        guard let new else {
-            continuation.finish()
-            return stream
-        }
-        let last = old.last
-        let forwarding = Task {
-            for await line in new where line != last { continuation.yield(line) }
-            continuation.finish()
-        }
-        continuation.onTermination = { _ in forwarding.cancel() }
-        return stream
+    /// The remembered lines, oldest first, and a follower of all that come after them.
+    ///
+    /// - Parameter receive: Called for each new line on the thread that writes it, then with `nil`; must not
+    ///   block.
+    /// - Returns: The lines, and what ends the calls.
+    func follow(_ receive: @escaping @Sendable (LogLine?) -> Void) -> (
+        remembered: [LogLine], stop: @Sendable () -> Void
+    ) {
+        // Under the lock of the lines, as `append` finds its followers: each line comes in one way, once.
+        lines.withLock { ($0, followers.listen(receive)) }
     }
 
-    /// Ends the streams of the followers.
+    /// Says to the followers that no more lines come.
     func finish() { followers.finish() }
 }
 

@@ -197,13 +197,20 @@ extension TaskHost {
         return core.plugins
     }
 
-    /// The remembered lines, then, if it is asked to follow, every new one.
-    public nonisolated func log(following: Bool) async -> AsyncStream<LogLine> {
-        log.stream(following: following)
+    /// The remembered lines; new ones go to `receive`, until the host stops or what is returned is called.
+    public nonisolated func log(
+        following receive: (@Sendable (LogLine?) -> Void)?
+    ) -> (remembered: [LogLine], stop: @Sendable () -> Void) {
+        guard let receive else { return (log.remembered(), {}) }
+        return log.follow(receive)
     }
 
-    /// What happens from now on.
-    public nonisolated func events() async -> AsyncStream<HostEvent> { happenings.listen() }
+    /// Hands over what happens from now on, until the host stops or what is returned is called.
+    public nonisolated func follow(
+        _ receive: @escaping @Sendable (HostEvent?) -> Void
+    ) -> @Sendable () -> Void {
+        happenings.listen(receive)
+    }
 
     /// What the machine is like.
     public func conditions() async throws(SubmissionError) -> [ConditionRow] { sensors.rows() }

@@ -26,8 +26,7 @@ public actor TaskHost: Service {
     private nonisolated let inbox: Inbox
     nonisolated let moments: any MomentSource
     nonisolated let log: HostLog
-    nonisolated let happenings = Broadcaster<HostEvent>(
-        capacity: 4096, overflow: .ends(unless: { $0.isDispensable }))
+    nonisolated let happenings = Broadcaster<HostEvent>()
     nonisolated let settingsFiles: SettingsFiles
     nonisolated let sensors: ConditionSensors
     nonisolated let launcher: TaskLauncher
