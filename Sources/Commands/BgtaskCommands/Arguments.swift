@@ -1,31 +1,32 @@
-// These conformances are public because both sides are.
+// An extension must be public here because both the protocol and the type are public.
 public import ArgumentParser
 public import Simulation
 public import TaskModel
 
 extension TaskIdentifier: ExpressibleByArgument {
-    /// Takes an identifier.
+    /// Reads a task identifier; `nil` if the text is not one.
     public init?(argument: String) {
         try? self.init(argument)
     }
 }
 
 extension BundleIdentifier: ExpressibleByArgument {
-    /// Takes a bundle's identifier.
+    /// Reads the identifier of a bundle; `nil` if the text is not one.
     public init?(argument: String) {
         try? self.init(argument)
     }
 }
 
 extension LaunchID: ExpressibleByArgument {
-    /// Takes `L42`.
+    /// Reads a launch's number, such as `L42`; `nil` for anything else.
     public init?(argument: String) {
         self.init(argument)
     }
 }
 
 extension ControlTarget: ExpressibleByArgument {
-    /// Takes `R17`, `L42` or an identifier.
+    /// Reads a request's number (`R17`), a launch's number (`L42`) or a task identifier; `nil` for anything
+    /// else.
     public init?(argument: String) {
         try? self.init(argument)
     }
@@ -38,6 +39,6 @@ extension DeviceKind: ExpressibleByArgument {}
 extension LogLine.Level: ExpressibleByArgument {}
 
 extension Reason: ExpressibleByArgument {
-    /// Only those that an expiration may give are offered to help and completion.
+    /// The reasons that help and shell completion offer: only those that an expiration can have.
     public static var allValueStrings: [String] { allCases.filter(\.isExpiration).map(\.rawValue) }
 }

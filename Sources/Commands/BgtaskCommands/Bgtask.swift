@@ -1,7 +1,7 @@
 import ArgumentParser
 import TaskModel
 
-/// The command line of bgtask: `Documentation/CommandLine.md`.
+/// The command line of `bgtask`, which Documentation/CommandLine.md describes.
 struct Bgtask: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgtask",

@@ -2,12 +2,10 @@ import ArgumentParser
 import ControlWire
 import LinuxSystem
 
-/// The command line `bgtask` as a function: arguments and surroundings in, text and an exit status out.
+/// The command line of `bgtask` as a function: it takes arguments and surroundings, and returns an exit
+/// status.
 public enum CommandLineTool {
-    /// Runs the command of this process's arguments and ends the process.
-    ///
-    /// Not `async`: Swift would start threads for a command that needs none, and end the main thread, which
-    /// takes tens of milliseconds in a static program.
+    /// Runs the command that this process's arguments name, then ends the process.
     public static func main() -> Never {
         Terminal.ignoreBrokenPipes()
         let arguments = Array(CommandLine.arguments.dropFirst())
@@ -23,7 +21,7 @@ public enum CommandLineTool {
     /// Runs one command.
     ///
     /// - Parameters:
-    ///   - arguments: Without the program's name.
+    ///   - arguments: The arguments without the program's name.
     ///   - surroundings: What the command reads, and where it writes.
     /// - Returns: The exit status, as Documentation/CommandLine.md lists it.
     public static func run(_ arguments: [String], in surroundings: Surroundings) async -> Int32 {
@@ -79,8 +77,9 @@ public enum CommandLineTool {
 
     private static func exit(_ status: Int32) -> Never { Bgtask.exit(withError: ExitCode(status)) }
 
-    /// Writes what the error says, and gives its exit status: 2 for a wrong command line, where
-    /// ArgumentParser has 64.
+    /// Writes the message of the error and returns its exit status.
+    ///
+    /// A wrong command line gives 2; ArgumentParser itself would give 64.
     private static func end(
         with error: any Error, of arguments: [String], in surroundings: Surroundings
     ) -> Int32 {
@@ -102,7 +101,8 @@ public enum CommandLineTool {
             ?? Bgtask.fullMessage(for: error)
         if !text.isEmpty {
             if code.isSuccess {
-                // Help and version; a reader that is gone has read enough.
+                // The text is help or a version. If its reader has closed the pipe, the reader has all that
+                // it needs.
                 try? surroundings.output(text + "\n")
             } else {
                 surroundings.errors(text + "\n")

@@ -4,7 +4,7 @@ import ControlWire
 import LinuxSystem
 import TaskModel
 
-/// Options of every command that asks the host.
+/// The options of every command that connects to the host.
 struct CommonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The control socket of the host.", valueName: "path"))
     var socket: String?
@@ -12,22 +12,24 @@ struct CommonOptions: ParsableArguments {
     @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
     var json = false
 
-    /// The places that are looked at, best first.
+    /// The socket paths to try, in order of preference.
     var candidates: [String] {
         ControlSocketSearch.candidates(option: socket, environment: Surroundings.current.environment)
     }
 
-    /// The socket that is asked: the first that exists, else the first.
+    /// The socket to connect to: the first candidate that exists, or the first candidate if none exists.
     var socketPath: String {
         let paths = candidates
         return paths.first { SmallFile.exists($0) } ?? paths[0]
     }
 }
 
-/// A command that asks the host, with the project's exit codes.
+/// A command that connects to the host.
+///
+/// It uses the exit statuses of Documentation/CommandLine.md.
 protocol HostCommand: AsyncParsableCommand {
     var common: CommonOptions { get }
-    /// Does the work; what it throws is shown and becomes the exit code.
+    /// Does the work. A thrown error is shown, and decides the exit status.
     func run(asking client: ControlClient, console: Console) async throws
 }
 
@@ -40,14 +42,14 @@ extension HostCommand {
             try console.report(error, tried: common.candidates)
             throw ExitCode(error.exitCode)
         } catch is Console.Closed {
-            // The reader is gone, as `head` is when it has read enough.
+            // The reader of the output, such as `head`, has closed the pipe.
             throw ExitCode.success
         }
     }
 }
 
 extension ControlClientError {
-    /// 3 for no host, or one that broke off; 4 for a refusal.
+    /// The exit status: 3 if no host answers or the connection breaks, 4 if the host refuses.
     var exitCode: Int32 {
         switch self {
         case .unreachable, .broken: 3

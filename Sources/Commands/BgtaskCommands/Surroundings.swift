@@ -2,24 +2,24 @@ import FoundationEssentials
 import LinuxSystem
 public import TaskModel
 
-/// What a command reads besides its arguments, and where it writes: the process's own, or a test's values.
+/// The inputs of a command besides its arguments, and its outputs: those of the process, or a test's own.
 public struct Surroundings: Sendable {
     /// Environment variables.
     public var environment: [String: String] = [:]
     /// Whether standard output is a terminal.
     public var isTerminal = false
-    /// Columns of that terminal; `nil` where they are not known.
+    /// The terminal's width in columns; `nil` if it is not known.
     public var width: Int?
-    /// The wall clock.
+    /// Returns the time of the wall clock.
     public var now: @Sendable () -> WallTime
-    /// Writes to standard output; throws if the reader is gone.
+    /// Writes to standard output; throws if the reader has closed it.
     public var output: @Sendable (String) throws -> Void
     /// Writes to standard error.
     public var errors: @Sendable (String) -> Void
     /// Reads standard input to its end.
     public var input: @Sendable () throws -> [UInt8] = { [] }
 
-    /// Surroundings without environment, terminal and input.
+    /// Creates surroundings with an empty environment, no terminal and empty input.
     public init(
         now: @escaping @Sendable () -> WallTime, output: @escaping @Sendable (String) throws -> Void,
         errors: @escaping @Sendable (String) -> Void
@@ -27,10 +27,10 @@ public struct Surroundings: Sendable {
         (self.now, self.output, self.errors) = (now, output, errors)
     }
 
-    /// Those of the running command.
+    /// The surroundings of the running command.
     @TaskLocal static var current = ofProcess
 
-    /// Those of this process.
+    /// The surroundings of this process.
     static var ofProcess: Self {
         var surroundings = Self(
             now: { SystemClocks().now().wall },

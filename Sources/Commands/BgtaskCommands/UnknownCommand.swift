@@ -1,19 +1,20 @@
 import ArgumentParser
 import StrictFiles
 
-/// Words where the name of a command should be.
+/// Finds words that are in the place of a command's name.
 ///
-/// ArgumentParser calls them unexpected arguments. People who mistype a command need the nearest name.
+/// ArgumentParser reports such a word as an unexpected argument. A user who mistypes a command needs the most
+/// similar name instead.
 enum UnknownCommand {
     /// Refuses a word that is not a command.
     ///
-    /// - Throws: `ValidationError` with the nearest name.
+    /// - Throws: `ValidationError`, with the most similar name.
     static func check(_ arguments: [String]) throws {
         let (command, path, rest) = walk(arguments)
         let group = path.isEmpty ? "" : path + " "
         let names = command.configuration.subcommands.map(name)
         guard !names.isEmpty, let word = rest.first, !word.hasPrefix("-"), word != "help" else { return }
-        // The standard subcommand may take the word, as `bgtask config show KEY` does.
+        // The default subcommand may accept the word: `bgtask config KEY` means `bgtask config show KEY`.
         let standard = command.configuration.defaultSubcommand
         if takesArguments.contains(where: { $0 == standard }) { return }
         let advice = Nearest.match(word, in: names).map { "Did you mean '\($0)'?" }
@@ -21,7 +22,7 @@ enum UnknownCommand {
             "Unknown command '\(group)\(word)'. " + (advice ?? "List the commands: bgtask \(group)--help"))
     }
 
-    /// The command that prints the help which the arguments need: `See 'bgtask help submit'`.
+    /// A reference to the help that fits the arguments: `See 'bgtask help submit'`.
     static func help(for arguments: [String]) -> String {
         let path = walk(arguments).path
         return path.isEmpty ? "See 'bgtask --help'" : "See 'bgtask help \(path)'"
@@ -41,7 +42,7 @@ enum UnknownCommand {
     /// Subcommands that run without their name and have arguments.
     private static let takesArguments: [any ParsableCommand.Type] = [ConfigCommand.Show.self]
 
-    /// Follows the names of commands as far as they are valid.
+    /// Follows the names of commands as long as they are valid.
     private static func walk(
         _ arguments: [String]
     ) -> (command: any ParsableCommand.Type, path: String, rest: ArraySlice<String>) {

@@ -1,6 +1,8 @@
 import BgtaskCommands
 
-/// The program `bgtask`: all that it does is in BgtaskCommands.
+/// The program `bgtask`.
+///
+/// All its code is in BgtaskCommands.
 @main
 struct Main {
     static func main() {

@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import TaskModel
 
-/// Where the conditions come from.
+/// The source of the host's conditions.
 enum ConditionSource: String, ExpressibleByArgument, CaseIterable {
     case system
     case simulated

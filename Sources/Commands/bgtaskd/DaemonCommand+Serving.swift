@@ -7,7 +7,7 @@ public import TaskHost
 import TaskModel
 
 extension DaemonCommand {
-    /// What asks the host to stop; a second one kills the launches.
+    /// The signals that make the host stop; a second signal kills the launches.
     static let stopSignals = [SignalWatch.interrupt, SignalWatch.terminate, SignalWatch.hangUp]
 
     /// How often the host gives back the memory of its code, to keep only what it uses.
@@ -51,7 +51,7 @@ extension DaemonCommand {
         }
         let host = try await TaskHost(configuration: configuration, settings: settings, logger: logger)
         let control = try ControlServer(host: host, socketPath: configuration.socketPath, logger: logger)
-        // The channel stops after the host: clients see their launches' ends.
+        // The channel stops after the host, so that clients receive the ends of their launches.
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [.init(service: control), .init(service: host)], logger: Self.quietLogger()))
@@ -73,7 +73,7 @@ extension DaemonCommand {
         try await group.run()
     }
 
-    /// Where the configuration comes from; options that were given stand above all else.
+    /// The sources of the configuration; options of the command line take precedence over all others.
     var sources: SettingsSources {
         SettingsSources(
             root: configRoot, file: config,
@@ -91,14 +91,16 @@ extension DaemonCommand {
             ])
     }
 
-    /// The lifecycle's own words are of no use to operators.
+    /// A logger for ServiceLifecycle that writes only errors; its other messages do not help operators.
     private static func quietLogger() -> Logger {
         var logger = Logger(label: "lifecycle")
         logger.logLevel = .error
         return logger
     }
 
-    /// What tasks see of the host's environment: no secrets, no surprises.
+    /// The environment of tasks: fixed values and a few of the host's variables.
+    ///
+    /// No other variable of the host's, which may hold a secret, reaches a task.
     private static func taskEnvironment() -> [String] {
         var lines = ["PATH=/usr/local/bin:/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
         for name in ["HOME", "LANG", "LC_ALL", "TZ", "BGTASK_LOG_PRIVATE"] {

@@ -8,7 +8,7 @@ import ServiceLifecycle
 import TaskHost
 import TaskModel
 
-/// The host, in the foreground.
+/// The command `bgtaskd`: it runs the host in the foreground.
 struct DaemonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bgtaskd",

@@ -1,16 +1,18 @@
 import ArgumentParser
 import LinuxSystem
 
-/// Where the process begins: not `async`, because signals must be blocked before Swift starts its threads.
+/// The start of the process.
+///
+/// It is not `async`, because signals must be blocked before Swift starts threads.
 @main
 enum Main {
     static func main() {
         SignalWatch.block(DaemonCommand.stopSignals)
-        // Detached: the main thread, which `main` is bound to, only sleeps from here on.
+        // The task is detached because `main` is bound to the main thread, which only sleeps from here on.
         Task.detached {
             await DaemonCommand.runAndExit()
         }
-        // Not dispatchMain: it waits with every signal unblocked, and the first Ctrl-C would end the host.
+        // `dispatchMain` would wait with all signals unblocked, so the first Ctrl-C would kill the host.
         BlockingThread.park()
     }
 }

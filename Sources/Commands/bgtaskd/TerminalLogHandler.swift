@@ -30,8 +30,8 @@ struct TerminalLogHandler: LogHandler {
         case .none: break
         }
         words.append("\(event.message)")
-        // On a terminal that others draw on too (a progress bar of `submit --wait`), a line begins on a clean
-        // one.
+        // Another program may draw on the same terminal, such as `submit --wait` its progress bar. So the
+        // line is cleared first.
         let start = isOnTerminal ? "\r\u{1B}[K" : ""
         StandardErrorLines.shared.append(start + words.joined(separator: " ") + "\n")
     }

@@ -4,7 +4,7 @@ import ControlWire
 import TaskModel
 
 struct AnswerCommand: HostCommand {
-    /// The two answers.
+    /// The two answers to a question.
     enum Choice: String, ExpressibleByArgument, CaseIterable {
         case yes, no
     }

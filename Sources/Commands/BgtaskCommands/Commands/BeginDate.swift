@@ -2,14 +2,14 @@ import ArgumentParser
 import ControlWire
 import TaskModel
 
-/// What `--earliest` says: a time from now, or a date.
+/// The value of `--earliest`: a duration from now, or a date.
 enum BeginDate: Equatable, Sendable {
     case after(Duration)
     case date(WallTime)
 
     /// Reads `30s`, `500ms`, `5m`, `2h`, `1d` or an RFC 3339 date.
     ///
-    /// - Throws: `ValidationError` with the valid forms.
+    /// - Throws: `ValidationError`, whose message lists the valid forms.
     init(text: String) throws {
         if let duration = Self.duration(text) {
             self = .after(duration)
@@ -22,7 +22,7 @@ enum BeginDate: Equatable, Sendable {
         }
     }
 
-    /// The date.
+    /// The date that the option names; a duration counts from `now`.
     func time(from now: WallTime) -> WallTime {
         switch self {
         case .after(let duration): now + duration
@@ -30,7 +30,8 @@ enum BeginDate: Equatable, Sendable {
         }
     }
 
-    /// A whole number and a unit; `nil` for anything else and for more than a hundred years.
+    /// The duration of a whole number with a unit; `nil` for any other text, and for more than a hundred
+    /// years.
     private static func duration(_ text: String) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let number = Int64(digits) else { return nil }

@@ -72,7 +72,7 @@ struct ConditionsCommand: AsyncParsableCommand {
 }
 
 extension Console {
-    /// Writes conditions with source and age.
+    /// Writes conditions, each with its source and its age.
     func print(conditions: [ConditionMessage]) throws {
         if json { return try print(json: conditions) }
         var table = Table("CONDITION", "VALUE", "SOURCE", "SINCE")

@@ -79,7 +79,7 @@ struct ConfigCommand: AsyncParsableCommand {
                     try console.print(problems: problems.map(ProblemMessage.init))
                 }
             } catch is Console.Closed {
-                // The reader is gone; the exit code still says what was found.
+                // The reader of the output has closed the pipe; the exit status still reports the errors.
             }
             if problems.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
         }

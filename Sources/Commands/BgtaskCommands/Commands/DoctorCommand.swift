@@ -56,18 +56,18 @@ struct DoctorCommand: HostCommand {
 }
 
 extension Console {
-    /// Writes one finding: `  yes  name: finding`.
+    /// Writes one finding as `  yes  name: finding`; a `nil` mark leaves the place of `yes` blank.
     fileprivate func print(mark: Bool?, _ name: String, _ finding: String) throws {
         let word = mark.map { $0 ? style.green("yes") : style.yellow("no ") } ?? "   "
         try line("  \(word)  \(Printable.text(name)): \(Printable.text(finding))")
     }
 }
 
-/// One thing that the kernel offers to isolation or to scheduling, found without any privilege.
+/// A kernel feature that isolation or scheduling uses; the check for it needs no privilege.
 struct MachineCheck: Codable, Equatable {
     var name: String
     var isAvailable: Bool
-    /// What was seen, and what to do where it is missing.
+    /// What the check found and, if the feature is missing, what to do.
     var finding: String
 
     static func all() -> [MachineCheck] {

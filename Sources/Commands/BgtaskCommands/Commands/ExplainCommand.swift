@@ -80,12 +80,7 @@ struct ExplainCommand: HostCommand {
 }
 
 extension Console {
-    /// Writes the answers, those that decide first, each with what would help.
-    ///
-    /// - Parameters:
-    ///   - explanation: The answers.
-    ///   - reference: What the moment of the explanation is called, from which relative times count.
-    /// - Throws: ``Closed``.
+    /// Writes the verdicts, vetoes first; each veto comes with its remedy.
     func print(explanation: ExplanationMessage, at reference: Wording.Reference = .now) throws {
         let now = explanation.at.time
         let vetoes = explanation.verdicts.filter { $0.decision != .proceed }
@@ -94,7 +89,8 @@ extension Console {
                 try self.line("  " + style.yellow("no ") + " " + Printable.text(line))
             }
         }
-        // Policies with nothing to report share one line, so that what counts is read in ten seconds.
+        // Policies with nothing to report share one line, so that the reader finds the important verdicts
+        // quickly.
         let silent = explanation.verdicts.filter {
             $0.decision == .proceed && ($0.rationale.isEmpty && $0.weight == 0 || $0.policy == "Score")
         }
@@ -123,7 +119,7 @@ extension Console {
         }
     }
 
-    /// Two digits after the point.
+    /// The number with two decimal places.
     private func number(_ value: Double) -> String {
         let hundredths = Int((value * 100).rounded())
         let rest = hundredths % 100

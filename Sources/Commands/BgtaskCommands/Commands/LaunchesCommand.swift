@@ -50,12 +50,12 @@ struct LaunchesCommand: HostCommand {
 }
 
 extension LaunchMessage {
-    /// The time from its start to its end; of a running launch, to now.
+    /// The run time of the launch; if it is still running, its run time until now.
     func elapsed(at now: WallTime) -> String {
         Wording.duration((endedAt?.time ?? now) - startedAt.time)
     }
 
-    /// Its CPU time: `812 ms`, or `at least 812 ms` if the host could not measure all of it.
+    /// The launch's CPU time, with `at least` before it if the true value may be higher.
     var cpu: String {
         (cpuIsLowerBound ? "at least " : "") + Wording.seconds(cpuSeconds)
     }

@@ -81,7 +81,7 @@ struct LintCommand: ParsableCommand {
                 try console.print(problems: problems.map(ProblemMessage.init))
             }
         } catch is Console.Closed {
-            // The reader is gone; the exit code still says what was found.
+            // The reader of the output has closed the pipe; the exit status still reports the errors.
         }
         if errors > 0 { throw ExitCode(1) }
     }

@@ -58,10 +58,12 @@ struct LogsCommand: HostCommand {
     }
 }
 
-/// One line of the log for people.
+/// Text for people of one line of the log.
 enum LogText {
-    /// `02:45:08.123 notice L42 com.example.feed.refresh: [subsystem:category] text`; without the launch's
-    /// names inside of one.
+    /// The line as `02:45:08.123 notice L42 com.example.feed.refresh: [subsystem:category] text`.
+    ///
+    /// With `inLaunch`, it leaves out the launch's number and the identifier, which are the same in all
+    /// lines.
     static func line(_ line: LogLineMessage, style: Style, inLaunch: Bool) -> String {
         var parts = [style.dim(clock(line.at)), level(line, style)]
         if !inLaunch {
@@ -74,7 +76,7 @@ enum LogText {
         return parts.joined(separator: " ")
     }
 
-    /// The time of day in UTC, as in every JSON text.
+    /// The time of day in UTC, the zone that all JSON output uses too.
     private static func clock(_ at: Timestamp) -> String {
         String(at.description.dropFirst(11).prefix(12))
     }

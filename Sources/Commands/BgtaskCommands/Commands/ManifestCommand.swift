@@ -108,9 +108,9 @@ private struct DraftMessage: Encodable {
 }
 
 extension Console {
-    /// Runs the work of a command for plugin authors.
+    /// Runs a command for authors.
     ///
-    /// Reports an `AuthoringError`, with --json as JSON, and ends the command with 1.
+    /// A failure is reported, as JSON with `--json`, and the exit status is 1.
     func authoring(_ work: () throws -> Void) throws {
         do {
             try work()
@@ -118,11 +118,11 @@ extension Console {
             try report(error)
             throw ExitCode(1)
         } catch is Closed {
-            // The reader is gone, as `head` is when it has read enough.
+            // The reader of the output, such as `head`, has closed the pipe.
         }
     }
 
-    /// Says why a command for authors did nothing.
+    /// Reports why a command for authors failed: as JSON or as text.
     func report(_ error: AuthoringError) throws {
         if json {
             try print(json: AuthoringMessage(error))
@@ -132,7 +132,7 @@ extension Console {
     }
 }
 
-/// A refusal as JSON.
+/// The JSON form of a failed command for authors.
 private struct AuthoringMessage: Encodable {
     var finding: String
     var remedy: String

@@ -60,14 +60,15 @@ struct ReplayCommand: ParsableCommand {
         guard let tried = world.run(changes, findDate: RunOptions.findDate) else { return }
         let name = [options.policy, options.manifests].compactMap(\.self).joined(separator: ", ")
         var runs = [("tried", tried)]
-        // The log itself is run too, so that every difference between the two sides comes from the rules.
+        // The recorded rules run again too, so that every difference between the two runs comes from the
+        // changed rules.
         if options.compare, let same = world.run(findDate: RunOptions.findDate) {
             runs.insert(("recorded", same), at: 0)
         }
         try Self.show(runs, title: name, period, offset, options, console)
     }
 
-    /// Prints a run, or two runs side by side.
+    /// Writes one or two runs that were made under changed rules.
     static func show(
         _ runs: [(name: String, tally: Tally)], title: String, _ period: ClosedRange<WallTime>,
         _ offset: Duration,
@@ -131,7 +132,7 @@ struct ReplayCommand: ParsableCommand {
 }
 
 extension RunOptions {
-    /// The difference between local time and UTC on the machine that recorded the log.
+    /// The offset of local time from UTC where the recording was made.
     static func offset(of segments: [RecordedSegment]) -> Duration {
         for entry in segments.lazy.flatMap(\.entries) {
             if case .localTimeChanged(let offset) = entry.event { return offset }
@@ -140,14 +141,14 @@ extension RunOptions {
     }
 }
 
-/// What `simulate --json` prints, and `replay --json` with --manifests or --policy.
+/// The output of `simulate --json`, and of `replay --json` with changed rules.
 struct RunsMessage: Encodable {
     var runs: [RunMessage]
     var launches: [TallyLaunchMessage]?
     var seed: UInt64?
 }
 
-/// What `replay --json` prints without --manifests and --policy.
+/// The output of `replay --json` with unchanged rules.
 private struct ReplayMessage: Encodable {
     struct Difference: Encodable {
         var segment: String

@@ -27,7 +27,7 @@ struct SettingsCommand: AsyncParsableCommand {
     }
 
     struct Refresh: HostCommand {
-        /// What the user's switch may be.
+        /// The positions of the user's switch.
         enum Choice: String, ExpressibleByArgument, CaseIterable {
             case allow, deny
         }
@@ -108,13 +108,13 @@ struct SettingsCommand: AsyncParsableCommand {
 }
 
 extension Console {
-    /// Writes one bundle after a change.
+    /// Writes a bundle after a command changed it.
     func print(bundle: BundleMessage) throws {
         if json { return try print(json: bundle) }
         try print(bundles: [bundle])
     }
 
-    /// Writes bundles, one a line.
+    /// Writes bundles, one on each line.
     fileprivate func print(bundles: [BundleMessage]) throws {
         if json { return try print(json: bundles) }
         var table = Table(

@@ -94,7 +94,7 @@ struct SubmitCommand: HostCommand {
         return acceptance.replaces.map { "\(sentence); it replaces \($0)" } ?? sentence
     }
 
-    /// The request to send, with the values of all options.
+    /// The submission that the options describe.
     private func submission(now: WallTime) throws -> SubmissionMessage {
         var message = SubmissionMessage(identifier: identifier)
         message.earliestBeginDate = earliest.map { Timestamp($0.time(from: now)) }
@@ -110,7 +110,7 @@ struct SubmitCommand: HostCommand {
     }
 }
 
-/// Reads what `--payload` says.
+/// Reads the value of `--payload`.
 enum PayloadText {
     static func read(_ argument: String) throws -> String {
         guard argument.hasPrefix("@") else { return argument }

@@ -33,7 +33,7 @@ struct VersionCommand: HostCommand {
             host.map { "host \(Printable.text($0.version)), control API v\($0.api)" } ?? "no host is running")
     }
 
-    /// The host's version; `nil` without a host.
+    /// The host's version; `nil` if no host is running.
     private func answer(of client: ControlClient) async throws -> VersionMessage? {
         do {
             return try await client.version()

@@ -2,19 +2,20 @@ import ControlClient
 import ControlWire
 import TaskModel
 
-/// Where a command writes: text for people or JSON for programs on standard output, complaints on standard
-/// error.
+/// The output of a command: text for people or JSON for programs on standard output, and error messages on
+/// standard error.
 struct Console: Sendable {
-    /// The reader of standard output is gone.
+    /// The program that reads standard output has closed it.
     struct Closed: Error {}
 
-    /// Whether JSON was asked for.
+    /// Whether the user passed `--json`.
     let json: Bool
-    /// Whether standard output is a terminal that takes control sequences, and JSON was not asked for.
+    /// Whether standard output is a terminal that accepts control sequences, and the user did not pass
+    /// `--json`.
     let isLive: Bool
-    /// Columns of the terminal; `nil` elsewhere, where nothing is cut off.
+    /// The terminal's width in columns; `nil` if there is no terminal, and then no line is cut.
     let width: Int?
-    /// Colours, or none.
+    /// The colours of the text.
     let style: Style
     private let surroundings = Surroundings.current
 
@@ -27,7 +28,7 @@ struct Console: Sendable {
         style = Style(isColored: isLive && (environment["NO_COLOR"] ?? "").isEmpty)
     }
 
-    /// The time on the wall clock.
+    /// The current time of the wall clock.
     var now: WallTime { surroundings.now() }
 
     /// Writes one line.
@@ -35,7 +36,7 @@ struct Console: Sendable {
         try write(text + "\n")
     }
 
-    /// Writes text as it is.
+    /// Writes text without a line break.
     func write(_ text: String) throws {
         do {
             try surroundings.output(text)
@@ -49,7 +50,7 @@ struct Console: Sendable {
         try write(String(decoding: try ControlJSON.pretty(message), as: UTF8.self) + "\n")
     }
 
-    /// Writes a message as one line of JSON, for streams.
+    /// Writes a message as one line of JSON, for output that is a stream of messages.
     func print(jsonLine message: some Encodable) throws {
         try write(String(decoding: try ControlJSON.line(message), as: UTF8.self) + "\n")
     }
@@ -59,7 +60,7 @@ struct Console: Sendable {
         surroundings.errors(text + "\n")
     }
 
-    /// Says why there is no answer: as JSON on standard output where that was asked for, else on standard
+    /// Reports why the host gave no answer: with `--json` as JSON on standard output, otherwise on standard
     /// error.
     func report(_ error: ControlClientError, tried candidates: [String]) throws {
         let message = Self.message(for: error, tried: candidates)
@@ -77,7 +78,9 @@ struct Console: Sendable {
         }
     }
 
-    /// The refusal, or one that says that no host answers: code `unavailable`, as in Apple's API.
+    /// The host's refusal.
+    ///
+    /// If no host answers, a message with the code `unavailable`, as in Apple's API.
     static func message(for error: ControlClientError, tried candidates: [String]) -> ErrorMessage {
         let finding: String
         let subject: String

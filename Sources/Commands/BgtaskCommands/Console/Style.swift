@@ -1,6 +1,8 @@
 import TaskModel
 
-/// Colours for a terminal; without them every text stays as it is.
+/// Colours of text on a terminal.
+///
+/// If `isColored` is false, every text stays as it is.
 struct Style: Sendable {
     let isColored: Bool
 
@@ -10,7 +12,7 @@ struct Style: Sendable {
     func green(_ text: String) -> String { wrap(text, "32") }
     func yellow(_ text: String) -> String { wrap(text, "33") }
 
-    /// Green for success, yellow for what goes on or was asked to stop, red for the rest.
+    /// Colours a text: green for success; yellow for a running, expired or cancelled launch; red otherwise.
     func outcome(_ outcome: Outcome?, _ text: String) -> String {
         switch outcome {
         case .succeeded: green(text)

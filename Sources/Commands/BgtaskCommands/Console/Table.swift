@@ -1,8 +1,8 @@
 import ControlWire
 
-/// Rows under headings, in columns as wide as their widest cell.
+/// Rows under headings; each column is as wide as its widest cell.
 struct Table {
-    /// Headings.
+    /// The headings of the columns.
     let columns: [String]
     private(set) var rows: [[String]] = []
 
@@ -10,12 +10,16 @@ struct Table {
         self.columns = columns
     }
 
-    /// Adds a row; cells are made printable, and empty ones shown as `-`.
+    /// Adds a row.
+    ///
+    /// It escapes characters that a terminal must not receive, and shows an empty cell as `-`.
     mutating func add(_ cells: String...) {
         rows.append(cells.map { $0.isEmpty ? "-" : Printable.text($0) })
     }
 
-    /// The lines, headings first; with a width the last column is cut to fit.
+    /// The lines of the table, headings first.
+    ///
+    /// If there is a width, longer lines are cut to it.
     func lines(width: Int?, style: Style) -> [String] {
         let widths = columns.indices.map { index in
             ([columns[index]] + rows.map { $0[index] }).map(\.count).max() ?? 0
@@ -33,7 +37,7 @@ struct Table {
         return [style.bold(line(columns))] + rows.map(line)
     }
 
-    /// The text, cut to that many characters; the last is an ellipsis if any were cut off.
+    /// The first `width` characters of the text; if any were cut off, the last one is an ellipsis.
     static func cut(_ text: String, to width: Int?) -> String {
         guard let width, width > 1, text.count > width else { return text }
         return text.prefix(width - 1) + "…"

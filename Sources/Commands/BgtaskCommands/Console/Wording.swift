@@ -1,9 +1,9 @@
 import ControlWire
 import TaskModel
 
-/// Quantities in words: short, with units, the same everywhere.
+/// Short texts for quantities, with units, in the same form everywhere.
 enum Wording {
-    /// `850 ms`, `1.2 s`, `48 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`.
+    /// A duration as `850 ms`, `1.2 s`, `48 s`, `3 min 20 s`, `2 h 5 min` or `3 d 4 h`.
     static func duration(_ duration: Duration) -> String {
         let milliseconds = max(0, duration.wholeMilliseconds)
         let seconds = milliseconds / 1000
@@ -18,7 +18,7 @@ enum Wording {
         }
     }
 
-    /// The same for a number of seconds.
+    /// A number of seconds, in the form of `duration(_:)`.
     static func seconds(_ seconds: Double) -> String {
         duration(.milliseconds(Int64((seconds * 1000).rounded())))
     }
@@ -53,7 +53,7 @@ enum Wording {
         verdict.since.map { " (since \(relative($0, to: moment, reference)))" } ?? ""
     }
 
-    /// `forecast: usually 22:40 (22:10 to 23:05), on 19 of 24 recorded days`, on local clocks.
+    /// `forecast: usually 22:40 (22:10 to 23:05), on 19 of 24 recorded days`, in local time.
     static func forecast(_ forecast: ForecastMessage, offset: Duration) -> String {
         func clock(_ time: Timestamp) -> String {
             String("\(Timestamp(time.time + offset))".dropFirst(11).prefix(5))
@@ -69,12 +69,12 @@ enum Wording {
             "forecast: usually \(clock(usual)) (\(clock(early)) to \(clock(late))), on \(forecast.starts) of \(days)"
     }
 
-    /// `1 file`, `3 files`.
+    /// A number with its noun: `1 file`, `3 files`.
     static func count(_ number: Int, _ noun: String) -> String {
         number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
     }
 
-    /// `12.3 MiB`.
+    /// A size with its unit: `12.3 MiB`.
     static func bytes(_ count: Int64) -> String {
         var value = Double(count)
         for unit in ["B", "KiB", "MiB", "GiB"] {
@@ -88,7 +88,7 @@ enum Wording {
         return "\(count) B"
     }
 
-    /// `45 % 9/20 hashing`, `9 hashing` where no total is known.
+    /// Progress as `45 % 9/20 hashing`, or as `9 hashing` if the total is not known.
     static func progress(_ progress: ProgressMessage?) -> String {
         guard let progress else { return "" }
         var parts: [String] = []
@@ -102,8 +102,8 @@ enum Wording {
         return parts.joined(separator: " ")
     }
 
-    /// What a policy found that does not object, and what it would prefer:
-    /// `External power is not connected. Better: connected`.
+    /// What a policy without a veto found, and what it would prefer: `External power is not connected.
+    /// Better: connected`.
     static func accepted(_ rationale: RationaleMessage) -> String {
         let statement = rationale.rationale.statement
         let suffix = ", by preference"
@@ -112,7 +112,8 @@ enum Wording {
         return wish == rationale.observed ? statement : "\(statement). Better: \(wish)"
     }
 
-    /// What the first veto found, and how many more there are: `The network is not connected (and 1 more)`.
+    /// What the first veto found, and the number of further ones: `The network is not connected (and 1
+    /// more)`.
     static func reason(_ verdicts: [VerdictMessage]) -> String {
         let vetoes = verdicts.filter { $0.decision != .proceed }
         guard let first = vetoes.first else { return "" }
@@ -120,14 +121,7 @@ enum Wording {
         return (first.rationale.first?.rationale.statement ?? first.policy) + others
     }
 
-    /// One line per quantity that keeps a request from starting, with what would help.
-    ///
-    /// - Parameters:
-    ///   - verdicts: Those that do not object are left out.
-    ///   - moment: When they were given.
-    ///   - reference: What that moment is called.
-    ///   - showsSince: Whether to say since when it has been so.
-    /// - Returns: The lines, in the order of the verdicts.
+    /// One line for each finding that keeps a request from starting, with the remedy.
     static func blocking(
         _ verdicts: [VerdictMessage], now moment: WallTime, _ reference: Reference = .now,
         showsSince: Bool = false
@@ -141,7 +135,8 @@ enum Wording {
                     let can = reference == .now ? "can" : "could"
                     text += ". This \(can) change \(relative(change, to: moment, reference))"
                 }
-                // Nothing after it, not even a full stop: a remedy may end with a command that people copy.
+                // The line has no full stop at its end, because a remedy can end with a command that people
+                // copy.
                 if let remedy = rationale.remedy { text += ". \(remedy)" }
                 return text
             }

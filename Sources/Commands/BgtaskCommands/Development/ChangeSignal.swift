@@ -2,17 +2,17 @@ import Synchronization
 
 /// Signals to the current listener that a file may have changed.
 ///
-/// Each listener gets a stream of its own: a shared one ends for all when a task that reads it is cancelled.
+/// Each listener gets its own stream: cancelling a task that reads a shared stream would end it for all.
 final class ChangeSignal: Sendable {
     private let listener = Mutex<AsyncStream<Void>.Continuation?>(nil)
 
-    /// A stream for the next listener; the stream before gets nothing more.
+    /// Returns a stream for a new listener; the previous listener's stream gets no more signals.
     func listen() -> AsyncStream<Void> {
         let (stream, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         listener.withLock { $0 = sink }
         return stream
     }
 
-    /// Signals to the listener, if there is one.
+    /// Signals the listener, if there is one, that a file may have changed.
     func tell() { listener.withLock { _ = $0?.yield() } }
 }

@@ -4,7 +4,7 @@ import ControlWire
 import LinuxSystem
 import TaskModel
 
-/// One round of `bgtask dev`: a host, and one launch of each task, one after the other.
+/// One round of `bgtask dev`: it starts a host, then launches each task, one after the other.
 struct DevRound {
     private enum Input: Sendable {
         case event(HostEventMessage)
@@ -16,9 +16,9 @@ struct DevRound {
 
     let session: DevSession
     let plan: DevelopmentPlan
-    /// The host's exit status, once it has one.
+    /// Ends with the host's exit status.
     let hostEnded: Task<Int32, Never>
-    /// The launches that ended, in their order.
+    /// The launches that ended, in the order of their ends.
     private(set) var launches: [LaunchMessage] = []
 
     private let client: ControlClient
@@ -35,14 +35,14 @@ struct DevRound {
         client = ControlClient(socketPath: session.folder.socket)
     }
 
-    /// Launches everything once.
+    /// Launches each task once.
     ///
     /// - Parameters:
     ///   - changes: Signals that a file may have changed.
-    ///   - hasChanged: Whether one did.
+    ///   - hasChanged: Returns whether a file has changed.
     /// - Returns: Whether every launch succeeded.
-    /// - Throws: `AuthoringError` where the host does not start or stay, `ControlClientError` where it breaks
-    ///   off.
+    /// - Throws: `AuthoringError` if the host does not start or ends early; `ControlClientError` if the
+    ///   connection to it breaks.
     mutating func run(until changes: AsyncStream<Void>, hasChanged: () -> Bool) async throws -> Bool {
         try await waitForHost()
         let (inputs, sink) = AsyncStream.makeStream(of: Input.self)
@@ -92,7 +92,8 @@ struct DevRound {
         defer { watcher.cancel() }
         let client = client
         let asker = Task {
-            // 100 s in all: it may wait for the host of another session that has the same --state.
+            // The limit is 100 s, because the host may have to wait for another session's host with the same
+            // --state.
             for _ in 0..<2000 {
                 if (try? await client.version()) != nil { break }
                 try? await Task.sleep(for: .milliseconds(50))
@@ -113,7 +114,7 @@ struct DevRound {
         let events = try await client.events()
         let lines = try await client.log(following: true)
         let ended = hostEnded
-        // Nothing listened for changes during the build.
+        // Changes during the build were not observed, so the round checks the files once now.
         sink.yield(.changed)
         return [
             Task {
@@ -130,7 +131,7 @@ struct DevRound {
 
     // MARK: Launches
 
-    /// What is launched: everything, or what was asked for.
+    /// The tasks to launch: the one that the user named, otherwise all.
     private func chosen() throws -> [TaskDeclaration] {
         guard let task = session.task else { return plan.tasks }
         let chosen = plan.tasks.filter { $0.pattern.matches(task) }
@@ -174,7 +175,8 @@ struct DevRound {
         if let payload = session.payload {
             var submission = SubmissionMessage(identifier: identifier)
             submission.payload = payload
-            // It is launched below, not by the scheduler; only continued tasks start by themselves.
+            // The date lies an hour ahead because this round launches the task itself; only continued tasks
+            // start at once.
             submission.earliestBeginDate = Timestamp(session.console.now + .seconds(3600))
             let asked = submission
             let request = try await asking { try await client.submit(asked) }.request
@@ -186,7 +188,7 @@ struct DevRound {
         return story
     }
 
-    /// Asks again while the host refuses because it has only just started: it answers before it serves.
+    /// Repeats a command that the host refuses because it has only just started and is not ready.
     private func asking<Answer>(_ work: () async throws -> Answer) async throws -> Answer {
         var triesLeft = launches.isEmpty ? 200 : 0
         while true {
@@ -202,7 +204,7 @@ struct DevRound {
         }
     }
 
-    /// An identifier that the pattern permits.
+    /// An identifier that the task's pattern permits.
     private static func identifier(for task: TaskDeclaration) throws -> TaskIdentifier {
         task.pattern.isWildcard
             ? try TaskIdentifier(task.pattern.base.rawValue + ".dev") : task.pattern.base
@@ -214,7 +216,7 @@ struct DevRound {
         for line in lines { try session.say(Printable.text(line)) }
         switch event {
         case .launchEnded(let ended, _) where ended.request == request:
-            // One attempt is enough; the lines above say whether the request is pending again.
+            // The round needs one attempt. The lines above report whether the request is pending again.
             launches.append(ended)
         case .requestCancelled(request, _, _):
             isIncomplete = true
@@ -232,7 +234,7 @@ struct DevRound {
         try session.say(LogText.line(line, style: session.console.style, inLaunch: false))
     }
 
-    /// What the host remembers and the stream has not brought yet.
+    /// Shows the lines that the host still has and the stream has not delivered.
     private func showRest() async throws {
         var lines: [LogLineMessage] = []
         for try await line in try await client.log(following: false) { lines.append(line) }

@@ -4,15 +4,15 @@ import ControlWire
 import LinuxSystem
 import TaskModel
 
-/// `bgtask dev`: rounds of building and launching, until one is enough or Ctrl-C ends them.
+/// `bgtask dev`: rounds that build and launch, until the mode ends them or the user presses Ctrl-C.
 struct DevSession {
-    /// When it ends.
+    /// When the session ends.
     enum Mode {
         /// After one round.
         case once
-        /// Never; each change begins a round.
+        /// Only by Ctrl-C; each change of a file begins a round.
         case watch
-        /// Never; the host stays after the first round.
+        /// Only by Ctrl-C; the host stays after the first round.
         case stay
     }
 
@@ -68,7 +68,7 @@ struct DevSession {
                 try say(console.style.red("bgtask: \(Printable.text(error.description))"))
             }
             guard mode == .watch else { return succeeded }
-            // Listened to before the look, so that nothing is missed between the two.
+            // Listening begins before the comparison, so that no change between the two is missed.
             let news = changes.listen()
             if !SourceSnapshot(directory).differs(from: snapshot) {
                 try say(console.style.dim("Waiting for a change; Ctrl-C ends it."))
@@ -78,7 +78,7 @@ struct DevSession {
         }
     }
 
-    /// Builds, launches, and in a mode that stays does so until a file differs from the snapshot.
+    /// Builds and launches; a mode that stays then waits until a file differs from the snapshot.
     private func round(since snapshot: SourceSnapshot) async throws -> Bool {
         let plan = try DevelopmentPlan(directory, pluginsDirectory: CallPlaces.hostPlugins)
         for problem in plan.problems {
@@ -116,13 +116,13 @@ struct DevSession {
         return succeeded
     }
 
-    /// Shows a line: on standard error where standard output is for JSON.
+    /// Shows a line; with `--json` on standard error, because standard output has the JSON.
     func say(_ text: String) throws {
         if console.json { console.complain(text) } else { try console.line(text) }
     }
 }
 
-/// What `dev --json` prints of a round.
+/// The output of `dev --json` for one round.
 private struct RoundMessage: Encodable {
     var launches: [LaunchMessage]
     var problems: [ProblemMessage]

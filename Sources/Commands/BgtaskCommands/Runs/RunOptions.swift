@@ -9,7 +9,7 @@ import Scheduling
 import Simulation
 import TaskModel
 
-/// What replays and simulations have in common: the rules that are tried, and how the result is shown.
+/// The options that `replay` and `simulate` share: the rules to try, and the form of the result.
 struct RunOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Use the manifests in this directory.", valueName: "directory"))
     var manifests: String?
@@ -58,13 +58,13 @@ struct RunOptions: ParsableArguments {
         if let day, day < 1 { throw ValidationError("Not a valid day: \(day). Days count from 1.") }
     }
 
-    /// The numbers to try; `nil` keeps those that there are.
+    /// The scheduler's settings to try; `nil` keeps the settings of the run.
     func settings() throws -> SchedulerSettings? {
         guard let policy else { return nil }
         return try Self.complaining { try PolicyFile.schedulerSettings(fromFile: policy) }
     }
 
-    /// The manifests to try; `nil` keeps those that there are.
+    /// The manifests to try; `nil` keeps the manifests of the run.
     func readManifests() throws -> [Manifest]? {
         guard let manifests else { return nil }
         let (read, problems) = try Self.complaining {
@@ -78,7 +78,7 @@ struct RunOptions: ParsableArguments {
         return read
     }
 
-    /// Finds the dates of calendar schedules that no recording contains, with the time zones of this machine.
+    /// Calculates dates that a recording lacks, from the machine's time zone database.
     static let findDate: VirtualHost.DateFinder = { expression, zone, after in
         guard let zone = try? ZoneDatabase.machine.zone(named: zone),
             let calendar = try? CalendarExpression(expression)
@@ -86,7 +86,7 @@ struct RunOptions: ParsableArguments {
         return calendar.next(after: after, in: zone)
     }
 
-    /// Turns what was thrown into a complaint and the exit code of a wrong file.
+    /// Reports an error as text on standard error, and exits with the status of an invalid file.
     static func complaining<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -101,7 +101,7 @@ struct RunOptions: ParsableArguments {
         }
     }
 
-    /// Draws the picture of --plot into the terminal, and that of --svg into its file.
+    /// Draws the plots that the options request.
     func draw(
         _ tally: Tally, _ period: ClosedRange<WallTime>, title: String, offset: Duration, _ console: Console
     )

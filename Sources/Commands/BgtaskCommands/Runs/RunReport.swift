@@ -2,7 +2,7 @@ import ControlWire
 import Simulation
 import TaskModel
 
-/// One run as `--json` prints it.
+/// The `--json` form of one run.
 struct RunMessage: Encodable {
     struct Identifier: Encodable {
         var identifier: String
@@ -48,7 +48,7 @@ struct RunMessage: Encodable {
     }
 }
 
-/// One launch as `--launches --json` prints it.
+/// The `--launches --json` form of one launch.
 struct TallyLaunchMessage: Encodable {
     var identifier: String
     var request: String
@@ -76,7 +76,7 @@ struct TallyLaunchMessage: Encodable {
 }
 
 extension Console {
-    /// Writes one run: its tasks, and what kept them waiting.
+    /// Writes one run: its tasks, and the reasons that kept them waiting.
     func print(_ summary: RunSummary) throws {
         var table = Table("task", "launches", "ended", "expired for", "wait", "long wait", "CPU")
         for (identifier, facts) in summary.identifiers.sorted(by: { $0.key < $1.key }) {
@@ -101,7 +101,7 @@ extension Console {
         )
     }
 
-    /// Writes two runs side by side, with what differs.
+    /// Writes two runs side by side, and their differences.
     func print(_ summaries: [(name: String, summary: RunSummary)]) throws {
         guard summaries.count == 2 else { return }
         let (old, new) = (summaries[0].summary, summaries[1].summary)
@@ -160,7 +160,7 @@ extension Console {
         Dictionary(uniqueKeysWithValues: waits.map { ($0.factor, $0.time) })
     }
 
-    /// `2026-01-05 07:12:03` on the clocks of the device.
+    /// A time as `2026-01-05 07:12:03` in the device's local time.
     static func date(_ time: WallTime, _ offset: Duration) -> String {
         let text = "\(Timestamp(time + offset))"
         return String(text.prefix(19)).replacing("T", with: " ")

@@ -3,10 +3,11 @@ import TaskModel
 
 /// The line that a terminal shows while a launch runs.
 enum ProgressBar {
-    /// `L42 Exporting [#####-----]  50 % 5/10 hashing  1.2 s`, cut to the width.
+    /// The line `L42 Exporting [#####-----]  50 % 5/10 hashing  1.2 s`, cut to the width; `nil` if no launch
+    /// runs.
     ///
-    /// If the total is unknown, a mark moves along the bar by one place with each `tick`. `nil` while no
-    /// launch runs.
+    /// If the total is not known, a mark moves through the bar; the caller increases `tick` with every
+    /// drawing.
     static func line(_ story: RequestStory, now: WallTime, tick: Int, width: Int) -> String? {
         guard story.isRunning, let launch = story.launch else { return nil }
         let elapsed = launch.elapsed(at: now)

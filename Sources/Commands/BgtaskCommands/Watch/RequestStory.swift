@@ -1,37 +1,41 @@
 import ControlWire
 import TaskModel
 
-/// What the events say of one request, as lines for people, until its last attempt has ended.
+/// Turns the events of one request into lines for people, until the last attempt has ended.
 ///
-/// A value without clock or terminal: `RequestWatch` feeds it and shows what comes back.
+/// This value has neither clock nor terminal: `RequestWatch` passes it the events and shows the lines.
 struct RequestStory {
-    /// How it ended for the one who waits.
+    /// How the request ended, for the user who waits.
     enum End: Equatable {
         /// The last attempt ended.
         case ended(LaunchMessage)
-        /// It was cancelled before an attempt started, or between two.
+        /// The request was cancelled before its first attempt or between two attempts.
         case cancelled(Reason)
-        /// A newer request of the same identifier took its place; `nil` where its number is not known.
+        /// A newer request of the same identifier replaced this one; `nil` if the newer one's number is not
+        /// known.
         case replaced(by: RequestID?)
-        /// The host stops; the request is stored.
+        /// The host is stopping; the request stays stored.
         case hostStopping
     }
 
-    /// Lines of progress that do not reach another tenth come so far apart; titles as well.
+    /// The least time between two lines of progress, unless progress reaches another tenth; also between
+    /// titles.
     static let pace = Duration.seconds(10)
 
-    /// The request that is followed.
+    /// The request to follow.
     let request: RequestID
-    /// Whether progress and titles become lines; a terminal shows them in its bar instead.
+    /// Whether progress and titles become lines; on a terminal, the progress bar shows them instead.
     let showsProgress: Bool
-    /// Its newest launch; `nil` before the first.
+    /// The newest launch of the request; `nil` before the first.
     private(set) var launch: LaunchMessage?
     /// The newest progress of that launch.
     private(set) var progress: ProgressMessage?
-    /// Set once; events after it change nothing.
+    /// How the request ended; `nil` until then.
+    ///
+    /// Later events change nothing.
     private(set) var end: End?
 
-    /// What the user should see of it: the title, then the subtitle; empty if it has none.
+    /// What the user sees of the launch: its title, then its subtitle; empty if it has none.
     private(set) var title = ""
     private var shownProgress: (message: ProgressMessage, at: WallTime)?
     private var shownTitle: String?
@@ -46,7 +50,7 @@ struct RequestStory {
     /// Whether an attempt runs now.
     var isRunning: Bool { launch?.endedAt == nil && launch != nil }
 
-    /// Takes an event and says what is new in it.
+    /// Handles an event and returns the new lines.
     mutating func take(_ event: HostEventMessage, now: WallTime) -> [String] {
         guard end == nil else { return [] }
         switch event {
@@ -83,7 +87,7 @@ struct RequestStory {
         }
     }
 
-    /// Takes a launch that began before the events were followed.
+    /// Handles a launch that began before the first event.
     mutating func begin(_ started: LaunchMessage) -> [String] {
         launch = started
         progress = started.progress
@@ -93,7 +97,9 @@ struct RequestStory {
             + showTitle(now: nil)
     }
 
-    /// Takes the end of an attempt; its last title and progress come before it, if no line has shown them.
+    /// Handles the end of an attempt.
+    ///
+    /// The last title and progress come before it, unless a line has shown them.
     mutating func finish(_ ended: LaunchMessage, putBack: RequestMessage?) -> [String] {
         launch = ended
         progress = ended.progress ?? progress
@@ -110,16 +116,16 @@ struct RequestStory {
         return lines
     }
 
-    /// Takes the end of a request that a newer one has replaced.
+    /// Handles the end of a request that a newer one replaced.
     ///
-    /// - Parameter successor: The newer request; `nil` where its number is not known.
+    /// - Parameter successor: The newer request; `nil` if its number is not known.
     /// - Returns: The line that says so.
     mutating func replace(by successor: RequestID?) -> [String] {
         end = .replaced(by: successor)
         return ["\(request) was replaced by \(successor.map(\.description) ?? "a newer request")"]
     }
 
-    /// Lines for a new title and new progress, each at least ``pace`` after its last line.
+    /// Returns lines for the newest title and progress, if no line has shown them and ``pace`` has passed.
     mutating func overdue(now: WallTime) -> [String] {
         guard isRunning else { return [] }
         var lines: [String] = []
@@ -128,8 +134,8 @@ struct RequestStory {
         return lines
     }
 
-    /// What keeps it from starting, with the command that starts it all the same; empty if that was said
-    /// already.
+    /// Returns lines with the reasons that keep the request from starting, and with the command that starts
+    /// it anyway; empty if an earlier call returned the same.
     mutating func block(_ verdicts: [VerdictMessage], identifier: TaskIdentifier, now: WallTime) -> [String] {
         guard end == nil, !isRunning else { return [] }
         let blocking = Wording.blocking(verdicts, now: now)
@@ -139,7 +145,7 @@ struct RequestStory {
             + ["To start it now, whatever the conditions are: bgtask launch \(identifier)"]
     }
 
-    /// `L42 succeeded after 1.2 s, 812 ms CPU`.
+    /// The end of a launch as `L42 succeeded after 1.2 s, 812 ms CPU`.
     static func sentence(of ended: LaunchMessage) -> String {
         var text = "\(ended.launch) \(ended.outcome?.rawValue ?? "ended")"
         if let reason = ended.reason { text += " (\(reason.rawValue))" }
@@ -148,19 +154,21 @@ struct RequestStory {
         return text
     }
 
-    /// `Exporting: 7 of 12`.
+    /// Title and subtitle as `Exporting: 7 of 12`.
     private static func title(_ title: String?, _ subtitle: String?) -> String {
         [title, subtitle].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
     }
 
-    /// The line of a title that no line has shown; without a time the next title does not wait for ``pace``.
+    /// Returns a line for the title, unless a line has shown it.
+    ///
+    /// If `now` is `nil`, the next title need not wait.
     private mutating func showTitle(now: WallTime?) -> [String] {
         guard showsProgress, !title.isEmpty, title != shownTitle else { return [] }
         (shownTitle, titleShownAt) = (title, now)
         return [title]
     }
 
-    /// The line of a progress that no line has shown.
+    /// Returns a line for the progress, unless a line has shown it.
     private mutating func showProgress(now: WallTime) -> [String] {
         guard showsProgress, let progress, progress != shownProgress?.message else { return [] }
         shownProgress = (progress, now)

@@ -3,8 +3,8 @@ import ControlClient
 import ControlWire
 import TaskModel
 
-/// Follows one request for `--wait`: a live line on a terminal, plain lines elsewhere, one JSON object with
-/// `--json`.
+/// Follows one request for `--wait`: it writes a live line on a terminal, plain lines elsewhere, and one JSON
+/// object with `--json`.
 struct RequestWatch {
     let client: ControlClient
     let console: Console
@@ -21,7 +21,7 @@ struct RequestWatch {
         case tick
     }
 
-    /// The answer of `--wait --json`.
+    /// The output of `--wait --json`.
     private struct Answer: Encodable {
         var request: RequestID
         var identifier: TaskIdentifier
@@ -31,24 +31,26 @@ struct RequestWatch {
         @Explicit var replacedBy: RequestID?
     }
 
-    /// Follows to the end of the last attempt.
+    /// Follows the request to the end of its last attempt.
     ///
     /// - Parameters:
-    ///   - begun: The launch that runs already.
-    ///   - mayHaveBegun: Whether the host may have known the request before, so that its events may be over.
-    /// - Throws: `ExitCode(1)` for any outcome but `succeeded`, ``ControlClientError`` if the host goes.
+    ///   - begun: A launch of the request that is already running.
+    ///   - mayHaveBegun: Whether the host may have known the request before, so that its events may lie in
+    ///     the past.
+    /// - Throws: `ExitCode(1)` for any outcome but `succeeded`; ``ControlClientError`` if the connection
+    ///   breaks.
     func follow(from begun: LaunchMessage? = nil, mayHaveBegun: Bool = false) async throws {
         var story = RequestStory(request: request, showsProgress: !console.isLive)
-        // The command itself has said that it is started; what follows is its title.
+        // The command has already reported the start, so only the lines after it are shown.
         if let begun { try show(Array(story.begin(begun).dropFirst()), story) }
         if mayHaveBegun { try await catchUp(&story) }
-        // Its end may be history already: then no event will ever come.
+        // If the request has already ended, no more events will come.
         if story.end == nil { try await follow(&story) }
         try clear()
         try conclude(story)
     }
 
-    /// Reads events, and prints their lines, until the request has ended.
+    /// Handles events until the story has an end.
     private func follow(_ story: inout RequestStory) async throws {
         let (inputs, sink) = AsyncStream.makeStream(of: Input.self)
         let feeders = feed(sink)
@@ -60,12 +62,12 @@ struct RequestWatch {
             let now = console.now
             switch input {
             case .event(.requestBlocked(let blocked, let verdicts)) where blocked.request == request:
-                // Within the first second it is the ordinary course that nothing has started yet.
+                // For the first second it is normal that no attempt has started, so nothing is reported.
                 guard isLate else { continue }
                 try show(story.block(verdicts, identifier: identifier, now: now), story)
             case .event(.requestCancelled(request, _, .replaced)):
-                // The host sends the acceptance of the newer request next. A listing may already have lost
-                // it.
+                // The host sends the acceptance of the newer request next. A listing taken now might not have
+                // that request any more.
                 isReplaced = true
                 Task {
                     guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
@@ -99,7 +101,7 @@ struct RequestWatch {
         }
     }
 
-    /// Looks for launches from before the events: the key may have named a request that has run already.
+    /// Looks for launches before the first event: with an idempotency key, the request may have run already.
     private func catchUp(_ story: inout RequestStory) async throws {
         let launches = try await client.launches(identifier: identifier)
         guard let newest = launches.first(where: { $0.request == request }) else { return }
@@ -110,14 +112,14 @@ struct RequestWatch {
         }
     }
 
-    /// The newer request that replaced this one, pending or launched; `nil` if the host no longer knows it.
+    /// The newer request that replaced this one; `nil` if it is no longer pending.
     private func successor() async throws -> RequestID? {
         let waiting = try await client.pending().map(\.request).filter { $0.identifier == identifier }
         if let newer = waiting.map(\.request).filter({ $0 > request }).max() { return newer }
         return try await client.launches(identifier: identifier).map(\.request).filter { $0 > request }.max()
     }
 
-    /// Everything that is waited for, in one stream: events, the first second, and the time to draw again.
+    /// Puts all inputs into one stream: events, the end of the first second, and the times to draw the bar.
     private func feed(_ sink: AsyncStream<Input>.Continuation) -> [Task<Void, Never>] {
         var feeders = [
             Task { [events] in
