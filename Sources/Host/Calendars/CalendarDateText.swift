@@ -1,7 +1,7 @@
 public import TaskModel
 
 extension ZoneRules {
-    /// A date as people of the zone read it: `Mon 2026-03-30 02:00:00 CEST (+02:00)`.
+    /// A date as people in the zone read it: `Mon 2026-03-30 02:00:00 CEST (+02:00)`.
     public func text(of time: WallTime) -> String {
         let span = span(at: time.wholeSeconds)
         let local = CivilTime(second: time.wholeSeconds + Int64(span.offset))

@@ -1,17 +1,20 @@
 public import TaskModel
 
 extension CalendarExpression {
-    /// The first date after a point in time, on the clocks of a zone.
+    /// The first matching date after a point in time, in the local time of a zone.
     ///
-    /// When clocks go forward, a local time that does not exist counts as the first instant after the gap,
-    /// and all times in one gap count once. When clocks go back, a local time that exists twice counts the
-    /// first time. An expression whose hour is `*` follows elapsed time instead: nothing moves out of a gap,
-    /// and both passes of a repeated hour count.
+    /// If the hour of the expression is not `*`, a change of the clocks has these effects. When clocks go
+    /// forward, a matching local time that does not exist counts as the first instant after the gap; all such
+    /// times in one gap count as one date. When clocks go back, only the first pass of a repeated local time
+    /// counts.
+    ///
+    /// If the hour is `*`, the expression follows elapsed time: times in a gap do not count, and both passes
+    /// of a repeated hour do.
     ///
     /// - Parameters:
-    ///   - time: The result is later than this.
-    ///   - zone: The local clock.
-    /// - Returns: A whole second; `nil` if none comes within 400 years.
+    ///   - time: The result is later than this time.
+    ///   - zone: The time zone of the expression.
+    /// - Returns: A date without a fraction of a second; `nil` if no date matches within 400 years.
     public func next(after time: WallTime, in zone: ZoneRules) -> WallTime? {
         let earliest = time.wholeSeconds + 1
         let limit = earliest + 400 * 366 * CivilDate.secondsPerDay

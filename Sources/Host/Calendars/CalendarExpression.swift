@@ -1,30 +1,31 @@
 import TaskModel
 
-/// A set of dates and times of day, as a person writes it: `Mon..Fri 02:00`, `*-*-01`, `2026-12-24 18:00`,
-/// `*:0/15`.
+/// A set of dates and times of day, written like `Mon..Fri 02:00`, `*-*-01`, `2026-12-24 18:00` or `*:0/15`.
 ///
-/// It has no time zone; ``next(after:in:)`` takes one. Documentation/Manifest.md describes the grammar.
+/// An expression has no time zone; ``next(after:in:)`` takes one. Documentation/Manifest.md describes the
+/// grammar.
 public struct CalendarExpression: Hashable, Sendable {
-    /// The text that it was read from.
+    /// The text of the expression.
     public let text: String
-    /// From Monday.
+    /// The weekdays: 0 is Monday.
     var weekdays: NumberSet
-    /// `nil` is every year.
+    /// The years; `nil` means every year.
     var years: [Int]?
     var months: NumberSet
     var days: NumberSet
-    /// Whether the last day of each month is among them.
+    /// Whether the expression also has the last day of each month.
     var hasLastDay: Bool
     var hours: NumberSet
     var minutes: NumberSet
     var seconds: NumberSet
-    /// Whether the hour was written `*`: such an expression follows elapsed time where clocks are changed.
+    /// Whether the hour was written `*`.
+    ///
+    /// If so, the expression follows elapsed time when clocks change.
     var isEveryHour: Bool
 
     /// Reads an expression.
     ///
-    /// - Throws: ``CalendarExpressionError`` with the column; an expression that no day can match is an error
-    ///   too.
+    /// - Throws: ``CalendarExpressionError`` with the column of the mistake, also if no day can match.
     public init(_ text: String) throws(CalendarExpressionError) {
         self = try CalendarExpressionParser(text).expression()
     }
@@ -44,7 +45,7 @@ public struct CalendarExpression: Hashable, Sendable {
         isEveryHour = time.isEveryHour
     }
 
-    /// Whether it matches any day: 400 years contain every combination of date and weekday.
+    /// Whether any day matches: 400 years contain every combination of date and weekday.
     var isPossible: Bool {
         let first = years?.first ?? 2000
         let last = years?.last ?? first + 399
@@ -53,7 +54,7 @@ public struct CalendarExpression: Hashable, Sendable {
         return firstMatch(from: from, before: end) != nil
     }
 
-    /// The first matching local time in a period; both ends in seconds of local time since 1970-01-01 00:00.
+    /// The first matching local time in a period; its ends are seconds of local time since 1970-01-01 00:00.
     func firstMatch(from: Int64, before end: Int64) -> Int64? {
         var day = CivilDate(dayNumber: from.floorDivided(by: CivilDate.secondsPerDay))
         var second = Int(from.floorRemainder(by: CivilDate.secondsPerDay))
@@ -96,7 +97,7 @@ public struct CalendarExpression: Hashable, Sendable {
         return isListed && weekdays.contains(day.weekday)
     }
 
-    /// The first matching second of a day.
+    /// The first matching second of a day, counted from its midnight; `nil` if none is at or after `start`.
     private func firstSecond(from start: Int) -> Int? {
         var (hour, minute, second) = (start / 3600, start / 60 % 60, start % 60)
         while let nextHour = hours.first(from: hour) {
@@ -122,7 +123,7 @@ struct DatePattern {
     var hasLastDay = false
 }
 
-/// The time part of an expression; midnight where there is none.
+/// The time part of an expression; midnight if the expression has no time part.
 struct TimePattern {
     var hours = NumberSet(0...0)
     var minutes = NumberSet(0...0)
@@ -130,7 +131,7 @@ struct TimePattern {
     var isEveryHour = false
 }
 
-/// Numbers from 0 to 63.
+/// A set of numbers from 0 to 63.
 struct NumberSet: Hashable, Sendable {
     private var bits: UInt64 = 0
 

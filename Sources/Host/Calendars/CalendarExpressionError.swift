@@ -1,8 +1,8 @@
 /// Why a text is not a calendar expression.
 public struct CalendarExpressionError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Where in the text, from 1, in characters.
+    /// The position of the mistake in the text, in characters; the first is 1.
     public let column: Int
-    /// What was found.
+    /// The mistake.
     public let finding: String
     /// What to write instead.
     public let remedy: String

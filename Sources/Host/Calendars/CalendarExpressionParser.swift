@@ -1,6 +1,6 @@
-/// Reads the grammar: `[WEEKDAYS] [DATE] [TIME]` or a shorthand, with columns in what it refuses.
+/// Reads the grammar `[WEEKDAYS] [DATE] [TIME]` and its shorthands; each error has the column of its mistake.
 struct CalendarExpressionParser {
-    /// One part between blanks, or a piece of one, with the column at which it begins.
+    /// A part of the text, with the column of its first character.
     struct Piece {
         var text: Substring
         var column: Int
@@ -152,7 +152,7 @@ struct CalendarExpressionParser {
     }
 }
 
-/// Reads one field: `*`, numbers, `FROM..TO`, with `/STEP`, in lists.
+/// Reads one field: a list of `*`, numbers and ranges `FROM..TO`, each with an optional `/STEP`.
 private struct FieldReader {
     let name: String
     let range: ClosedRange<Int>
@@ -178,7 +178,7 @@ private struct FieldReader {
             var (first, last) = (range.lowerBound, range.upperBound)
             if stepped[0].text != "*" {
                 first = try number(ends[0])
-                // A step without an end runs to the end of the field.
+                // After `FROM/STEP`, the range ends at the field's largest number.
                 last = ends.count == 2 ? try number(ends[1]) : stepped.count == 2 ? range.upperBound : first
             }
             guard first <= last else {

@@ -1,22 +1,23 @@
 import TaskModel
 
-/// A rule for all years to come, as `TZ` and the end of a zone's file state it: `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// The changes of a zone's clocks in every year, as `TZ` and the end of a zone's file give them:
+/// `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct PosixRule: Equatable, Sendable {
-    /// A day of each year, and seconds after its midnight.
+    /// A day of each year, and a number of seconds after its midnight.
     struct YearlyTime: Equatable, Sendable {
         enum Day: Equatable, Sendable {
-            /// 1 to 365; 29 February is never counted.
+            /// The day of the year from 1 to 365; 29 February is not counted.
             case julian(Int)
-            /// 0 to 365; 29 February is counted.
+            /// The day of the year from 0 to 365; 29 February is counted.
             case ordinal(Int)
-            /// Month 1 to 12, week 1 to 5 (5 is the last), weekday from 0 for Sunday.
+            /// Month 1 to 12, week 1 to 5 (5 is the last of the month), weekday 0 to 6 (0 is Sunday).
             case weekday(month: Int, week: Int, weekday: Int)
         }
 
         var day: Day
         var seconds: Int
 
-        /// Local seconds since the epoch, of whatever clock was in force before.
+        /// The local time in a year, in seconds since 1970-01-01 00:00, on the clock before the change.
         func local(in year: Int) -> Int64 {
             let first = CivilDate(year: year, month: 1, day: 1).dayNumber
             let number: Int64
@@ -27,7 +28,7 @@ struct PosixRule: Equatable, Sendable {
             case .ordinal(let day): number = first + Int64(day)
             case .weekday(let month, let week, let weekday):
                 let start = CivilDate(year: year, month: month, day: 1)
-                // The calendar counts weekdays from Monday, the rule from Sunday.
+                // The calendar counts weekdays from Monday, and the rule counts them from Sunday.
                 var day = 1 + (weekday + 6 - start.weekday) % 7 + (week - 1) * 7
                 while day > CivilDate.daysIn(month: month, of: year) { day -= 7 }
                 number = CivilDate(year: year, month: month, day: day).dayNumber
@@ -37,7 +38,7 @@ struct PosixRule: Equatable, Sendable {
     }
 
     var standard: ZoneRules.LocalType
-    /// `nil` where clocks are not changed.
+    /// Summer time, with its yearly beginning and end; `nil` if the clocks do not change.
     var summer: (type: ZoneRules.LocalType, begin: YearlyTime, end: YearlyTime)?
 
     static func == (left: Self, right: Self) -> Bool {
@@ -45,7 +46,7 @@ struct PosixRule: Equatable, Sendable {
             && left.summer?.begin == right.summer?.begin && left.summer?.end == right.summer?.end
     }
 
-    /// The changes of these years, in order.
+    /// The changes of the clocks in these years, in order of time.
     func transitions(in years: ClosedRange<Int>) -> [ZoneRules.Transition] {
         guard let summer else { return [] }
         let all = years.flatMap { year in
@@ -56,12 +57,13 @@ struct PosixRule: Equatable, Sendable {
                     at: summer.begin.local(in: year) - Int64(standard.offset), type: summer.type),
             ]
         }
-        // Summer time all year round ends and begins in the same second: then the beginning comes last.
+        // With summer time all year, its end and its next beginning fall in the same second; the beginning
+        // must be last.
         return all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(
             \.element)
     }
 
-    /// Reads the form of POSIX, with the hours from -167 to 167 of RFC 8536; `nil` for anything else.
+    /// Reads the format of POSIX, with hours from -167 to 167 as in RFC 8536; `nil` for any other text.
     init?(_ text: String) {
         var reader = PosixRuleReader(rest: text[...])
         guard let name = reader.name(), let west = reader.offset(hours: 24) else { return nil }
@@ -80,7 +82,7 @@ struct PosixRule: Equatable, Sendable {
     }
 }
 
-/// Takes the parts of a rule from the front.
+/// Reads the parts of a rule in order; each read part is removed from `rest`.
 private struct PosixRuleReader {
     var rest: Substring
 
@@ -108,7 +110,7 @@ private struct PosixRuleReader {
         return number
     }
 
-    /// `[+-]hh[:mm[:ss]]` in seconds.
+    /// Reads `[+-]hh[:mm[:ss]]` and returns it in seconds.
     mutating func offset(hours limit: Int) -> Int? {
         let sign = skip("-") ? -1 : 1
         if sign == 1 { _ = skip("+") }

@@ -2,34 +2,36 @@ import FoundationEssentials
 
 /// Why a time zone can't be used on this machine.
 public struct ZoneError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was found.
+    /// The problem.
     public let finding: String
     /// What to do.
     public let remedy: String
-    /// Whether another name would help.
+    /// Whether the problem is that the database has no zone of this name.
     public let isUnknownName: Bool
 
     /// The finding and the remedy.
     public var description: String { "\(finding). \(remedy)" }
 }
 
-/// The machine's time zones: its database, and the zone of its own clock.
+/// The machine's time zones: the zone database, and the machine's own zone.
 ///
-/// Nothing is cached: each call reads the files, a few KiB, so that a change of a zone or of the database
-/// takes effect immediately.
+/// Nothing is cached. Each call reads the files (a few KiB), so a changed zone or database takes effect at
+/// once.
 public struct ZoneDatabase: Sendable {
     private let directory: String
     private let localPath: String
     private let variable: String?
 
-    /// The database of the machine that this runs on.
+    /// The database of this machine.
     public static var machine: Self {
         Self(
             directory: "/usr/share/zoneinfo", localPath: "/etc/localtime",
             variable: ProcessInfo.processInfo.environment["TZ"])
     }
 
-    /// Uses other files than the machine's; nothing is read yet.
+    /// Creates a database of other files than the machine's.
+    ///
+    /// It reads nothing yet.
     ///
     /// - Parameters:
     ///   - directory: The root of the zones' files.
@@ -41,9 +43,9 @@ public struct ZoneDatabase: Sendable {
         self.variable = variable
     }
 
-    /// The zone of a name; `nil` is the machine's own.
+    /// The rules of the zone with this name; `nil` means the machine's own zone.
     ///
-    /// - Throws: ``ZoneError``: the name is unknown, the database is missing, a file is damaged.
+    /// - Throws: ``ZoneError`` if the name is unknown, the database is missing or a file is damaged.
     public func zone(named name: String?) throws(ZoneError) -> ZoneRules {
         guard let name else { return try local() }
         if ["UTC", "Etc/UTC"].contains(name) { return .utc }
@@ -62,7 +64,7 @@ public struct ZoneDatabase: Sendable {
         return try read(bytes, name: name, path: "\(directory)/\(name)")
     }
 
-    /// The names in the database; empty if there is no database.
+    /// The names of the zones in the database; empty if there is no database.
     public var names: [String] {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
         return paths.filter { path in
@@ -75,7 +77,7 @@ public struct ZoneDatabase: Sendable {
 
     private var isDatabaseThere: Bool { FileManager.default.fileExists(atPath: directory) }
 
-    /// The rules of `TZ`, then of the machine's file, then UTC, in the same order as the C library.
+    /// The rules that `TZ` names, otherwise those of the machine's file, otherwise UTC, as in the C library.
     private func local() throws(ZoneError) -> ZoneRules {
         if let variable {
             let text = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
@@ -93,7 +95,8 @@ public struct ZoneDatabase: Sendable {
         return try read(bytes, name: localName ?? "local", path: localPath)
     }
 
-    /// The zone that the machine's link names: the part of its target after `zoneinfo/`.
+    /// The name of the machine's zone: the part of the link's target after `zoneinfo/`; `nil` if there is
+    /// none.
     private var localName: String? {
         guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: localPath),
             let range = target.firstRange(of: "zoneinfo/")

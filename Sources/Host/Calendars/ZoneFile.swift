@@ -1,7 +1,6 @@
-/// Reads the files of the time zone database: TZif, RFC 8536, versions 1 to 4.
+/// Reads a file of the time zone database: TZif, RFC 8536, versions 1 to 4.
 ///
-/// It reads the machine's own database rather than a copy in a library, so that an update of `tzdata` takes
-/// effect.
+/// The host reads the machine's own database, not a library's copy, so an update of `tzdata` takes effect.
 struct ZoneFile {
     /// Why a file is not a time zone file.
     struct Malformed: Error {
@@ -38,7 +37,8 @@ struct ZoneFile {
         var header = try header()
         var timeWidth = 4
         if header.version >= 0x32 {
-            // The first block is for old readers; the second has the same contents in 64 bits.
+            // The first block has 32-bit times, for old readers; the second has the same contents with 64-bit
+            // times.
             try skip(header.size(timeWidth: 4))
             header = try self.header()
             timeWidth = 8
@@ -70,7 +70,7 @@ struct ZoneFile {
             guard Int(index) < types.count, time > transitions.last?.at ?? .min else {
                 throw Malformed(finding: "its transitions are out of order")
             }
-            // Some files begin at the smallest 64-bit number; sums must stay within 64 bits.
+            // Some files begin at the smallest 64-bit number. The limit keeps later sums within 64 bits.
             transitions.append(ZoneRules.Transition(at: max(time, -(1 << 60)), type: types[Int(index)]))
         }
         position = end
@@ -111,7 +111,7 @@ struct ZoneFile {
         position += count
     }
 
-    /// A big-endian number of 4 or 8 bytes, with its sign.
+    /// Reads a signed big-endian number of 4 or 8 bytes.
     private mutating func integer(_ width: Int) throws(Malformed) -> Int64 {
         let start = position
         try skip(width)

@@ -1,16 +1,16 @@
 public import TaskModel
 
-/// The local clock of a time zone: a sequence of spans, each with its offset from UTC.
+/// The local time of a time zone: a sequence of periods, each with its offset from UTC.
 public struct ZoneRules: Equatable, Sendable {
-    /// A stretch of time with one offset.
+    /// A period with one offset from UTC.
     struct Span: Equatable {
-        /// Its first second, since the epoch; `nil` if the span has no beginning.
+        /// The first second of the period, in seconds since the epoch; `nil` if it has no beginning.
         var start: Int64?
-        /// The first second after it; `nil` if the span has no end.
+        /// The first second after the period, in seconds since the epoch; `nil` if it has no end.
         var end: Int64?
-        /// Seconds east of UTC.
+        /// The offset from UTC in seconds; positive east of Greenwich.
         var offset: Int
-        /// `CET`, `+0545`.
+        /// The name of the local time in this period, such as `CET` or `+0545`.
         var abbreviation: String
     }
 
@@ -24,32 +24,31 @@ public struct ZoneRules: Equatable, Sendable {
         var type: LocalType
     }
 
-    /// As the manifest or the machine names it: `Europe/Berlin`; `local` where the machine's zone has no
-    /// name.
+    /// The zone's name, such as `Europe/Berlin`; `local` if the machine's zone has no name.
     public let name: String
-    /// Before the first transition.
+    /// The local time before the first transition.
     let initial: LocalType
-    /// In order.
+    /// The transitions in order of time.
     let transitions: [Transition]
-    /// After the last transition; `nil` keeps the last.
+    /// The rule for times after the last transition; `nil` means that they keep its local time.
     let rule: PosixRule?
 
-    /// Coordinated universal time, which needs no database.
+    /// Coordinated universal time; it needs no zone database.
     public static let utc = ZoneRules(
         name: "UTC", initial: LocalType(offset: 0, abbreviation: "UTC"), transitions: [], rule: nil)
 
-    /// How far the local clock is ahead of UTC at a time.
+    /// The offset of local time from UTC at a time; positive if local time is ahead.
     public func offset(at time: WallTime) -> Duration {
         .seconds(span(at: time.sinceEpoch.components.seconds).offset)
     }
 
-    /// The span that holds a second.
+    /// The period that contains a second since the epoch.
     func span(at time: Int64) -> Span {
         if let last = transitions.last, time >= last.at {
             return ruleSpan(at: time, from: last.at, else: last.type)
         }
         if transitions.isEmpty { return ruleSpan(at: time, from: nil, else: initial) }
-        // The first transition that lies after it.
+        // A binary search for the first transition after `time`.
         var (low, high) = (0, transitions.count - 1)
         while low < high {
             let middle = (low + high) / 2
@@ -73,7 +72,7 @@ public struct ZoneRules: Equatable, Sendable {
                 start: start, end: nil, offset: rule.standard.offset,
                 abbreviation: rule.standard.abbreviation)
         }
-        // The last recorded span lasts until the first transition of the rule.
+        // The last recorded local time holds until the first transition of the rule.
         let current = next > 0 ? known[next - 1] : nil
         let holding = current?.type ?? (start == nil ? rule.standard : type)
         return Span(
@@ -81,8 +80,9 @@ public struct ZoneRules: Equatable, Sendable {
             abbreviation: holding.abbreviation)
     }
 
-    /// The latest local second that clocks had shown before a span began; earlier seconds of the span are
-    /// repeats.
+    /// The end of the local times that clocks had shown before a period began.
+    ///
+    /// Times of the period that are earlier than this end are repeats.
     func localEnd(before span: Span) -> Int64 {
         guard let start = span.start else { return .min }
         var furthest = Int64.min

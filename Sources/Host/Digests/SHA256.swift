@@ -1,4 +1,4 @@
-/// SHA-256 (FIPS 180-4), for names of library copies.
+/// SHA-256 (FIPS 180-4), which names the copies of plugin libraries.
 public struct SHA256 {
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,
@@ -26,8 +26,8 @@ public struct SHA256 {
 
     /// The digest in lowercase hexadecimal.
     ///
-    /// - Parameter bytes: The content.
-    /// - Returns: 64 digits.
+    /// - Parameter bytes: The bytes to hash.
+    /// - Returns: A string of 64 digits.
     public static func hexadecimal(of bytes: [UInt8]) -> String {
         var hash = Self()
         let whole = bytes.count / 64 * 64
@@ -36,7 +36,7 @@ public struct SHA256 {
                 hash.add(UnsafeBufferPointer(rebasing: buffer[start..<start + 64]))
             }
         }
-        // Padding: a one bit, zeros, and the length in bits as 64 bits, big-endian.
+        // The padding is a one bit, zeros, and the length in bits as a big-endian 64-bit number.
         var tail = Array(bytes[whole...]) + [0x80]
         tail += [UInt8](repeating: 0, count: (120 - tail.count) % 64)
         for shift in stride(from: 56, through: 0, by: -8) {
