@@ -1,8 +1,9 @@
-# bgtask: make run, test, test-quick, check, fix, bench, bench-parts, install, clean. Needs a Swift 6.3 toolchain
-# and Debian's packages; each target installs the packages that it misses (as root) or names the command that does.
+# bgtask: make run, test, test-quick, check, fix, bench, bench-parts, install, clean. Needs a Swift 6.3
+# toolchain and some Debian packages. As root, a target installs the packages that it lacks; otherwise it
+# prints the command.
 
 PREFIX ?= /usr/local
-# The same for every debug build here and in .ci/check, so that nothing is built twice.
+# All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice.
 FLAGS := --explicit-target-dependency-import-check error
 
 .PHONY: help build run test test-packages test-quick check fix bench bench-parts install clean

@@ -1,10 +1,11 @@
 // swift-tools-version: 6.2
 //
-// The folders under Sources/ are the layers of Documentation/Architecture.md; the last folder of a path is the
-// target's name. Which target may import which is held by .ci/layers, who may import a package by .ci/check.
+// The folders under Sources/ are the layers of Documentation/Architecture.md. The last folder of a target's
+// path is its name. .ci/layers limits which target may import which, and .ci/check which targets may import a
+// package.
 import PackageDescription
 
-/// Swift settings of every target: warnings are errors, everything is checked for data races.
+/// The Swift settings of every target: warnings are errors, and the compiler checks for data races.
 let swiftSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
@@ -12,12 +13,13 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Of the targets that decide: optimized in every build.
+/// The Swift settings of targets that make decisions: every build optimizes them.
 ///
-/// Tests and simulations play them for years of virtual time. They stay testable.
+/// Tests and simulations run these targets through years of virtual time. Their internals stay visible to
+/// tests.
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O"])]
 
-/// C settings of every target.
+/// The C settings of every target.
 let cSettings: [CSetting] = [
     .treatAllWarnings(as: .error),
     .enableWarning("all"),
@@ -26,8 +28,9 @@ let cSettings: [CSetting] = [
 
 /// Links a C executable or library with libc alone.
 ///
-/// SwiftPM links C targets with the Swift driver, which adds the Swift runtime, libstdc++ and a run path into the
-/// toolchain; in this mode it adds none of them (a spawn costs 615 us instead of 1680). `LinkageTests` holds it.
+/// SwiftPM links C targets with the Swift driver, which adds the Swift runtime, libstdc++ and a run path into
+/// the toolchain. In embedded mode the driver adds none of them, and a spawn takes 615 us instead of 1,680
+/// us. `LinkageTests` checks this.
 let withoutSwiftRuntime: LinkerSetting = .unsafeFlags(["-enable-experimental-feature", "Embedded"])
 
 /// Links a release of a program with everything that it uses, C library included: it starts in 3 ms, not in 12.
@@ -63,7 +66,7 @@ let serviceLifecycle = product("ServiceLifecycle", of: "swift-service-lifecycle"
 let nio = ["NIOCore", "NIOPosix"].map { product($0, of: "swift-nio") }
 let hummingbird = ["Hummingbird", "HummingbirdCore"].map { product($0, of: "hummingbird") }
 
-// MARK: Kinds of target
+// MARK: Kinds of targets
 
 /// A Swift module at `LAYER/NAME`.
 func module(
@@ -84,7 +87,7 @@ func program(
         linkerSettings: links.isEmpty ? nil : links)
 }
 
-/// A C library at `LAYER/NAME` that Debian has, found by pkg-config.
+/// A C library of a Debian package, found by pkg-config; its module map is at `LAYER/NAME`.
 func installed(_ name: String, in layer: String, pkgConfig: String, debian: String) -> Target {
     .systemLibrary(name: name, path: "\(layer)/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
@@ -104,7 +107,7 @@ let package = Package(
         .executable(name: "bgtask-runner", targets: ["bgtask-runner"]),
         .library(name: "CHandlerABI", targets: ["CHandlerABI"]),
         .library(name: "ControlClient", targets: ["ControlClient"]),
-        // What Benchmarks/ measures from a package of its own.
+        // The targets that the separate package Benchmarks/ measures.
         .library(
             name: "HostLibraries",
             targets: [
@@ -118,7 +121,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        // Without its traits: the files are read by StrictFiles, which says where a mistake is.
+        // No traits: StrictFiles reads the configuration files, because it reports the position of a mistake.
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -148,7 +151,7 @@ let package = Package(
 
         // MARK: SDK
         .target(name: "CHandlerABI", path: "Sources/SDK/CHandlerABI", cSettings: cSettings),
-        // The SDK's package builds it too, for plugins and apps.
+        // The package of the SDK also builds this target, for plugins and apps.
         module("ControlChannel", in: "Sources/SDK"),
         module(
             "ControlClient", in: "Sources/SDK",
@@ -158,7 +161,8 @@ let package = Package(
         module("Calendars", in: "Sources/Host", uses: ["TaskModel"]),
         installed("CYAML", in: "Sources/Host", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
         module("StrictFiles", in: "Sources/Host", uses: ["CYAML", "LinuxSystem", "TaskModel"]),
-        // Optimized in every build: a debug build's digest of a plugin took seconds, which its developer waits for.
+        // Optimized in every build: without it, the digest of a plugin took seconds, and its developer waits
+        // for it.
         module("Digests", in: "Sources/Host", settings: [.unsafeFlags(["-O"])]),
         module(
             "HandlerRegistry", in: "Sources/Host",
@@ -181,7 +185,7 @@ let package = Package(
             uses: [
                 "ControlWire", "HandlerRegistry", "HostSettings", "Scheduling", "TaskModel", deque,
             ], settings: optimized),
-        // Must link neither NIO nor GRDB: the command line runs it.
+        // Simulation must link neither NIO nor GRDB, because the command line tool links it.
         module(
             "Simulation", in: "Sources/Host",
             uses: [
@@ -231,7 +235,7 @@ let package = Package(
                 "Digests", "HandlerRegistry", "LinuxSystem", "MemoryStore", "RequestStore", "Scheduling",
                 "TaskModel",
             ], settings: optimized),
-        // Uses a store from a process that a test can kill; never shipped.
+        // A program that uses a store, so that a test can kill it. It is never shipped.
         program(
             "store-exerciser", in: "Tests/Support",
             uses: ["RequestStore", "TaskHostTestSupport", "TaskModel"]),

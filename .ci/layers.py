@@ -55,7 +55,7 @@ def circle(calls):
     while left:
         leaves = [name for name, others in left.items() if not others & left.keys()]
         if not leaves:
-            # Those that nothing in the rest calls are only callers of the circle.
+            # A file that no other remaining file calls is not part of the circle; it only calls into it.
             called = set().union(*left.values())
             callers = [name for name in left if name not in called]
             if not callers:

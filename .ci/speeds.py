@@ -8,7 +8,8 @@ import pathlib
 import re
 import sys
 
-# What starts a process or waits for the kernel; those of Tests/Support, of the harnesses, and Foundation's.
+# Words that start a process or wait for the kernel: names from Tests/Support, from harnesses, and from
+# Foundation.
 STARTS = re.compile(
     r"\b(Process|HostProcess|AppHost|LaunchHarness|TestLauncher|CompanionProcess|PrivateBus|NetworkNamespace)\("
     r"|\b(Command|CallLaunch|PluginCompiler|Exerciser|ProcessSpawn)\.\w+\(|\bbgtask\(|\bserving\("

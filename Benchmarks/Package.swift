@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
 //
-// A package of its own, so that neither a build nor a test of the project pays for it. `make bench-parts` runs it.
+// A separate package, so that builds and tests of the project do not build it. `make bench-parts` runs it.
 import PackageDescription
 
 let withoutSwiftRuntime: LinkerSetting = .unsafeFlags(["-enable-experimental-feature", "Embedded"])
@@ -21,7 +21,8 @@ let package = Package(
             dependencies: [
                 .product(name: "HostLibraries", package: "bgtask")
             ]),
-        // A small C program is the parent of the bare forks: forking this one would measure its heap.
+        // A small C program makes the bare forks, because a fork of the benchmark program would include its
+        // heap.
         .executableTarget(
             name: "fork-floor", cSettings: [.define("_GNU_SOURCE")], linkerSettings: [withoutSwiftRuntime]),
         .target(

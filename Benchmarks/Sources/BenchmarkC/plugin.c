@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The handler that does nothing but complete: what is left is the cost of a launch.
+ * A handler that only completes, so that its run time is the cost of a launch.
  */
 #include <bgtask.h>
 

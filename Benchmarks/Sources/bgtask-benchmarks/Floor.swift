@@ -1,11 +1,13 @@
 import Foundation
 
-/// What the kernel charges for a process, measured by the small C program `fork-floor` beside this one.
+/// The kernel's own cost of a process, which the C program `fork-floor` measures.
 struct Floor {
     var fork = Samples()
     var spawn = Samples()
 
-    /// Takes some more samples, so that they are spread over the whole run.
+    /// Takes more samples.
+    ///
+    /// Several calls spread the samples over the whole run.
     mutating func sample(_ count: Int) throws {
         let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let process = Process()

@@ -1,10 +1,11 @@
 import Glibc
 import RunnerWire
 
-/// Progress frames per second through a pipe and the host's decoder, against a loop that only reads the bytes.
+/// Progress frames per second through a pipe and the host's decoder, compared with a loop that only reads
+/// bytes.
 struct FrameBenchmark {
     private let clock = ContinuousClock()
-    /// Sequences wrap at 65,536, so that a buffer of so many frames can be sent again and again.
+    /// Sequence numbers wrap after 65,536 frames, so a buffer of that many frames can be sent repeatedly.
     private static let framesPerBuffer = 65_536
     private static let buffers = 16
 
@@ -64,7 +65,7 @@ struct FrameBenchmark {
         return Double(Self.framesPerBuffer * Self.buffers) / time
     }
 
-    /// Writes the same bytes again and again, then closes.
+    /// Writes the same bytes repeatedly, then closes the descriptor.
     private final class Writer: Sendable {
         let descriptor: Int32
         let bytes: [UInt8]

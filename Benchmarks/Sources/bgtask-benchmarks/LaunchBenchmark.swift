@@ -3,32 +3,33 @@ import Launching
 import LinuxSystem
 import TaskModel
 
-/// Launch latency through the host's own `TaskLauncher`, against a bare fork and a posix_spawn, in turn.
+/// Launch latency through the host's own `TaskLauncher`, alternately with a bare fork and a posix_spawn.
 struct LaunchBenchmark {
     let folder: String
     let runner: String
-    /// A plugin that is written with the module `BackgroundTasks`, by its path; its task `org.example.features.one` runs
-    /// one Swift task and completes.
+    /// The path of a plugin that uses the module `BackgroundTasks`.
+    ///
+    /// Its task `org.example.features.one` runs one Swift task and completes.
     let app: String
 
-    /// One way to launch one plugin.
+    /// A way to launch a plugin.
     private struct Variant {
         let name: String
-        /// A path, or a file beside this program.
+        /// An absolute path, or the name of a file beside this program.
         let library: String
         let isFresh: Bool
         let hash: String
         var ready = Samples()
         var ended = Samples()
-        /// Of launches that came in a burst.
+        /// The time from the order to *ready*, for launches in a burst.
         var readyInBurst = Samples()
-        /// From the orders of a burst to its last end.
+        /// The time from the orders of a burst to its last end.
         var bursts = Samples()
     }
 
     private static let rounds = 5
     private static let perRound = 40
-    /// How many orders come at once in a burst, and how many bursts there are in a round.
+    /// The number of orders in a burst, and the number of bursts in a round.
     private static let burst = 8
     private static let burstsPerRound = 5
 
@@ -53,7 +54,7 @@ struct LaunchBenchmark {
         for round in 0...Self.rounds {
             try floor.sample(Self.perRound)
             for index in variants.indices {
-                // The first round warms up: it loads the templates and is not counted.
+                // The first round loads the templates; its times do not count.
                 for _ in 0..<(round == 0 ? 5 : Self.perRound) {
                     number += 1
                     let order = try order(number, variants[index], products)
@@ -116,7 +117,9 @@ struct LaunchBenchmark {
         return order
     }
 
-    /// Launches, and waits for the end; the times of *ready* and of the end, from the order on.
+    /// Launches one task and waits for its end.
+    ///
+    /// Returns the times from the order to *ready* and to the end.
     private func measure(
         _ order: LaunchOrder, _ launcher: TaskLauncher, _ events: inout AsyncStream<LaunchEvent>.Iterator
     ) async throws -> (ready: Duration, ended: Duration) {
@@ -140,7 +143,9 @@ struct LaunchBenchmark {
         throw BenchmarkError("the launcher's events ended")
     }
 
-    /// Launches all at once; the times of each *ready* and of the last end, from the orders on.
+    /// Launches all orders at once.
+    ///
+    /// Returns the times from the orders to each *ready* and to the last end.
     private func measureBurst(
         _ orders: [LaunchOrder], _ launcher: TaskLauncher, _ events: inout AsyncStream<LaunchEvent>.Iterator
     ) async throws -> (ready: [Duration], ended: Duration) {

@@ -1,24 +1,25 @@
 import Scheduling
 import TaskModel
 
-/// What keeps the pending requests of a benchmark from starting.
+/// The reason that keeps the pending requests of a benchmark from starting.
 enum PendingScenario: String, CaseIterable {
-    /// Each requires external power, and there is none.
+    /// Each request requires external power, and there is none.
     case power = "wait for power"
-    /// Each has a date of its own ahead.
+    /// Each request has its own earliest begin date in the future.
     case dates = "wait for their dates"
-    /// The low-power switch is on.
+    /// Low-power mode is on.
     case lane = "wait for low-power mode"
     /// The user dismissed every bundle.
     case bundles = "bundles dismissed"
-    /// Nothing vetoes, and no score is enough.
+    /// No policy vetoes, but no score is high enough.
     case score = "wait for their scores"
-    /// All may start; two do.
+    /// All requests may start; two at a time do.
     case slots = "wait for a slot"
 
     var kind: TaskKind { self == .bundles || self == .score ? .appRefresh : .processing }
 
-    /// The conditions that keep them, and those that let them go; what does not wait for conditions has the same twice.
+    /// The conditions that keep the requests waiting, and those that release them; the same where conditions
+    /// do not matter.
     var conditions: (before: Conditions, after: Conditions) {
         let good = Conditions.simulatedStart
         var bad = good
@@ -33,7 +34,7 @@ enum PendingScenario: String, CaseIterable {
     }
 }
 
-/// A scheduler before its start, with so many requests pending, ten of each bundle.
+/// A scheduler before its start, with `count` pending requests, ten for each bundle.
 struct PendingSet {
     private static let tasksPerBundle = 10
     let count: Int

@@ -1,4 +1,4 @@
-/// Measured times of one thing.
+/// The times of repeated measurements, in nanoseconds.
 struct Samples {
     private(set) var nanoseconds: [Int64] = []
 
@@ -9,7 +9,7 @@ struct Samples {
         nanoseconds.append(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 
-    /// The value that this share of the samples does not exceed; 0 without samples.
+    /// The value that this share of the samples does not exceed; 0 if there are no samples.
     func percentile(_ share: Double) -> Double {
         guard !nanoseconds.isEmpty else { return 0 }
         let sorted = nanoseconds.sorted()
@@ -19,13 +19,13 @@ struct Samples {
     var median: Double { percentile(0.5) }
 }
 
-/// Pads a cell of a table.
+/// Pads a table cell to a width, with the text at its right or left edge.
 func cell(_ text: String, _ width: Int, right: Bool = true) -> String {
     let space = String(repeating: " ", count: max(0, width - text.count))
     return right ? space + text : text + space
 }
 
-/// A number with so many digits after the point, without Foundation's formatting.
+/// A number with this many decimal places, without Foundation's formatting.
 func decimal(_ value: Double, _ digits: Int = 1) -> String {
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }
@@ -37,7 +37,7 @@ func decimal(_ value: Double, _ digits: Int = 1) -> String {
     return sign + padded.dropLast(digits) + "." + padded.suffix(digits)
 }
 
-/// A row of times: median, 99th percentile, and the median as a multiple of the floor.
+/// A table row of times: the median, the 99th percentile, and the median as a multiple of the floor.
 func row(_ name: String, _ samples: Samples, floor: Double) -> String {
     let ratio = floor > 0 ? decimal(samples.median / floor, 2) : "-"
     return cell(name, 44, right: false) + cell(decimal(samples.median / 1000), 12)

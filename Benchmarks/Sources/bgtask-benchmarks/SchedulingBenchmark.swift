@@ -1,7 +1,7 @@
 import Scheduling
 import TaskModel
 
-/// What the scheduler's decisions cost, by the number of pending requests; nothing here waits or does I/O.
+/// The cost of the scheduler's decisions by the number of pending requests; nothing here waits or does I/O.
 struct SchedulingBenchmark {
     private let clock = ContinuousClock()
     private let counts = [1000, 10_000, 100_000]
@@ -20,7 +20,7 @@ struct SchedulingBenchmark {
         for count in counts { events(count) }
     }
 
-    /// The passes that could look at everything.
+    /// Measures the scheduler's passes that may have to look at all requests.
     private func passes(_ scenario: PendingScenario, _ count: Int) {
         let set = PendingSet(count: count, scenario: scenario)
         var scheduler = Scheduler()
@@ -41,7 +41,7 @@ struct SchedulingBenchmark {
                 + cell("\(wakes)", 10))
     }
 
-    /// How often the scheduler asks to be woken within a day if nothing else happens and nothing starts.
+    /// How often the scheduler asks for a wake within a day in which nothing else happens and nothing starts.
     private func wakesInADay(_ scheduler: Scheduler, _ first: Wake?, _ start: Moment) -> Int {
         var (scheduler, wake, count) = (scheduler, first, 0)
         while let date = wake?.wall, date < start.wall + .seconds(86_400) {
@@ -59,7 +59,7 @@ struct SchedulingBenchmark {
         return nil
     }
 
-    /// Single events beside so many that wait for a slot, while two launches run.
+    /// Measures single events while `count` requests wait for a slot and two launches run.
     private func events(_ count: Int) {
         let set = PendingSet(count: count, scenario: .slots)
         let dated = PendingSet(count: count, scenario: .dates)

@@ -4,11 +4,14 @@ import Scheduling
 import Simulation
 import TaskModel
 
-/// What virtual hosts cost: a device over time, many devices over a day, and the replay of a recorded year.
+/// The cost of virtual hosts: one device over time, many devices over a day, and the replay of a recorded
+/// year.
 ///
-/// CPU time stands beside wall time, because wall time says nothing where others use the machine, and a fleet uses all cores.
+/// Each row has CPU time beside wall time: other users of the machine distort wall time, and a fleet uses all
+/// cores.
 struct SimulationBenchmark {
-    /// The calendar of the sample manifests' only expression, 02:00 UTC: what ICU costs is not the simulation's.
+    /// The date of the only expression in the sample manifests, 02:00 UTC; it excludes the cost of time zone
+    /// rules.
     private static let findDate: VirtualHost.DateFinder = { _, _, after in
         let (day, seconds) = (Int64(86_400), after.sinceEpoch.components.seconds)
         let today = seconds / day * day + 7200
@@ -78,7 +81,7 @@ struct SimulationBenchmark {
     }
 }
 
-/// Seconds on the clock, and of the process on all its cores.
+/// Wall time in seconds, and CPU time of the process on all cores in seconds.
 private struct Cost {
     var wall: Double
     var cpu: Double

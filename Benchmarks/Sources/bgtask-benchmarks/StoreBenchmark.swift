@@ -4,7 +4,7 @@ import TaskModel
 
 /// Durable submissions and whole jobs per second, one at a time and many at once.
 ///
-/// The floor of submissions is the disk's own speed.
+/// The floor of the submissions is the speed of the disk itself.
 struct StoreBenchmark {
     let folder: String
     private let clock = ContinuousClock()
@@ -27,7 +27,7 @@ struct StoreBenchmark {
         try await runJobs()
     }
 
-    /// Jobs from submission to end, where one commit has the writes of all jobs for one step.
+    /// Runs jobs from submission to end; one commit has the writes of all jobs for one step.
     private func runJobs() async throws {
         print("\nDurable jobs, submission to end (accept, begin, end; ready and progress ride along)")
         for width in [1, 10, 100] {
@@ -129,7 +129,7 @@ struct StoreBenchmark {
     }
 }
 
-/// What went wrong in a benchmark.
+/// The failure of a benchmark.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -1,7 +1,9 @@
 import Foundation
 
-// bgtask-benchmarks [scheduling | simulation | PATH OF bgtask-runner PATH OF libFeaturesApp.so]: prints medians, and ratios to a floor that was measured
-// in the same run; `scheduling` measures the scheduler alone, `simulation` virtual hosts and replays.
+// bgtask-benchmarks [scheduling | simulation | PATH OF bgtask-runner PATH OF libFeaturesApp.so]
+//
+// Prints medians, and ratios to a floor of the same run. `scheduling` measures only the scheduler,
+// `simulation` only virtual hosts and replays.
 let folder = NSTemporaryDirectory() + "/bgtask-bench-\(ProcessInfo.processInfo.processIdentifier)"
 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
 defer { try? FileManager.default.removeItem(atPath: folder) }

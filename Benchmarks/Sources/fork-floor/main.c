@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the kernel charges: fork-floor COUNT prints, in nanoseconds and one a line, COUNT samples of a bare fork, _exit
- * and wait ("fork"), and of a posix_spawn of this program, which ends at once, and wait ("spawn"), in turn.
+ * The kernel's own cost of a process. `fork-floor COUNT` prints COUNT samples of each of two kinds, alternately,
+ * one on each line, in nanoseconds: "fork" is a bare fork, _exit and wait; "spawn" is a posix_spawn of this
+ * program, which ends at once, and wait.
  */
 #include <spawn.h>
 #include <stdint.h>
@@ -21,7 +22,7 @@ static int64_t now(void) {
 
 int main(int count, char **arguments) {
     if (count < 2)
-        return 0; /* the spawned child */
+        return 0; /* the spawned child ends here */
     for (long i = atol(arguments[1]); i > 0; i--) {
         int64_t start = now();
         pid_t child = fork();

@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
 //
-// The Swift app that the whole host runs in the benchmarks: a package as an author of apps has it.
+// The Swift app that the whole-host benchmarks run: a package like that of any app's author.
 import PackageDescription
 
 let package = Package(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Floors: the part of the work that nobody can leave out.
+ * Floors: the part of the work that no implementation can avoid.
  *
  *   bench-floor fork COUNT             a bare fork, _exit and wait, one after the other
  *   bench-floor forks COUNT            the same, two at a time: seconds in all
@@ -30,7 +30,8 @@ static void complete(bgtask_task *task, int32_t success, const char *message) {
     (void)task, (void)success, (void)message;
 }
 
-/* COUNT forks, as many at a time as there are peers' workers. Each child calls the plugin, or ends at once. */
+/* Makes COUNT forks, with as many at a time as peers have workers. Each child calls the plugin, or ends at
+ * once. */
 static int fork_all(long count, const bgtask_plugin *(*entry)(void)) {
     bgtask_host host = {.abi_version = BGTASK_ABI_VERSION, .struct_size = sizeof host, .complete = complete};
     int64_t start = now();
@@ -138,7 +139,7 @@ static int insert_synced(const char *path, long count) {
     return sqlite3_close(database) != SQLITE_OK;
 }
 
-/* What a sample of CPU time costs at the least: one pread of a small kernel file that stays open. */
+/* Measures the least cost of a sample of CPU time: one pread of a small kernel file that stays open. */
 static int read_kept(long count) {
     char text[512];
     struct timespec before, after;

@@ -51,7 +51,8 @@ static void burn(int milliseconds) {
     } while (time - start < milliseconds);
 }
 
-/* 100 ms here, 200 in a child that is waited for, 300 in an orphan and 200 in 20 children of another one. */
+/* Uses 100 ms in this process, 200 ms in a child, 300 ms in an orphan and 200 ms in 20 children of another
+ * orphan. */
 static void fork_twice(void) {
     burn(100);
     pid_t child = fork();
@@ -82,7 +83,7 @@ static void fork_twice(void) {
         }
         waitpid(child, NULL, 0);
     }
-    /* The orphans hold the other end until they end. */
+    /* The orphans hold the other end of the pipe until they end. */
     close(done[1]);
     char byte;
     while (read(done[0], &byte, 1) > 0) {
@@ -95,7 +96,8 @@ static void run(bgtask_task *task, const bgtask_host *host) {
     const char *last = strrchr(launch->identifier, '.');
     number = last ? atoll(last + 1) : 0;
     snprintf(stamps, sizeof stamps, "%s/stamps", launch->data_directory);
-    /* As handlers should: a launch without one is advised of it, which costs the host. */
+    /* Every handler should set one: the host logs advice about a launch without one, which would cost
+     * time. */
     sem_init(&expired, 0, 0);
     host->set_expiration_handler(task, on_expiration, NULL);
     if (strstr(launch->identifier, ".hold.")) {

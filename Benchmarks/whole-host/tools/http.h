@@ -8,28 +8,29 @@
 
 #include <stddef.h>
 
-/* A connection that is kept open; the answer of its last request. */
+/* A connection that stays open, and the answer to its last request. */
 struct connection {
     int socket;
     char *buffer;
     size_t length, capacity;
-    char *body; /* in `buffer`, NUL-terminated, once an answer is whole */
-    int status; /* of the answer; 0 while it is not whole */
+    char *body; /* points into `buffer`, NUL-terminated, once the answer is complete */
+    int status; /* status of the answer; 0 until the answer is complete */
 };
 
-/* Connects; ends the program if that fails. */
+/* Connects to a Unix socket. If that fails, it ends the program. */
 struct connection http_connect(const char *path);
 
-/* Sends one request whole. `body` NULL sends none. */
+/* Sends one request completely. If `body` is NULL, the request has no body. */
 void http_send(struct connection *connection, const char *method, const char *path, const char *body);
 
-/* Reads once; 1 if the answer is whole now. Ends the program if the peer is gone. */
+/* Reads once. Returns 1 if the answer is complete. If the peer has closed the connection, it ends the
+ * program. */
 int http_read(struct connection *connection);
 
-/* Sends, and reads the whole answer; its status. */
+/* Sends a request and reads the complete answer. Returns its status. */
 int http_ask(struct connection *connection, const char *method, const char *path, const char *body);
 
-/* Says why, and ends the program. */
+/* Prints `what` and `why`, and ends the program. */
 _Noreturn void die(const char *what, const char *why);
 
 #endif

@@ -34,7 +34,7 @@ static void rest(long microseconds) {
     nanosleep(&(struct timespec){microseconds / 1000000, microseconds % 1000000 * 1000}, NULL);
 }
 
-/* When a task left this stamp; waits for it, a minute at most. */
+/* Waits up to a minute until a task has left this stamp. Returns the stamp's time. */
 static int64_t stamp_of(const char *path, int64_t number, int64_t what) {
     static off_t seen;
     int64_t give_up = now() + 60000000000;
@@ -57,7 +57,7 @@ static int64_t stamp_of(const char *path, int64_t number, int64_t what) {
     die("a task left no stamp within a minute", path);
 }
 
-/* Waits until COUNT tasks, numbered from FIRST, have left a stamp; the last one's time. */
+/* Waits until COUNT tasks, numbered from FIRST, have left a stamp. Returns the time of the last stamp. */
 static int64_t last_stamp(const char *path, int64_t first, long count) {
     int64_t last = 0, give_up = now() + 600000000000;
     long found = 0;
@@ -96,7 +96,8 @@ static void check_accepted(const struct connection *connection) {
         die("a submission was refused", connection->body);
 }
 
-/* Submits COUNT tasks over kept connections, one request at a time on each. TIMES, if not NULL, gets each answer's. */
+/* Submits COUNT tasks over CONNECTIONS open connections, with one request at a time on each. If TIMES is
+ * not NULL, it receives the time of each answer. */
 static void submit_all(const char *path, const char *route, const char *prefix, int64_t first, long count,
                        long connections, int64_t *times) {
     static struct connection open[MOST_CONNECTIONS];
@@ -163,7 +164,7 @@ static int one_by_one(char **arguments) {
     return 0;
 }
 
-/* Waits until none of the newest launches runs any more. */
+/* Waits until none of the newest launches is running. */
 static void wait_until_ended(const char *path) {
     struct connection connection = http_connect(path);
     int64_t give_up = now() + 60000000000;
@@ -201,7 +202,7 @@ static int expire(char **arguments) {
         }
         check_accepted(&connection);
         stamp_of(arguments[1], first + i, STAMP_RUN);
-        /* Everything sleeps again when the call to stop comes. */
+        /* The pause lets every process fall asleep before the call to stop. */
         rest(50000);
         snprintf(body, sizeof body, "{\"target\":\"%s.%lld\"}", arguments[2], (long long)(first + i));
         int64_t start = now();
@@ -223,7 +224,7 @@ static int follow(char **arguments) {
         int64_t time = now();
         if (got <= 0)
             die("the stream ended", got < 0 ? strerror(errno) : "end of file");
-        /* The first bytes say that whatever happens from now on is in the stream. */
+        /* After the first bytes of the stream, every later event will be in the stream. */
         if (length == 0 && line == stream.buffer && connection.status == 0) {
             send_submission(&connection, "/v1/requests", arguments[1], atoll(arguments[2]));
             while (!http_read(&connection)) {

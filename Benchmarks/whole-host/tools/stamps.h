@@ -17,7 +17,7 @@
 enum { STAMP_RUN = 1, STAMP_EXPIRED = 2, STAMP_USED = 3 };
 
 struct stamp {
-    int64_t number; /* the last label of the task's identifier */
+    int64_t number; /* last label of the task's identifier */
     int64_t what;   /* one of STAMP_... */
     int64_t time;   /* CLOCK_MONOTONIC nanoseconds; CPU time in nanoseconds for STAMP_USED */
 };
@@ -28,7 +28,7 @@ static inline int64_t now(void) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Appends one record whole; 0, or -1. */
+/* Appends one record in one write. Returns 0, or -1 if that fails. */
 static inline int append_stamp(const char *path, struct stamp stamp) {
     int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (file < 0)

@@ -1,8 +1,10 @@
 import BackgroundTasks
 import Foundation
 
-/// The Swift handlers of the benchmarks: `run` leaves a stamp and completes in a task of its own, as handlers
-/// do; `hold` leaves a stamp and waits until it expires.
+/// The Swift handlers of the benchmarks.
+///
+/// `run` appends a stamp and completes in its own Swift task, as handlers do; `hold` appends a stamp and
+/// waits until it expires.
 @main
 struct BenchApp: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {
@@ -21,14 +23,14 @@ struct BenchApp: BackgroundPlugin {
     }
 }
 
-/// CLOCK_MONOTONIC in nanoseconds, which other processes can compare with theirs.
+/// The time of CLOCK_MONOTONIC in nanoseconds, which other processes can compare with theirs.
 private func now() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-/// Appends a record as `tools/stamps.h` describes it to the file `stamps` of the bundle's directory.
+/// Appends a record, in the format of `tools/stamps.h`, to the file `stamps` in the bundle's data directory.
 private func appendStamp(of identifier: String, at time: Int64) -> Bool {
     let number = identifier.split(separator: ".").last.flatMap { Int64($0) } ?? 0
     let stamp: [Int64] = [number, 1, time]
