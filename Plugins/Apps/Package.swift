@@ -1,16 +1,17 @@
 // swift-tools-version: 6.2
 //
-// Plugins that are shipped, written as an iOS developer would: a package as a user's, which depends on the
-// SDK alone.
+// Shipped plugins, written as an iOS developer would write them. Like a user's package, this one depends only
+// on the SDK.
 import PackageDescription
 
-/// A package with tests has a `main` already: the app's gets the other name that the runner looks for.
+/// A test program already has a `main`, so the app's own gets the other name that the runner looks for.
 let launchCodeBesideTests = SwiftSetting.unsafeFlags([
     "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "bgtask_app_main",
 ])
 
-/// All tests of a package are linked into one program, and with them the launch code of each plugin: none is
-/// called there.
+/// SwiftPM links all tests of a package into one program, together with the launch code of each plugin.
+///
+/// The tests call none of that code, so several definitions do no harm.
 let severalLaunchCodes = LinkerSetting.unsafeFlags(["-Xlinker", "--allow-multiple-definition"])
 
 let frameworks: [Target.Dependency] = ["BackgroundTasks", "OSLog", "SwiftUI"].map {

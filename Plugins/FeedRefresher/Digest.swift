@@ -1,15 +1,15 @@
 import CSQLite
 
-/// What SQLite said, and about what.
+/// An error of SQLite, with the operation that failed.
 struct DigestError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// The digest: every entry ever seen, each once, in a SQLite database.
+/// The digest: a SQLite database that holds every entry ever read, each once.
 final class Digest {
     private let database: OpaquePointer
 
-    /// Opens or makes the database.
+    /// Opens the database; creates it if it is missing.
     init(path: String) throws {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -35,14 +35,14 @@ final class Digest {
 
     deinit { sqlite3_close_v2(database) }
 
-    /// Whether the digest holds the file as it is now.
+    /// Whether the digest has read the file in its present version.
     func holds(_ file: FeedFile) throws -> Bool {
         try query(
             "SELECT 1 FROM feed WHERE file = ? AND size = ? AND modified = ?",
             [.text(file.name), .integer(file.size), .integer(file.modified)]) == 1
     }
 
-    /// Takes in a feed, all of it or nothing; answers how many entries were new.
+    /// Stores a feed in one transaction and returns the number of new entries.
     func store(_ feed: Feed, of file: FeedFile) throws -> Int {
         try execute("BEGIN IMMEDIATE")
         do {
@@ -89,12 +89,12 @@ final class Digest {
         guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else { throw failure(sql) }
     }
 
-    /// Runs one statement; answers the first column of its first row.
+    /// Runs one statement and returns the first column of its first row; `nil` if there is no row.
     private func query(_ sql: String, _ values: [Value]) throws -> Int? {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else { throw failure(sql) }
         defer { sqlite3_finalize(statement) }
-        // SQLITE_TRANSIENT: SQLite copies the text before the call returns.
+        // The value -1 is SQLITE_TRANSIENT: SQLite copies the text before the call returns.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         for (index, value) in values.enumerated() {
             let place = Int32(index + 1)

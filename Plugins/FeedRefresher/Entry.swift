@@ -1,14 +1,16 @@
 /// FeedRefresher: reads the RSS and Atom files of a directory and keeps a digest of them in SQLite.
 ///
-/// Payload: `{"directory": PATH, "database": PATH}`; without them, `feeds` and `digest.sqlite` in the
-/// bundle's data directory. Every file is one transaction that can be repeated, so a launch that was asked to
-/// stop needs no checkpoint: the next attempt finds the files that are done unchanged and passes over them.
+/// Its payload is `{"directory": PATH, "database": PATH}`. The defaults are `feeds` and `digest.sqlite` in
+/// the bundle's data directory. Each file is one transaction that can be repeated. So a launch that was asked
+/// to stop needs no checkpoint: the next attempt finds the finished files unchanged and skips them.
 public import CHandlerABI
 import Foundation
 
-/// What the entry function returns; the C side keeps a pointer to it for the life of the process.
+/// The value that the entry function returns.
 ///
-/// Unsafe only to the compiler: written once, before anyone can see it, and never again.
+/// The C side keeps a pointer to it until the process ends.
+///
+/// `nonisolated(unsafe)` is correct here: the value is written once, before any other code can read it.
 nonisolated(unsafe) private let plugin: UnsafePointer<bgtask_plugin> = {
     let storage = UnsafeMutablePointer<bgtask_plugin>.allocate(capacity: 1)
     storage.initialize(
@@ -21,11 +23,11 @@ nonisolated(unsafe) private let plugin: UnsafePointer<bgtask_plugin> = {
     return UnsafePointer(storage)
 }()
 
-/// The plugin's one exported symbol.
+/// The only symbol that the plugin exports.
 @c(bgtask_plugin_entry)
 public func entry() -> UnsafePointer<bgtask_plugin>? { plugin }
 
-/// What a submission may carry.
+/// The payload of a request.
 private struct Payload: Decodable {
     var directory: String?
     var database: String?

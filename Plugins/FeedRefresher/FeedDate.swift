@@ -1,14 +1,16 @@
 import Foundation
 
-/// The two ways in which feeds write dates.
+/// The two formats of dates in feeds.
 enum FeedDate {
-    /// Seconds since 1970 of an RFC 822 date (RSS) or an ISO 8601 one (Atom); `nil` for anything else.
+    /// The seconds since 1970 of an RFC 822 date (RSS) or an ISO 8601 date (Atom); `nil` for any other text.
     static func seconds(_ text: String) -> Int? {
         if let date = try? Date(text, strategy: .iso8601) { return Int(date.timeIntervalSince1970) }
         return mail(text)
     }
 
-    /// `Mon, 02 Jan 2006 15:04:05 +0100`: the weekday may be missing, the zone a number or GMT, UT or Z.
+    /// Reads `Mon, 02 Jan 2006 15:04:05 +0100`.
+    ///
+    /// The weekday is optional; the zone is a number, GMT, UT or Z.
     private static func mail(_ text: String) -> Int? {
         var words = text.split(whereSeparator: { $0 == " " || $0 == "," })
         if let first = words.first, Int(first) == nil { words.removeFirst() }

@@ -3,27 +3,27 @@ import FoundationXML
 
 /// One entry of a feed.
 struct FeedItem: Equatable {
-    /// What tells it from the feed's other entries: its id, else its link, else its title.
+    /// Identifies the entry within its feed: its id, otherwise its link, otherwise its title.
     var key: String { identifier.isEmpty ? (link.isEmpty ? title : link) : identifier }
     var identifier = ""
     var title = ""
     var link = ""
-    /// Seconds since 1970; `nil` where the feed gives no date that can be read.
+    /// Seconds since 1970; `nil` if the feed has no readable date for the entry.
     var published: Int?
 }
 
-/// A feed as read from its file.
+/// A feed that was read from a file.
 struct Feed {
     var title = ""
     var items: [FeedItem] = []
 }
 
-/// Why a file is no feed.
+/// The reason why a file is not a feed.
 struct FeedError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Reads RSS 0.9 to 2.0 and Atom 1.0, which differ in the names of the same few elements.
+/// Reads RSS 0.9 to 2.0 and Atom 1.0; the two formats name the same few elements differently.
 final class FeedParser: NSObject, XMLParserDelegate {
     private var feed = Feed()
     private var item: FeedItem?
@@ -32,13 +32,13 @@ final class FeedParser: NSObject, XMLParserDelegate {
     private var isFeed = false
     private var failure: String?
 
-    /// Reads one file.
+    /// Reads the content of one file.
     static func read(_ data: Data) throws -> Feed {
         let delegate = FeedParser()
         let parser = XMLParser(data: data)
         parser.shouldResolveExternalEntities = false
         parser.delegate = delegate
-        // It goes on after some errors and then says that all went well, so the error counts, not the answer.
+        // After some errors the parser continues and reports success, so its error decides, not its result.
         guard parser.parse(), parser.parserError == nil, delegate.failure == nil else {
             throw FeedError(description: delegate.failure ?? "line \(parser.lineNumber): not XML")
         }
@@ -57,7 +57,7 @@ final class FeedParser: NSObject, XMLParserDelegate {
         case "item", "entry":
             item = FeedItem()
         case "link":
-            // Atom's links are attributes, and "alternate" is the one that people read.
+            // Links of Atom are attributes; the link "alternate" leads to the page that people read.
             guard let target = attributes["href"], ["alternate", nil].contains(attributes["rel"]) else {
                 return
             }
@@ -84,7 +84,7 @@ final class FeedParser: NSObject, XMLParserDelegate {
         let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
         text = ""
         path.removeLast()
-        // Only the children of an entry or of the feed itself: an author's <title> is not the entry's.
+        // Only direct children count: the <title> of an author, for example, is not the entry's.
         let parent = path.last ?? ""
         switch (parent, element) {
         case (_, "item"), (_, "entry"):

@@ -1,15 +1,15 @@
 import CHandlerABI
 import Foundation
 
-/// One file of the folder, as it was when listed.
+/// A file of the folder, with its attributes at the time of the listing.
 struct FeedFile {
     let name: String
     let size: Int
-    /// Milliseconds since 1970.
+    /// The time of the last change, in milliseconds since 1970.
     let modified: Int
 }
 
-/// What a refresh did.
+/// The results of a refresh.
 struct Summary: CustomStringConvertible {
     var read = 0
     var unchanged = 0
@@ -27,10 +27,10 @@ struct Refresh {
     let digest: Digest
     let task: RunningTask
 
-    /// The most bytes that a feed may have: a parser's memory grows with it.
+    /// The largest accepted feed, in bytes: the parser's memory grows with it.
     private static let largest = 16 << 20
 
-    /// Takes in every file that is new or changed; `nil` if it was asked to stop before the end.
+    /// Stores every new or changed file; returns `nil` if the host asked the task to stop before the end.
     func run() throws -> Summary? {
         if !FileManager.default.fileExists(atPath: folder) {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

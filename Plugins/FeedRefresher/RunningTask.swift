@@ -1,7 +1,7 @@
 import CHandlerABI
 import Foundation
 
-/// The C ABI in Swift's words: one launch, as its handler sees it.
+/// The C ABI of one launch in Swift types, as its handler uses it.
 struct RunningTask {
     let task: OpaquePointer
     let host: bgtask_host
@@ -14,13 +14,15 @@ struct RunningTask {
         return Data(bytes: bytes, count: launch.payload_length)
     }
 
-    /// The bundle's own directory.
+    /// The data directory of the bundle.
     var dataDirectory: String { launch?.data_directory.map { String(cString: $0) } ?? "." }
 
-    /// Whether the host has called to stop.
+    /// Whether the host has asked the task to stop.
     var isExpired: Bool { host.expired?(task, nil) == 1 }
 
-    /// Says that this handler obeys expiration: asking for the descriptor is what gives it a grace period.
+    /// Declares that this handler obeys expiration.
+    ///
+    /// A call for the descriptor is what gives it a grace period.
     func acceptsExpiration() { _ = host.expiration_descriptor?(task) }
 
     func report(_ completed: Int, of total: Int, _ message: String) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The name and version of the format; another one is not ours, and the work starts over. */
+/* The name and version of the format. A checkpoint with another mark is ignored, and the work starts over. */
 static const char mark[8] = "treeha1";
 
 static uint8_t *put64(uint8_t *out, uint64_t value) {

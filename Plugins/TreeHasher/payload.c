@@ -50,7 +50,8 @@ static char *put_utf8(char *out, uint32_t scalar) {
     return out;
 }
 
-/* Reads a string, whose opening quote is next; NULL if it is malformed or holds a NUL, which no path may. */
+/* Reads a string that starts at its opening quote. Returns NULL if it is malformed or contains a NUL,
+ * which is not allowed in a path. */
 static char *string(struct reader *in) {
     if (!take(in, '"'))
         return NULL;
@@ -93,7 +94,7 @@ static char *string(struct reader *in) {
     return NULL;
 }
 
-/* Skips one value of any type, without looking closely at numbers and words. */
+/* Skips one value of any type; it does not check the syntax of numbers and words. */
 static int skip_value(struct reader *in) {
     int depth = 0;
     do {

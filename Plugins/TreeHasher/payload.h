@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One string out of a payload: as much JSON as this plugin needs.
+ * Reads one string from a JSON payload, which is all that this plugin needs of JSON.
  */
 #ifndef TREEHASHER_PAYLOAD_H
 #define TREEHASHER_PAYLOAD_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /**
- * The string value of a key of the object that `json` is; NULL if there is none, or if the text is no such
- * object. The result is the caller's, from malloc. The host has checked already that a payload is a JSON
+ * Returns the string value of a key of the object `json`; NULL if there is no such string or the text is not
+ * an object. The caller frees the result with free(). The host has already checked that a payload is a JSON
  * object.
  */
 char *payload_string(const char *json, size_t length, const char *key);

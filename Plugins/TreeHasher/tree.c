@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Deeper trees than this are cut, so that a descriptor per level stays within the limit. */
+/* The walk skips deeper directories, because it needs one descriptor for each level. */
 #define DEEPEST 200
 
 struct walk {
@@ -40,7 +40,7 @@ static int add(struct walk *walk, char *path, uint64_t size) {
     return 0;
 }
 
-/* Lists the directory that `descriptor` is open on, and closes it. */
+/* Lists the directory that `descriptor` refers to, and closes the descriptor. */
 static int visit(struct walk *walk, int descriptor, const char *prefix, int depth) {
     DIR *directory = fdopendir(descriptor);
     if (directory == NULL) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The regular files under a directory, in an order that two attempts agree on.
+ * The regular files under a directory, in an order that is the same in every attempt.
  */
 #ifndef TREEHASHER_TREE_H
 #define TREEHASHER_TREE_H
@@ -16,10 +16,10 @@ struct tree {
 };
 
 /**
- * Lists the regular files under `root`; symbolic links are not followed, unreadable directories are left out
- * and counted in `skipped`. `stop` is asked now and then, and a true answer ends the listing.
+ * Lists the regular files under `root`. It does not follow symbolic links; it leaves out unreadable
+ * directories and counts them in `skipped`. It calls `stop` regularly, and ends if `stop` returns true.
  *
- * Returns 0, ECANCELED if `stop` said so, or the errno of opening `root` or of memory.
+ * Returns 0; ECANCELED if `stop` ended it; otherwise the errno of opening `root`, or ENOMEM.
  */
 int tree_list(const char *root, struct tree *tree, size_t *skipped, int (*stop)(void *), void *context);
 

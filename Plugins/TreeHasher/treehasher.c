@@ -3,13 +3,13 @@
  * TreeHasher: the SHA-256 of every regular file under a directory, as `sha256sum` prints them.
  *
  * Payload: {"directory": PATH, "output": PATH}; without "output" the list goes to hashes.sha256 in the
- * bundle's data directory. It is written beside its place and renamed when complete, so a reader never sees
- * half of one.
+ * bundle's data directory. The task writes the list to another file and renames it when it is complete, so a
+ * reader never sees an incomplete list.
  *
- * Expiration: it saves where it stands, in the middle of a file if need be, and returns without completing.
- * The host then puts the request back, and the next attempt goes on from there: the list comes out as if
- * nothing had happened. It also saves its place every second, for the day on which there is no time to say
- * goodbye.
+ * Expiration: the task saves its position, even in the middle of a file, and returns without completing. The
+ * host then puts the request back, and the next attempt continues from the saved position. The list is the
+ * same as without the interruption. The task also saves its position every second, in case it is killed
+ * without warning.
  */
 #include "checkpoint.h"
 #include "payload.h"
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Between two reads it looks whether to stop: 256 KiB is about a millisecond of hashing. */
+/* The task checks between two reads whether it must stop; hashing 256 KiB takes about a millisecond. */
 #define CHUNK (256 * 1024)
 
 struct job {
@@ -61,7 +61,8 @@ static int must_stop(void *context) {
     return job->host->expired(job->task, NULL);
 }
 
-/* Makes the list durable up to here, then says so: in the other order a resumed list could have a hole. */
+/* Makes the list durable up to the position, then stores the checkpoint. In the other order, a crash could
+ * leave a gap in the list. */
 static int save(struct job *job) {
     static uint8_t bytes[CHECKPOINT_MAX];
     if (fflush(job->list) != 0 || fdatasync(fileno(job->list)) != 0)
@@ -80,7 +81,7 @@ static void report(struct job *job, const char *message) {
     job->host->progress(job->task, (int64_t)job->position.done, (int64_t)all, message);
 }
 
-/* Opens the list, at the place that the checkpoint names if there is one that fits. */
+/* Opens the list; if the checkpoint has a valid position, at that position. */
 static enum verdict open_list(struct job *job) {
     const bgtask_launch *launch = job->host->launch(job->task);
     struct stat status;
@@ -106,7 +107,8 @@ static enum verdict open_list(struct job *job) {
     return done;
 }
 
-/* Writes one line as sha256sum does: names with a backslash or line break are escaped and so marked. */
+/* Writes one line like sha256sum, which escapes names with a backslash or line break and marks such a
+ * line. */
 static int write_line(struct job *job, const char *path, const uint8_t digest[SHA256_DIGEST_SIZE]) {
     if (strpbrk(path, "\\\n\r") != NULL)
         putc('\\', job->list);
@@ -125,14 +127,14 @@ static int write_line(struct job *job, const char *path, const uint8_t digest[SH
     return ferror(job->list) ? EIO : 0;
 }
 
-/* Hashes one file; on `resuming` from the byte where the last attempt stopped, if the file is as it was. */
+/* Hashes one file. With `resuming`, it starts where the last attempt stopped, if the file is unchanged. */
 static enum verdict hash_file(struct job *job, int root, const char *path, int resuming) {
     static uint8_t buffer[CHUNK];
     struct position *position = &job->position;
     struct stat status;
     int file = openat(root, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0 || fstat(file, &status) != 0) {
-        /* It went away or is not ours to read: a tree that lives is no failure. */
+        /* The file has disappeared or cannot be read. A tree that changes is not an error. */
         job->skipped++;
         if (file >= 0)
             close(file);
@@ -169,7 +171,7 @@ static enum verdict hash_file(struct job *job, int root, const char *path, int r
         sha256_update(&position->hash, buffer, (size_t)count);
         position->offset += (uint64_t)count;
         position->done += (uint64_t)count;
-        /* A file that grows meanwhile: its size is what has been read. */
+        /* The file has grown during the read: its size is the number of bytes read so far. */
         if (position->offset > position->file_size)
             position->file_size = position->offset;
         report(job, path);
@@ -246,7 +248,7 @@ static void run(bgtask_task *task, const bgtask_host *host) {
     const bgtask_launch *launch = host->launch(task);
     job.task = task;
     job.host = host;
-    /* Asking for the descriptor is what makes this a handler that is given its grace period; the loops ask `expired`. */
+    /* Asking for the descriptor gives this handler a grace period; the loops below call `expired` instead. */
     (void)host->expiration_descriptor(task);
     char *directory = payload_string(launch->payload, launch->payload_length, "directory");
     job.directory = directory;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The kernel's own cost of a process. `fork-floor COUNT` prints COUNT samples of each of two kinds, alternately,
- * one on each line, in nanoseconds: "fork" is a bare fork, _exit and wait; "spawn" is a posix_spawn of this
- * program, which ends at once, and wait.
+ * The kernel's own cost of a process. `fork-floor COUNT` prints COUNT samples of each of two kinds,
+ * alternately, one on each line, in nanoseconds: "fork" is a bare fork, _exit and wait; "spawn" is a
+ * posix_spawn of this program, which ends at once, and wait.
  */
 #include <spawn.h>
 #include <stdint.h>

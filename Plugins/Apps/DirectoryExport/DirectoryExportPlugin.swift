@@ -15,13 +15,13 @@ struct DirectoryExportPlugin: BackgroundPlugin {
         }
     }
 
-    /// What the request says.
+    /// The payload of a request.
     private struct Payload: Decodable {
         let directory: String
         let destination: String
     }
 
-    /// Works on the queue of the registration, which expiration does not wait for.
+    /// Runs on the dispatch queue of the registration; the expiration handler does not wait for that queue.
     private static func run(_ task: BGContinuedProcessingTask) {
         let stop = StopFlag()
         task.expirationHandler = { stop.raise() }
@@ -50,7 +50,7 @@ struct DirectoryExportPlugin: BackgroundPlugin {
                 export.discard()
                 task.setTaskCompleted(success: false)
             case .stopped:
-                // Without completing: the host puts the request back, and the next attempt gets the
+                // The task does not complete. The host puts the request back, and the next attempt gets the
                 // checkpoint.
                 exit(0)
             }
@@ -61,7 +61,7 @@ struct DirectoryExportPlugin: BackgroundPlugin {
     }
 }
 
-/// Raised once, by the expiration handler; looked at by the work.
+/// A flag that the expiration handler raises, and that the export checks.
 final class StopFlag: Sendable {
     private let flag = Atomic(false)
 

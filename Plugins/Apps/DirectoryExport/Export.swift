@@ -1,36 +1,38 @@
 import Foundation
 
-/// An export of a directory into a tar file beside which, until it is whole, stands a hidden one.
+/// An export of a directory into a tar file.
+///
+/// Until the tar file is complete, it has a hidden name.
 struct Export: Sendable {
-    /// How far an attempt came: everything up to this path is in the archive.
+    /// The progress of an attempt: the archive holds everything up to this path.
     struct Place: Codable, Equatable, Sendable {
-        /// The last path that is in it.
+        /// The last path in the archive.
         var path: String
-        /// How many bytes the archive had then.
+        /// The length of the archive after this path, in bytes.
         var length: UInt64
     }
 
-    /// What is reported during the export.
+    /// An event during the export.
     enum Event: Sendable {
-        /// The file of that number is read.
+        /// The export begins to read this file.
         case began(number: Int, of: Int)
-        /// This much is on disk.
+        /// Everything up to this place is on disk.
         case reached(Place)
     }
 
-    /// How it ended.
+    /// How the export ended.
     enum Ending: Equatable, Sendable {
         case finished(files: Int)
         case stopped
     }
 
     private let source: URL
-    /// Where the archive will be.
+    /// The final path of the archive.
     let archive: URL
-    /// Where it is made.
+    /// The path of the archive while it is incomplete.
     let unfinished: URL
 
-    /// Files are read in pieces of this many bytes; the export can stop between two pieces.
+    /// The export reads files in pieces of this many bytes, and can stop between two pieces.
     private static let piece = 256 << 10
 
     /// Names the archive after the directory.
@@ -44,15 +46,15 @@ struct Export: Sendable {
         unfinished = destination.appendingPathComponent(".\(name).tar.unfinished")
     }
 
-    /// Exports, from the beginning or after a place.
+    /// Exports the directory from its beginning, or from where an earlier attempt stopped.
     ///
     /// - Parameters:
-    ///   - place: Where the last attempt came to; `nil` begins.
-    ///   - progress: Gets a child for each file, by bytes.
-    ///   - stop: Ends it midway.
-    ///   - tell: Hears how far it is.
-    /// - Returns: Whether the archive is whole, or it was stopped.
-    /// - Throws: What the file system says; the unfinished archive stays.
+    ///   - place: The progress of the last attempt; `nil` starts from the beginning.
+    ///   - progress: Gets a child for each file; its unit is a byte.
+    ///   - stop: If raised, the export stops.
+    ///   - tell: Receives the events of the export.
+    /// - Returns: Whether the archive is complete or the export was stopped.
+    /// - Throws: An error of the file system; the incomplete archive stays.
     func run(
         from place: Place?, progress: Progress, stop: StopFlag, _ tell: (Event) -> Void
     ) throws -> Ending {
@@ -64,7 +66,7 @@ struct Export: Sendable {
         var number = 0
         var told = place
         var done = place
-        // A checkpoint for every file would cost more than reading it again.
+        // A checkpoint after every file would take more time than reading one file again.
         func save(ifAtLeast bytes: UInt64) throws {
             guard let last = done, last.length - (told?.length ?? 0) >= bytes else { return }
             try output.synchronize()
@@ -96,14 +98,15 @@ struct Export: Sendable {
         return .finished(files: files.count)
     }
 
-    /// Removes what is there of an archive that will never be whole.
+    /// Removes the incomplete archive, if there is one.
     func discard() { try? FileManager.default.removeItem(at: unfinished) }
 
     private func open(after place: Place?) throws -> (FileHandle, Place?) {
         var place = place
         let length =
             (try? FileManager.default.attributesOfItem(atPath: unfinished.path)[.size] as? UInt64) ?? nil
-        // A user has removed the files that the checkpoint names.
+        // The incomplete archive is shorter than the checkpoint requires, for example because a user removed
+        // it.
         if let known = place, (length ?? 0) < known.length { place = nil }
         if place == nil { try Data().write(to: unfinished) }
         let output = try FileHandle(forUpdating: unfinished)
@@ -112,7 +115,7 @@ struct Export: Sendable {
         return (output, place)
     }
 
-    /// Appends an entry; `false` if it was stopped in the middle.
+    /// Appends an entry; returns `false` if the export was stopped in the middle.
     private func append(
         _ entry: TreeEntry, to output: FileHandle, _ parent: Progress, _ stop: StopFlag
     ) throws -> Bool {
@@ -125,7 +128,8 @@ struct Export: Sendable {
         while left > 0 {
             if stop.isRaised { return false }
             var piece = try input.read(upToCount: min(left, Self.piece)) ?? Data()
-            // The header has promised the size: a file that was cut since is filled up, as tar does.
+            // The header already states the size. If the file has become shorter, zeros fill the rest, as in
+            // tar.
             if piece.isEmpty { piece = Data(count: min(left, Self.piece)) }
             try output.write(contentsOf: piece)
             left -= piece.count
@@ -136,7 +140,7 @@ struct Export: Sendable {
     }
 }
 
-/// Why nothing can be exported.
+/// The reason why nothing can be exported.
 struct ExportProblem: Error, CustomStringConvertible {
     let description: String
 }

@@ -1,14 +1,15 @@
 import Foundation
 
-/// Headers of the POSIX archive format: ustar, with a pax header before it where a field has no room.
+/// Headers of the POSIX archive format: ustar, preceded by a pax header if a value does not fit into its
+/// field.
 enum TarHeader {
-    /// What stands before an entry's bytes.
+    /// The headers that precede an entry's content.
     static func bytes(for entry: TreeEntry) -> Data {
         let path = entry.path + (entry.kind == .directory ? "/" : "")
         var target = ""
         if case .link(let to) = entry.kind { target = to }
         var records = ""
-        // The fields of ustar have room for 100 bytes, and for 11 octal digits.
+        // The fields of ustar hold at most 100 bytes, and at most 11 octal digits.
         if path.utf8.count > 100 { records += record("path", path) }
         if target.utf8.count > 100 { records += record("linkpath", target) }
         if entry.size >= 1 << 33 { records += record("size", String(entry.size)) }
@@ -64,7 +65,9 @@ enum TarHeader {
         return block
     }
 
-    /// A pax record counts its own length, the digits of that length included.
+    /// A pax record.
+    ///
+    /// Its length field counts the whole record, including the digits of the length itself.
     private static func record(_ key: String, _ value: String) -> String {
         let rest = " \(key)=\(value)\n"
         var length = rest.utf8.count

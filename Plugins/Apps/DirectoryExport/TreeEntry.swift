@@ -1,6 +1,6 @@
 import Foundation
 
-/// Something of a tree that an archive can hold.
+/// A file, directory or link that an archive can hold.
 struct TreeEntry: Sendable {
     enum Kind: Sendable {
         case file
@@ -15,15 +15,15 @@ struct TreeEntry: Sendable {
         }
     }
 
-    /// From the tree's root, without a slash at either end.
+    /// The path from the root of the tree, without a slash at either end.
     var path: String
     var kind: Kind
-    /// Bytes; 0 of what is no file.
+    /// The size in bytes; 0 unless the entry is a file.
     var size: Int64
     var permissions: Int
     var modified: Date
 
-    /// Everything below a directory that is a file, a directory or a link, sorted by path.
+    /// All files, directories and links below a directory, sorted by path.
     static func all(in root: URL) throws -> [TreeEntry] {
         guard let walk = FileManager.default.enumerator(atPath: root.path) else {
             throw ExportProblem(description: "\(root.path): no directory that can be read")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectoryExport
 
-/// Exports of a small tree, looked at with `tar`.
+/// Exports of a small tree; `tar` reads the archives.
 @Suite(.timeLimit(.minutes(1))) struct DirectoryExportTests {
     private static let identifier = "org.bgtask.directoryexport.export.test"
     private static let permitted: [String: TestApp.Kind] = [
@@ -88,13 +88,13 @@ import Testing
             app.start(DirectoryExportPlugin.self)
             let launch = try app.launch(Self.identifier)
             #expect(await launch.ended() == .completed(success: false))
-            // Other tests log too, wherever an app is.
+            // The prefix filters the log, because other tests log too.
             #expect(app.log.contains { $0.hasPrefix("[org.bgtask.directoryexport:export]") })
         }
     }
 }
 
-/// A tree to export, and where to.
+/// A tree to export, and a destination.
 private final class Tree {
     let root = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(UUID().uuidString)
     var source: URL { root.appendingPathComponent("photos", isDirectory: true) }
@@ -120,7 +120,7 @@ private final class Tree {
 
     deinit { try? FileManager.default.removeItem(at: root) }
 
-    /// Two gigabytes of nothing, which take no room but the time to copy them.
+    /// Adds a sparse file of two gigabytes: it uses no disk space, but time to copy.
     func addFileThatTakesLong() throws {
         let file = source.appendingPathComponent("z.bin")
         try Data().write(to: file)
@@ -133,7 +133,7 @@ private final class Tree {
         try FileManager.default.contentsOfDirectory(atPath: destination.path).sorted()
     }
 
-    /// Every file's content by its path.
+    /// The content of every file, by its path.
     func contents(of folder: URL) throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for case let path as String in FileManager.default.enumerator(atPath: folder.path) ?? .init() {
@@ -143,14 +143,14 @@ private final class Tree {
         return contents
     }
 
-    /// Lets `tar` extract the archive.
+    /// Extracts the archive with `tar` and returns the new folder.
     func extract() throws -> URL {
         let folder = root.appendingPathComponent("extracted-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let tar = Process()
         tar.executableURL = URL(fileURLWithPath: "/bin/tar")
         tar.arguments = ["-xf", destination.appendingPathComponent("photos.tar").path, "-C", folder.path]
-        // Not the process's working directory, which other tests change meanwhile.
+        // The folder is set for `tar` alone, because other tests change this process's working directory.
         tar.currentDirectoryURL = folder
         try tar.run()
         tar.waitUntilExit()

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Prunes the digest: of each feed the newest entries stay, and of those what is not too old.
+/// Makes the digest smaller: it keeps each feed's newest entries, except those that are too old.
 struct Compaction: Sendable {
     var digest = Digest.standard
-    /// How many entries of a feed stay at most.
+    /// The greatest number of entries to keep of each feed.
     var entriesPerFeed = 200
-    /// How many seconds after an entry was found it goes.
+    /// The age at which an entry is removed, in seconds since it was found.
     var age: TimeInterval = 90 * 24 * 60 * 60
 
     func run(now: Date) throws {
         let before = try digest.entries()
         var left: [String: Int] = [:]
-        // From the newest back, so that the newest are the ones that stay.
+        // The order is reversed, so that the limit keeps the newest entries.
         let kept = before.reversed().filter { entry in
             left[entry.feed, default: 0] += 1
             return left[entry.feed, default: 0] <= entriesPerFeed && now.timeIntervalSince(entry.found) <= age

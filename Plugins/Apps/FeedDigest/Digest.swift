@@ -2,30 +2,30 @@ import Foundation
 
 /// One entry of the digest.
 struct DigestEntry: Codable, Equatable, Sendable {
-    /// What tells it from all others: the feed's title and the entry's id.
+    /// Identifies the entry among all feeds: the feed's title and the entry's id.
     var key: String { feed + "\n" + id }
     var feed: String
     var id: String
     var title: String
     var link: String
     var published: Date?
-    /// When it was read first.
+    /// The time at which the app first read the entry.
     var found: Date
 }
 
-/// The digest: a file of JSON lines that readers may follow with `tail -f`.
+/// The digest: a file of JSON lines that readers can follow with `tail -f`.
 ///
-/// What is new is appended, in one write. Compaction writes a smaller file and puts it in the old one's
-/// place.
+/// New entries are appended in one write. Compaction writes a smaller file and renames it over the old one.
 struct Digest: Sendable {
     let file: URL
 
-    /// The digest of this bundle: a launch's working directory is the bundle's own.
+    /// The digest of this bundle; the working directory of a launch is the bundle's data directory.
     static var standard: Digest { Digest(file: URL(fileURLWithPath: "digest.jsonl")) }
 
     /// All entries, in the order in which they were found.
     ///
-    /// A last line without its end was cut off by a crash: its entry is found again.
+    /// An incomplete last line was cut off by a crash. It is ignored, and a later refresh finds its entry
+    /// again.
     func entries() throws -> [DigestEntry] {
         guard FileManager.default.fileExists(atPath: file.path) else { return [] }
         return lines(of: try Data(contentsOf: file)).compactMap {
@@ -38,9 +38,9 @@ struct Digest: Sendable {
         return data[..<end].split(separator: UInt8(ascii: "\n")).map { Data($0) }
     }
 
-    /// Appends the entries that are not there yet.
+    /// Appends the entries that the digest does not have.
     ///
-    /// - Returns: How many those were.
+    /// - Returns: The number of appended entries.
     func add(_ candidates: [DigestEntry]) throws -> Int {
         var known = Set(try entries().map(\.key))
         let new = candidates.filter { known.insert($0.key).inserted }
@@ -51,7 +51,7 @@ struct Digest: Sendable {
         let handle = try FileHandle(forUpdating: file)
         defer { try? handle.close() }
         var length = try handle.seekToEnd()
-        // Over a line that a crash cut off.
+        // The new lines overwrite an incomplete line that a crash left.
         let whole = try lengthOfWholeLines()
         if whole < length {
             try handle.truncate(atOffset: whole)
@@ -68,7 +68,7 @@ struct Digest: Sendable {
         return data.lastIndex(of: UInt8(ascii: "\n")).map { UInt64($0) + 1 } ?? 0
     }
 
-    /// Replaces the digest; a reader sees the old or the new one, whole.
+    /// Replaces the digest; a reader sees either the old digest or the new one.
     func replace(with entries: [DigestEntry]) throws {
         try Self.text(of: entries).write(to: file, options: .atomic)
     }

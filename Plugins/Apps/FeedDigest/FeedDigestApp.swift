@@ -2,7 +2,7 @@ import BackgroundTasks
 import SwiftUI
 import os
 
-/// Keeps a digest of feeds: what is new is read every hour, and once a day the digest is made smaller.
+/// Keeps a digest of feeds: it reads new entries every hour, and once a day it makes the digest smaller.
 @main
 struct FeedDigestApp: App {
     @Environment(\.scenePhase) private var phase
@@ -27,7 +27,7 @@ struct FeedDigestApp: App {
             Chain.submitCompaction()
         }
         .backgroundTask(.appRefresh(Chain.refresh)) {
-            // First of all, so that the chain goes on whatever becomes of this launch.
+            // The next request comes first, so that refreshes continue even if this launch fails.
             Chain.submitRefresh()
             do {
                 try await Refresh().run()
@@ -38,7 +38,7 @@ struct FeedDigestApp: App {
     }
 }
 
-/// What asks for the next launch.
+/// Submits the requests of the next launches.
 enum Chain {
     static let refresh = "org.bgtask.feeddigest.refresh"
     static let importing = "org.bgtask.feeddigest.import"
@@ -46,14 +46,14 @@ enum Chain {
 
     static let logger = Logger(subsystem: "org.bgtask.feeddigest", category: "tasks")
 
-    /// Asks for the next refresh, an hour from now at the earliest.
+    /// Requests the next refresh, an hour from now at the earliest.
     static func submitRefresh() {
         let request = BGAppRefreshTaskRequest(identifier: refresh)
         request.earliestBeginDate = Date(timeIntervalSinceNow: 60 * 60)
         submit(request)
     }
 
-    /// Asks for the next compaction, a day from now at the earliest, while the machine has power to spare.
+    /// Requests the next compaction, a day from now at the earliest, on external power.
     static func submitCompaction() {
         let request = BGProcessingTaskRequest(identifier: compaction)
         request.earliestBeginDate = Date(timeIntervalSinceNow: 24 * 60 * 60)
@@ -69,7 +69,7 @@ enum Chain {
         }
     }
 
-    /// Does the work of a task in a Swift task that expiration cancels.
+    /// Does the work of a task in a Swift task; expiration cancels that Swift task.
     static func run(_ task: BGTask, _ work: @escaping @Sendable () async throws -> Void) {
         let running = Task {
             do {

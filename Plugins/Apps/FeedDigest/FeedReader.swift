@@ -1,7 +1,7 @@
 import Foundation
 import FoundationXML
 
-/// Reads RSS and Atom, which differ in the names of the same few elements.
+/// Reads RSS and Atom; the two formats name the same few elements differently.
 final class FeedReader: NSObject, XMLParserDelegate {
     private struct Item {
         var fields: [String: String] = [:]
@@ -16,10 +16,10 @@ final class FeedReader: NSObject, XMLParserDelegate {
     /// Reads a feed.
     ///
     /// - Parameters:
-    ///   - data: The feed.
-    ///   - now: When it is read.
-    /// - Returns: Its entries, as the feed has them in order.
-    /// - Throws: ``FeedProblem``.
+    ///   - data: The content of the feed.
+    ///   - now: The date that the entries get as the date of finding.
+    /// - Returns: The entries, in the order of the feed.
+    /// - Throws: ``FeedProblem`` if the data is not a feed.
     static func read(_ data: Data, now: Date) throws -> [DigestEntry] {
         let reader = FeedReader()
         let parser = XMLParser(data: data)
@@ -52,7 +52,7 @@ final class FeedReader: NSObject, XMLParserDelegate {
         path.append(element)
         text = ""
         if element == "item" || element == "entry" { items.append(Item()) }
-        // Atom's links are attributes, and "alternate" is the one that people read.
+        // Links of Atom are attributes; the link "alternate" leads to the page that people read.
         if element == "link", let target = attributes["href"],
             ["alternate", nil].contains(attributes["rel"]),
             isInItem
@@ -61,7 +61,7 @@ final class FeedReader: NSObject, XMLParserDelegate {
         }
     }
 
-    /// Whether the element is a child of an item: an author's name is not the item's.
+    /// Whether the element is a direct child of an item; an author's name, for example, is not.
     private var isInItem: Bool { path.count > 1 && ["item", "entry"].contains(path[path.count - 2]) }
 
     func parser(_ parser: XMLParser, foundCharacters string: String) { text += string }
@@ -84,9 +84,9 @@ final class FeedReader: NSObject, XMLParserDelegate {
     }
 }
 
-/// The two ways in which feeds write dates.
+/// The two formats of dates in feeds.
 enum FeedDate {
-    /// The date of an RFC 822 text (RSS) or an ISO 8601 one (Atom); `nil` for anything else.
+    /// The date of an RFC 822 text (RSS) or an ISO 8601 text (Atom); `nil` for any other text.
     static func date(of text: String) -> Date? {
         if let date = try? Date(text, strategy: .iso8601) { return date }
         let formatter = DateFormatter()

@@ -5,12 +5,12 @@ import os
     import FoundationNetworking
 #endif
 
-/// Why a feed can't be read.
+/// The reason why a feed cannot be read.
 struct FeedProblem: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Reads the subscribed feeds: the files of `feeds`, and the URLs of `subscriptions.txt`, one a line.
+/// Reads the subscribed feeds: the files in `feeds`, and the URLs in `subscriptions.txt`, one on each line.
 struct Refresh: Sendable {
     var digest = Digest.standard
     var folder = URL(fileURLWithPath: "feeds")
@@ -18,7 +18,9 @@ struct Refresh: Sendable {
 
     private static let logger = Logger(subsystem: "org.bgtask.feeddigest", category: "refresh")
 
-    /// Reads all of them; one that can't be read is logged, and keeps none of the others from being read.
+    /// Reads all feeds.
+    ///
+    /// It logs a feed that cannot be read, and continues with the others.
     func run(now: Date = Date()) async throws {
         var sources =
             FileManager.default.fileExists(atPath: folder.path) ? try FeedFolder(folder).files() : []
@@ -40,7 +42,8 @@ struct Refresh: Sendable {
         do {
             return try FeedReader.read(try await data(of: source), now: now)
         } catch {
-            // The address of a feed is private; a hash distinguishes the feeds.
+            // The address of a feed is private. The log has a hash of it, which still distinguishes the
+            // feeds.
             logger.warning(
                 "\(source.absoluteString, privacy: .private(mask: .hash)) is skipped: \(String(describing: error), privacy: .public)"
             )
@@ -64,7 +67,7 @@ struct FeedFolder: Sendable {
 
     init(_ folder: URL) { self.folder = folder }
 
-    /// Its files of the usual names, sorted.
+    /// The files in the folder with the usual extensions of feeds, sorted.
     func files() throws -> [URL] {
         try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { ["atom", "rdf", "rss", "xml"].contains($0.pathExtension) }
@@ -72,7 +75,7 @@ struct FeedFolder: Sendable {
     }
 }
 
-/// Reads the feeds of a folder once: the one that the request's payload names.
+/// Reads the feeds of one folder once; the request's payload names the folder.
 struct FolderImport: Sendable {
     var digest = Digest.standard
     let folder: FeedFolder
@@ -91,7 +94,7 @@ struct FolderImport: Sendable {
         let files = try folder.files()
         var entries: [DigestEntry] = []
         for file in files where !Task.isCancelled { entries += await Refresh.entries(of: file, now: now) }
-        // What was read before it was stopped is read for good.
+        // The entries that were read before cancellation are stored.
         let new = try digest.add(entries)
         try Task.checkCancellation()
         Chain.logger.notice("imported \(new) of \(entries.count) entries of \(files.count) files")

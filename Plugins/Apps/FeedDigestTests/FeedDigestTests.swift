@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedDigest
 
-/// The feed app's handlers, in a folder of each test's own.
+/// The feed app's handlers; each test has its own folder.
 @Suite(.timeLimit(.minutes(1))) struct FeedDigestTests {
     private static let permitted: [String: TestApp.Kind] = [
         Chain.refresh: .appRefresh, Chain.importing: .processing, Chain.compaction: .processing,
@@ -107,7 +107,7 @@ import Testing
                 let without = try app.launch(Chain.importing)
                 #expect(await without.ended() == .completed(success: false))
 
-                // As expiration does.
+                // Cancels the Swift task, as expiration does.
                 let stopped = Task {
                     withUnsafeCurrentTask { $0?.cancel() }
                     try await FolderImport(payload: payload).run()
@@ -125,7 +125,9 @@ private func inFolder(_ body: (URL) throws -> Void) throws {
     try body(folder)
 }
 
-/// A launch's working directory is the bundle's own; tests with an app wait for each other, so they may change it.
+/// Runs a test in a new working directory, like that of a launch.
+///
+/// Tests with an app run one by one, so they may change it.
 private func inWorkingFolder(_ body: (URL) async throws -> Void) async throws {
     let before = FileManager.default.currentDirectoryPath
     let folder = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(UUID().uuidString)

@@ -5,17 +5,17 @@ import os
     import FoundationNetworking
 #endif
 
-/// Asks the server, and for what is known already only whether it has changed.
+/// Requests files from the server; for a file that is already here, it asks only for a changed version.
 struct Client: Sendable {
     static let logger = Logger(subsystem: "org.bgtask.mirrorkeeper", category: "client")
 
-    /// What the server says of a file.
+    /// The server's answer for a file.
     enum Answer: Sendable {
         case same
         case new(Data, IndexEntry)
     }
 
-    /// The most bytes of a file: a mirror of small ones.
+    /// The largest accepted file, in bytes; the mirror is meant for small files.
     static let largest = 16 << 20
 
     private let session: URLSession
@@ -23,7 +23,7 @@ struct Client: Sendable {
     init() {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 20
-        // We keep the tags ourselves; a cache would answer in the server's place.
+        // The mirror stores the tags itself; a cache would answer instead of the server.
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         session = URLSession(configuration: configuration)
     }

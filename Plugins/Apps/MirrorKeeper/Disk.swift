@@ -1,15 +1,17 @@
 import Dispatch
 import Foundation
 
-/// What is known of a file of the mirror.
+/// What the mirror knows about one of its files.
 struct IndexEntry: Codable, Equatable, Sendable {
-    /// The server's words for this version.
+    /// The server's ETag of this version; `nil` if the server sent none.
     var tag: String?
     var modified: String?
     var sha256: String
 }
 
-/// The mirror's folder, on a queue of its own: Swift's threads are few, and a slow disk shall not hold them.
+/// The mirror's folder.
+///
+/// It uses its own dispatch queue, so that a slow disk does not block Swift's few threads.
 struct Disk: Sendable {
     private let folder: URL
     private let queue = DispatchQueue(label: "org.bgtask.mirrorkeeper.disk", qos: .utility)
@@ -18,7 +20,7 @@ struct Disk: Sendable {
 
     private var indexFile: URL { folder.appendingPathExtension("index.json") }
 
-    /// What is known; nothing, where there is no index or none that can be read.
+    /// The stored index; empty if there is no index, or none that can be read.
     func readIndex() async throws -> [String: IndexEntry] {
         try await onQueue {
             guard let data = try? Data(contentsOf: indexFile) else { return [:] }
@@ -34,7 +36,7 @@ struct Disk: Sendable {
         }
     }
 
-    /// Whether a file is there, with the content of that hash.
+    /// Whether the file exists and its content has this hash.
     func has(_ path: String, _ hash: String?) async -> Bool {
         guard let hash else { return false }
         let file = folder.appendingPathComponent(path)
@@ -42,7 +44,7 @@ struct Disk: Sendable {
         return data.map(SHA256.hex(of:)) == hash
     }
 
-    /// Writes a file; a reader sees the old content or the new one.
+    /// Writes a file; a reader sees either the old content or the new content.
     func write(_ data: Data, to path: String) async throws {
         try await onQueue {
             let file = folder.appendingPathComponent(path)
@@ -52,15 +54,15 @@ struct Disk: Sendable {
         }
     }
 
-    /// Removes the files that are not in a list, and the directories that are empty then.
+    /// Removes the files that a list does not have, and the directories that become empty.
     ///
-    /// - Returns: How many files went.
+    /// - Returns: The number of removed files.
     func prune(keeping paths: Set<String>) async throws -> Int {
         try await onQueue {
             let files = FileManager.default
             var removed = 0
             let all = (files.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? [])
-            // The deepest first.
+            // The reverse order removes the contents of a directory before the directory.
             for path in all.sorted(by: >) where !paths.contains(path) {
                 let full = folder.appendingPathComponent(path)
                 var isDirectory: ObjCBool = false

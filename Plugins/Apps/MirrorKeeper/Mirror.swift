@@ -4,23 +4,23 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A folder that is kept as a catalogue says.
+/// A folder that is kept equal to a catalogue of files.
 struct Mirror: Sendable {
     let catalogue: URL
-    /// Where the files are; what is known of them stands beside it.
+    /// The folder of the files, next to the index.
     let folder: URL
 
-    /// How many files are asked for at once.
+    /// The number of files that are requested at the same time.
     private static let concurrency = 4
 
-    /// Fetches what has changed, and removes what the catalogue no longer has.
+    /// Fetches the files that have changed, and removes the files that the catalogue no longer has.
     ///
-    /// One file that can't be had keeps none of the others from being updated.
+    /// If one file cannot be fetched, the others are still updated.
     ///
     /// - Parameter progress: Counts files.
-    /// - Returns: What was done.
-    /// - Throws: ``MirrorProblem`` of the catalogue, `CancellationError`, or what URLSession and the disk
-    ///   say.
+    /// - Returns: The numbers of fetched, unchanged, removed and failed files.
+    /// - Throws: ``MirrorProblem`` for the catalogue, `CancellationError`, or an error of URLSession or the
+    ///   disk.
     func update(_ progress: Progress) async throws -> Update {
         let disk = Disk(folder)
         var index = try await disk.readIndex()
@@ -38,8 +38,8 @@ struct Mirror: Sendable {
                 group.addTask {
                     defer { child.completedUnitCount = 1 }
                     do {
-                        // A file that was removed or changed here is fetched as if it had never been
-                        // there.
+                        // A file that was removed or changed in the mirror's folder is fetched as if it were
+                        // new.
                         let isKept = await disk.has(file.path, known?.sha256)
                         let answer = try await client.fetch(
                             file, relativeTo: catalogue, isKept ? known : nil)
@@ -75,7 +75,7 @@ struct Mirror: Sendable {
     }
 }
 
-/// What an update did.
+/// The numbers of files that an update handled.
 struct Update: Equatable, Sendable, CustomStringConvertible {
     var fetched = 0
     var same = 0
@@ -85,17 +85,17 @@ struct Update: Equatable, Sendable, CustomStringConvertible {
     var description: String { "\(fetched) fetched, \(same) unchanged, \(failed) failed, \(pruned) removed" }
 }
 
-/// What is wrong with a catalogue, or with what a server sends.
+/// A fault in a catalogue, or in a server's answer.
 struct MirrorProblem: Error, Equatable, CustomStringConvertible {
     let description: String
 }
 
-/// What a catalogue lists.
+/// The files that a catalogue lists.
 struct Catalogue: Decodable, Sendable {
     struct File: Decodable, Sendable {
-        /// Where it goes, and, from the catalogue's place, where it comes from.
+        /// The path in the mirror, and also the path on the server relative to the catalogue.
         let path: String
-        /// In hexadecimal digits; `nil` trusts the server.
+        /// The hash of the content in hexadecimal digits; `nil` means that any content is accepted.
         let sha256: String?
     }
 
@@ -103,7 +103,7 @@ struct Catalogue: Decodable, Sendable {
 
     /// Reads a catalogue.
     ///
-    /// - Throws: ``MirrorProblem`` for a path that leads out of the mirror, or that two files share.
+    /// - Throws: ``MirrorProblem`` for a path outside the mirror, or a path that two files share.
     static func read(_ data: Data) throws -> Catalogue {
         let catalogue: Catalogue
         do {

@@ -7,9 +7,9 @@ struct MirrorKeeperPlugin: BackgroundPlugin {
     static let identifier = "org.bgtask.mirrorkeeper.update"
     private static let logger = Logger(subsystem: "org.bgtask.mirrorkeeper", category: "update")
 
-    /// What the request says.
+    /// The payload of a request.
     private struct Payload: Decodable {
-        /// Where the catalogue is.
+        /// The URL of the catalogue.
         let catalogue: String
     }
 
@@ -41,7 +41,7 @@ struct MirrorKeeperPlugin: BackgroundPlugin {
         return try await mirror.update(progress)
     }
 
-    /// Asks for tomorrow's update of the same catalogue.
+    /// Requests the next update of the same catalogue.
     private static func submitNext(like task: BGTask, with scheduler: BGTaskScheduler) {
         let request = BGProcessingTaskRequest(identifier: task.identifier)
         request.earliestBeginDate = Date(timeIntervalSinceNow: 24 * 60 * 60)

@@ -1,6 +1,8 @@
 import Foundation
 
-/// SHA-256 (FIPS 180-4): Linux has no CryptoKit, and a plugin that is shipped needs no package for 40 lines.
+/// SHA-256 (FIPS 180-4).
+///
+/// Linux has no CryptoKit, and 40 lines do not justify a dependency of a shipped plugin.
 enum SHA256 {
     /// The digest in hexadecimal digits.
     static func hex(of data: Data) -> String {

@@ -4,12 +4,12 @@ import Testing
 
 @testable import MirrorKeeper
 
-/// Mirrors of a folder that a small HTTP server of this machine serves.
+/// Mirrors of a folder that a small HTTP server on this machine serves.
 @Suite(.timeLimit(.minutes(1))) struct MirrorKeeperTests {
     private static let permitted: [String: TestApp.Kind] = [MirrorKeeperPlugin.identifier: .processing]
 
     @Test func `SHA-256 is the one of the standard`() {
-        // FIPS 180-2, appendix B; and the length where padding needs a second block.
+        // The examples of FIPS 180-2, appendix B, and a length whose padding needs a second block.
         #expect(
             SHA256.hex(of: Data("abc".utf8))
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
@@ -53,7 +53,7 @@ import Testing
         let mirror = Mirror(catalogue: server.catalogue, folder: server.folder("mirror"))
         try server.publish(["a.txt": "one"], hashes: false)
         #expect(try await mirror.update(Progress(totalUnitCount: 0)) == Update(fetched: 1))
-        // python's server answers 304 to If-Modified-Since.
+        // Python's server answers 304 to If-Modified-Since.
         #expect(try await mirror.update(Progress(totalUnitCount: 0)) == Update(same: 1))
     }
 
@@ -90,7 +90,7 @@ import Testing
             await slow.listening()
             slow.expire(.networkLost)
             #expect(await slow.ended() == .completed(success: false))
-            // By expiration, not by a time-out of the request's.
+            // Expiration must have cancelled the request, not a timeout.
             #expect(app.log.contains { $0.contains("cancelled") }, "\(app.log)")
         }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MirrorKeeper
 
-/// python's HTTP server on a folder of its own.
+/// Python's HTTP server, on its own folder.
 final class Server {
     let root = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(UUID().uuidString)
     private let process: PythonProcess
@@ -33,7 +33,7 @@ final class Server {
 
     func text(of path: String) throws -> String { try String(contentsOf: folder(path), encoding: .utf8) }
 
-    /// Serves these files, and a catalogue that lists them alone.
+    /// Serves these files, and a catalogue that lists only them.
     func publish(_ files: [String: String], hashes: Bool = true) throws {
         var list: [[String: String]] = []
         for (path, text) in files {
@@ -48,7 +48,7 @@ final class Server {
     }
 }
 
-/// A server that accepts and never answers.
+/// A server that accepts connections and never answers.
 final class Silence {
     private let process: PythonProcess
     var port: Int { process.port }
@@ -64,10 +64,12 @@ final class Silence {
     }
 }
 
-/// A script that prints the port that it serves, and ends when its input does.
+/// A Python script that prints the port that it serves.
 ///
-/// Not by a signal: on Linux a child of `Process` inherits the signals that its parent's thread has blocked, and Dispatch
-/// blocks most of them.
+/// It ends when its standard input closes.
+///
+/// A signal would not always end it: on Linux, a child of `Process` inherits the signals that its parent's
+/// thread has blocked, and Dispatch blocks most of them.
 private final class PythonProcess {
     private let input = Pipe()
     private let output = Pipe()
@@ -82,7 +84,7 @@ private final class PythonProcess {
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        // Not the process's working directory, which other tests change meanwhile.
+        // The folder is fixed, because other tests change this process's working directory.
         process.currentDirectoryURL = URL(fileURLWithPath: "/")
         try process.run()
         var line = Data()
