@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Activities are asked to stop before they are told to.
+/// Activities are asked to stop before they expire.
 @Suite struct ActivityTests {
     private static let manifest = Manifest.make("com.example.a") {
         var activity = TaskDeclaration(
@@ -13,7 +13,8 @@ import Testing
         $0.tasks.append(activity)
     }
 
-    /// What would keep an activity from starting, with the reason of the expiration that follows.
+    /// Changes of conditions that keep an activity from starting, each with the reason of the expiration that
+    /// follows.
     static let vetoes: [(Reason, @Sendable (inout Conditions) -> Void)] = [
         (.userReturned, { $0.user = .known(.active) }),
         (.networkLost, { $0.network = .known(.none) }),

@@ -68,7 +68,8 @@ import Testing
             error?.remedy
                 == "Submit a request of the kind appRefresh, or change the manifest: 'kind: processing'")
         #expect(Self.refusal(rig, "refresh", .handler) { $0.kind = .appRefresh } == nil)
-        // A C plugin or the command line that names no kind takes the manifest's.
+        // A submission of a C plugin or the command line may name no kind; it then gets the kind of the
+        // manifest.
         #expect(Self.refusal(rig, "refresh", .handler) == nil)
     }
 

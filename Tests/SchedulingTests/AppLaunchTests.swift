@@ -3,7 +3,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Launches of apps: not deferrable, and bounded in number.
+/// Launches of apps: they are not deferrable, and their number is limited.
 @Suite struct AppLaunchTests {
     private static func app(_ bundle: String) -> Manifest {
         .make(bundle) { $0.appLaunch = try? TaskIdentifier(bundle) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// What is remembered of a bundle: switch, dismissal, rate, budget, conduct, use.
+/// The stored state of a bundle: switch, dismissal, rate, budget, conduct and use.
 @Suite struct BundleTests {
     static let refresh = "com.example.a.refresh"
 
@@ -138,7 +138,7 @@ import Testing
         #expect(shown() == .restricted)
         #expect(throws: SubmissionError.self) { try turn(.available) }
         configure(.denied)
-        // The user's word, even one that changes nothing of what is remembered.
+        // The user's choice counts even if it equals the present state.
         try turn(.available)
         #expect(shown() == .available)
         #expect(AdmissionTests.refusal(rig, "p2") == nil)
@@ -149,7 +149,7 @@ import Testing
         #expect(rig.vetoes("p1") == ["RefreshAllowed"])
         configure(nil)
         #expect(rig.launched() == ["com.example.a.p1"])
-        // What is configured is never taken for the user's word.
+        // A configured value does not become the user's choice.
         #expect(rig.scheduler.bundleState(.sample).refresh == .available)
     }
 
@@ -162,7 +162,7 @@ import Testing
         rig.submit("refresh")
         #expect(rig.take() == [])
         #expect(rig.vetoes("refresh") == ["Budget"])
-        // The rig's day begins at 08:00 UTC.
+        // The rig's first day begins at 08:00 UTC, so midnight is 16 hours away.
         #expect(rig.wake == Wake(wall: rig.now.wall + .seconds(16 * 3600)))
         rig.advance(.milliseconds(16 * 3_600_000 - 1))
         #expect(rig.launched() == [])
@@ -243,14 +243,15 @@ import Testing
         #expect(points(on: 101) == -75)
         ledger.add(2, on: 101, settings)
         #expect(points(on: 101) == -73)
-        // The day with good conduct is forgotten; nothing below the floor is left of the other one.
+        // By day 107 the day with good conduct no longer counts; the other day counts no lower than the
+        // floor.
         #expect(points(on: 107) == -75)
         for _ in 0..<2000 { ledger.add(2, on: 107, settings) }
         #expect(points(on: 107) == 25)
         #expect(points(on: 108) == 25)
         ledger.add(-20, on: 108, settings)
         #expect(points(on: 108) == 5)
-        // What older versions stored is worth no more than the ceiling.
+        // Points that older versions stored count no more than the ceiling.
         ledger.days = [.init(day: 200, points: 3888)]
         #expect(points(on: 200) == 25)
         ledger.add(-20, on: 200, settings)
@@ -284,7 +285,7 @@ import Testing
 
     @Test func `hours of use raise the score in the hour before, and a low score starts then`() throws {
         let rig = SchedulerRig()
-        // Used at 20:00 on ten days; the rig begins at 08:00.
+        // The bundle is used at 20:00 on ten days. The rig begins at 08:00.
         rig.advance(.seconds(12 * 3600))
         for _ in 0..<10 {
             rig.send(.used(.sample))
@@ -292,7 +293,8 @@ import Testing
             rig.advance(.seconds(86_400))
         }
         rig.advance(.seconds(20 * 3600))
-        // 16:00 on battery at 40 %: fine for a bundle that nothing is known of, not for one used at 20:00.
+        // It is 16:00, on battery at 40 %: enough for a bundle without known use, but not for one used at
+        // 20:00.
         rig.change { $0.power = PolicyTests.battery(40) }
         _ = rig.take()
         let id = rig.submit("refresh")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Schedules whose dates come from a calendar, which here is the test itself.
+/// Schedules with dates from a calendar; the test itself answers for the calendar.
 @Suite struct CalendarScheduleTests {
     static let nightly = scheduling(.calendar(expression: "02:00", timeZone: "UTC"))
     static let refresh = TaskIdentifier.sample("refresh")
@@ -21,7 +21,7 @@ import Testing
         return manifest
     }
 
-    /// What the scheduler asks the calendar, of everything that it said.
+    /// The date after which the scheduler asks the calendar for the next one; `nil` if it does not ask.
     static func question(_ rig: SchedulerRig) -> WallTime? {
         for case .findDate(refresh, "02:00", "UTC", let after) in rig.take() { return after }
         return nil
@@ -79,7 +79,7 @@ import Testing
         Self.answer(rig, after: now, nil)
         rig.advance(.seconds(86_400))
         #expect(rig.take() == [])
-        // Another expression is another question.
+        // A changed expression makes the scheduler ask again.
         rig.send(.handlersChanged([Self.scheduling(.calendar(expression: "03:00", timeZone: nil))]))
         #expect(rig.take().count == 1)
     }
@@ -143,7 +143,7 @@ import Testing
     }
 }
 
-/// Schedules that events drive.
+/// Schedules that start on events instead of dates.
 @Suite struct EventScheduleTests {
     static let refresh = CalendarScheduleTests.refresh
 

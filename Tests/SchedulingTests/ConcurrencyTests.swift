@@ -46,7 +46,7 @@ import Testing
         rig.end(first)
         #expect(rig.launched() == ["com.example.a.p1"])
         rig.end(second)
-        // b waits without a launch now, and a, whose p2 is older, has one already.
+        // Bundle b now has no running launch, so its p3 comes before p2 of bundle a, which is older.
         #expect(rig.launched() == ["com.example.b.p3"])
     }
 

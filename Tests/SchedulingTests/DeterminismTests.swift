@@ -12,7 +12,7 @@ import Testing
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    /// Everything that the scheduler answered in a random history, as one text.
+    /// The scheduler's answers to a random history, also as one text.
     static func answers(seed: UInt64) throws -> (log: [LoggedEvent], text: String) {
         let host = RandomHost(seed: seed)
         for _ in 0..<400 { host.step() }
@@ -88,7 +88,7 @@ import Testing
         #expect(try run(events) == run(events.shuffled(using: &numbers)), "seed \(seed)")
     }
 
-    /// FNV-1a.
+    /// The FNV-1a hash of a text.
     static func digest(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }

@@ -4,12 +4,13 @@ import Testing
 
 @testable import Scheduling
 
-/// Likely starts, from days that were lived through.
+/// Forecasts of starts, from recorded days.
 @Suite struct ForecastTests {
     private static let day = Duration.seconds(86_400)
     private static let now = VirtualMoments().now()
 
-    /// So many days on battery, each with the charger from `plug` hours after the hour of now on, for three hours.
+    /// A history of days on battery. `plug` gives for each day the hours from now's time of day until
+    /// external power is connected, for three hours; `nil` for a day without external power.
     private static func history(days: Int, plug: (Int) -> Double?) -> ConditionHistory {
         var history = ConditionHistory()
         var battery = Conditions.simulatedStart
@@ -75,7 +76,7 @@ import Testing
         }
         let forecast = scheduler.forecast(request, from: history, at: Self.now)
         #expect(forecast.days == 5 && forecast.starts == 5)
-        // On the fifth day back it woke before the begin date, on the others after it.
+        // On the fifth day back the machine woke before the begin date, on the other days after it.
         #expect(forecast.early == Self.now.wall + .seconds(9000))
     }
 
@@ -89,7 +90,7 @@ import Testing
         let last = Self.now.wall + .seconds(2999 * 3600)
         #expect(history.entries.count < 2 * 28 * 24 + 3)
         #expect(!history.changes(from: last + (.zero - ConditionHistory.span), to: last).isEmpty)
-        // A clock that was set back takes back what it contradicts.
+        // If the clock is set back, later entries are removed.
         history.note(nil, at: Self.now.wall + .seconds(2990 * 3600))
         #expect(history.entries.last?.conditions == nil)
         #expect(history.entries.dropLast().allSatisfy { $0.at < Self.now.wall + .seconds(2990 * 3600) })

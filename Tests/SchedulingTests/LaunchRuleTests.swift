@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Questions to the user, pressure, priorities, and the record of why something was stopped.
+/// Questions to the user, pressure, priorities, and the recorded reasons for stopping a launch.
 @Suite struct LaunchRuleTests {
     static func questions(_ rig: SchedulerRig) -> [String] {
         rig.takeAll().compactMap { if case .ask(_, let why) = $0 { why.quantity } else { nil } }

@@ -60,7 +60,7 @@ import Testing
         rig.send(.progressed(launch, TaskProgress(completed: 1, total: 2)))
         rig.advance(.seconds(600))
         #expect(rig.take() == [])
-        // The same report again is no progress.
+        // A repeated report with the same numbers does not count as progress.
         rig.send(.progressed(launch, TaskProgress(completed: 1, total: 2)))
         rig.advance(.seconds(600))
         #expect(rig.take() == [.expire(launch, .noProgress)])
@@ -77,7 +77,7 @@ import Testing
         rig.cpuTimes[launch] = .milliseconds(5100)
         rig.advance(.seconds(600))
         #expect(rig.take() == [])
-        // What was used before does not count again.
+        // The CPU time before this point does not count a second time.
         rig.cpuTimes[launch] = .milliseconds(5199)
         rig.advance(.seconds(600))
         #expect(rig.take() == [.expire(launch, .noProgress)])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Scheduling
 
-/// Who permits an identifier, and what it costs to find that out.
+/// Which manifest permits an identifier, and the cost of finding it.
 @Suite struct PermitsTests {
     private func manifest(_ bundle: String, _ patterns: some Sequence<String>) throws -> Manifest {
         Manifest(
@@ -28,7 +28,7 @@ import Testing
                 var patterns: Set<String> = []
                 for _ in 0..<4 {
                     let pattern = name(3) + (Int.random(in: 0...1, using: &numbers) == 0 ? ".*" : "")
-                    // The registry refuses two that claim the same.
+                    // The registry refuses two manifests that claim the same pattern.
                     if taken.insert(pattern).inserted { patterns.insert(pattern) }
                 }
                 manifests.append(try manifest("bundle\(number)", patterns.sorted()))

@@ -3,14 +3,15 @@ import TaskModel
 
 @testable import Scheduling
 
-/// What the scheduler would do without its index: every policy is asked about every pending request, in order, whatever happened.
+/// The decision of a scheduler without an index: after every event it asks every policy about every pending
+/// request.
 struct PlainDecision {
-    /// What starts, in order.
+    /// The requests that start, in order.
     private(set) var launches: [RequestID] = []
-    /// The first date at which one of those that a slot is free for could start, and which it is.
+    /// The earliest date at which a request that has a free slot could start, with that request.
     private(set) var alarm: (date: WallTime, id: RequestID)?
 
-    /// Decides for a scheduler that has taken in an event and not started anything yet.
+    /// Decides for a scheduler that has handled an event and has not started any launch yet.
     init(_ scheduler: Scheduler, known: some Sequence<RequestID>, at now: Moment) {
         var (scheduler, ignored) = (scheduler, [SchedulerAction]())
         guard scheduler.isStarted, !scheduler.isShuttingDown else { return }
@@ -29,13 +30,14 @@ struct PlainDecision {
             let dates = Self.requests(in: lane, of: known, scheduler).compactMap { request in
                 Self.date(of: request, lane, scheduler, now).map { (date: $0, id: request.id) }
             }
-            // Something holds the whole lane.
+            // A request holds the whole lane, so the lane has no alarm.
             if dates.contains(where: { $0.date == .distantPast }) { continue }
             alarm = (dates + [alarm].compactMap(\.self)).min { $0.date < $1.date }
         }
     }
 
-    /// When a request could start without any other event: long ago for one whose lane is held.
+    /// When a request could start without another event. The distant past means that the request holds its
+    /// lane.
     private static func date(
         of request: TaskRequest, _ lane: Lane, _ scheduler: Scheduler, _ now: Moment
     ) -> WallTime? {
@@ -46,7 +48,8 @@ struct PlainDecision {
             if wait.rank == 0 { return nil }
         }
         if let score = judgement.score, !judgement.scoreSuffices {
-            // Beside other work the score is higher; no alarm is set for that, as the work may end first.
+            // While other work runs, the score is higher. No alarm depends on that, because the work may end
+            // before it.
             guard !scheduler.situation.occupancy.isBusy else { return nil }
             let subject = scheduler.situation.subject(request, isTelling: false)
             let later = scheduler.dateOfScore(
@@ -90,7 +93,7 @@ struct PlainDecision {
 }
 
 extension RandomHost {
-    /// What is to be expected of an event.
+    /// The decision that a scheduler must take for an event.
     func plainDecision(_ event: SchedulerEvent, _ now: Moment) -> PlainDecision {
         var (copy, ignored) = (scheduler, [SchedulerAction]())
         copy.takeIn(event, at: now, &ignored)
@@ -125,7 +128,9 @@ extension RandomHost {
         let bundle: BundleIdentifier?
     }
 
-    /// A policy that says less of its reach than it looks at would hold requests that may start.
+    /// Checks that no policy's answer depends on more than its declared reach.
+    ///
+    /// A policy that understates its reach would keep requests waiting that may start.
     func checkReaches() {
         var answers: [Question: Fact?] = [:]
         for id in pending.keys.sorted() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// The policies about the machine, each with both sides of its edges.
+/// The policies about the machine's conditions, on both sides of each limit.
 @Suite struct PolicyTests {
     static func battery(_ percent: Int?) -> Reading<PowerCondition> {
         .known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: percent))

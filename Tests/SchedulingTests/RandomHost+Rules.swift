@@ -3,7 +3,7 @@ import TaskModel
 @testable import Scheduling
 
 extension RandomHost {
-    /// The rules once more, in other words than the policies'.
+    /// Checks the rules of the policies with code of its own.
     func checkPolicies(_ request: TaskRequest, _ others: [TaskRequest], _ now: Moment) {
         let name = request.identifier.rawValue
         if let date = request.submission.earliestBeginDate, request.kind != .continuedProcessing,
@@ -50,7 +50,10 @@ extension RandomHost {
         checkBundle(request, now)
     }
 
-    /// No identifier, and no kind of a bundle, begins more often than its rate; what was put back has a back-off instead.
+    /// Checks rates: launches of an identifier, or of a kind in a bundle, begin no more often than their rate
+    /// permits.
+    ///
+    /// Requests that were put back have a back-off instead of a rate.
     private func checkRate(_ request: TaskRequest, _ now: Moment) {
         guard request.attempt == 1, let key = Self.rateKeys(request).first else { return }
         if let last = begins[key]?.last, now.wall - last < settings.launchSpacing {
@@ -64,7 +67,7 @@ extension RandomHost {
         }
     }
 
-    /// The rules about bundles, against the state before: what is seen after is one launch later.
+    /// Checks the rules about bundles, with the state from before the launch.
     private func checkBundle(_ request: TaskRequest, _ now: Moment) {
         let name = request.identifier.rawValue
         let state = scheduler.bundleState(request.bundle)

@@ -3,14 +3,14 @@ import TaskModel
 
 @testable import Scheduling
 
-/// One event as a log keeps it, and what the scheduler answered.
+/// One event in the form that a log stores, with the scheduler's answer.
 struct LoggedEvent: Codable {
     var at: Moment
     var event: SchedulerEvent
     var actions: [SchedulerAction]
 }
 
-/// A host that does whatever comes to its mind, and a second book-keeping of what the scheduler must not do.
+/// A host that sends random events, and checks the scheduler's answers with its own bookkeeping.
 final class RandomHost {
     private struct Running {
         var request: TaskRequest
@@ -21,28 +21,30 @@ final class RandomHost {
     var numbers: SeededNumbers
     let moments = VirtualMoments()
     var scheduler = Scheduler()
-    /// What went wrong, in words.
+    /// The broken rules, in words.
     var faults: [String] = []
-    /// Whether every decision is held against one made without the index.
+    /// Whether every decision is compared with a decision that was made without the index.
     var comparesPlainly = false
     private(set) var launchCount = 0
     private(set) var conditions = Conditions.simulatedStart
     private(set) var pending: [RequestID: TaskRequest] = [:]
-    /// Requests whose newest launch asked no policy.
+    /// Requests whose newest launch started without the policies.
     private var simulated: Set<RequestID> = []
     private var starting: [RequestID: TaskRequest] = [:]
     private var running: [LaunchID: Running] = [:]
     private var wake = Wake()
     private var nextID: Int64 = 0
-    /// When launches began that a rate counts, by identifier and by bundle and kind; forgotten when the clock is set.
+    /// The times at which launches began that a rate counts, by identifier and by bundle and kind.
+    ///
+    /// A change of the wall clock empties this list.
     private(set) var begins: [String: [WallTime]] = [:]
-    /// Few enough launches within an hour that random histories come to feel it.
+    /// The limit of launches within an hour is so low that random histories reach it.
     let settings = {
         var settings = SchedulerSettings()
         settings.launchesPerHour = 12
         return settings
     }()
-    /// Everything that was sent, with its time and its answer.
+    /// Every sent event, with its time and the scheduler's answer.
     private(set) var log: [LoggedEvent] = []
     private let manifests: [Manifest] = [
         manifest("com.example.a").scheduling("p1", every: .seconds(900), tolerance: .seconds(60)),
@@ -73,7 +75,7 @@ final class RandomHost {
         send(.started)
     }
 
-    /// Nothing is left that could be done, and nobody stands in the way: then everything pending must have its turn.
+    /// Removes every obstacle, then checks that every pending request starts.
     func drain() {
         conditions = .simulatedStart
         conditions.gpu = .known(true)
@@ -164,7 +166,7 @@ final class RandomHost {
         }
     }
 
-    /// What the launches of a request are counted by.
+    /// The keys under which a request's launches are counted.
     static func rateKeys(_ request: TaskRequest) -> [String] {
         guard request.kind.isDiscretionary else { return [] }
         return ["\(request.identifier)", "\(request.bundle) \(request.kind)"]
@@ -201,7 +203,7 @@ final class RandomHost {
         ]
         conditions.power = power.randomElement(using: &numbers) ?? .unknown
         conditions.network = network.randomElement(using: &numbers) ?? .unknown
-        // Mostly fine, so that something runs at all.
+        // Conditions are good in most cases, so that launches start at all.
         func rarely<Value>(_ usual: Value, _ others: [Reading<Value>]) -> Reading<Value> {
             Int.random(in: 0..<3, using: &numbers) > 0
                 ? .known(usual) : others.randomElement(using: &numbers) ?? .unknown
@@ -281,7 +283,7 @@ final class RandomHost {
         let actions = scheduler.handle(event, at: now)
         if let plain { compare(actions, plain, event) }
         if comparesPlainly {
-            // Looks at every launch and asks all policies about it, whatever happened.
+            // This copy of the scheduler asks all policies about every request, whatever the event is.
             thorough.agenda.checkAll()
             let all = thorough.handle(event, at: now)
             if all != actions {

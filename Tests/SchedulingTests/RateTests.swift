@@ -5,7 +5,7 @@ import Testing
 
 @testable import Scheduling
 
-/// How often launches may begin: of one identifier, and of one kind in a bundle.
+/// How often launches of an identifier, or of a kind in a bundle, may begin.
 @Suite struct RateTests {
     private static let manifest = Manifest.make("com.example.a") {
         $0.modes.insert(.remoteNotification)
@@ -25,7 +25,7 @@ import Testing
 
     private static func finish(_ rig: SchedulerRig, _ id: RequestID) { rig.end(rig.begin(id)) }
 
-    /// The rationale of the rate for the pending request of an identifier.
+    /// The rate's rationale for the pending request of an identifier.
     private static func rate(_ rig: SchedulerRig, _ name: String) throws -> Rationale {
         let request = try #require(rig.scheduler.pendingRequest(of: .sample(name)))
         let explanation = try #require(rig.scheduler.explain(request.id, at: rig.now))
@@ -38,7 +38,7 @@ import Testing
         var link = rig.submit(name) { $0.origin = .handler }
         for _ in 0..<20 {
             #expect(rig.launched() == ["com.example.a.\(name)"])
-            // Apple's own pattern: the handler submits its next request first.
+            // The handler first submits its next request, as Apple recommends.
             let launch = rig.begin(link)
             link = rig.submit(name) { $0.origin = .handler }
             rig.advance(.seconds(1))
@@ -110,7 +110,7 @@ import Testing
             let begin = rig.now.wall + .seconds(60)
             for name in names { rig.submit(name) { $0.earliestBeginDate = begin } }
             rig.advance(.seconds(60))
-            // Two at once: each that ends makes room for the next.
+            // Two launches run at once; each one that ends makes room for the next.
             for _ in names {
                 for case .launch(let id, _, _, _) in rig.take() { Self.finish(rig, id) }
             }
@@ -132,7 +132,7 @@ import Testing
         #expect(rate.quantity == "launchesWithinHour")
         #expect(rate.required == "less than 3")
         #expect(rate.observed == "3")
-        // Whole minutes are counted, so that an hour is never cut short.
+        // The rate counts whole minutes, so that an hour is never shorter than 60 minutes.
         #expect(rate.earliestChange == begin + .seconds(61 * 60))
         #expect(
             rate.remedy
@@ -158,7 +158,7 @@ import Testing
         _ = rig.take()
         rig.advance(.seconds(5))
         #expect(rig.launched() == ["com.example.a.p1"])
-        // The second attempt counts as a launch like the first.
+        // The second attempt counts like the first.
         Self.finish(rig, id)
         rig.submit("p1")
         #expect(rig.vetoes("p1") == ["RateLimit"])

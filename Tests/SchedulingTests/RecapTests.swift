@@ -4,9 +4,9 @@ import Testing
 
 @testable import Scheduling
 
-/// A log that begins in the middle of a history must go on as the history did.
+/// A log that begins in the middle of a history must continue as the history did.
 @Suite struct RecapTests {
-    /// Which requests were launched.
+    /// The requests that these actions launch.
     private static func launches(_ actions: [SchedulerAction]) -> [String] {
         actions.compactMap { action in
             guard case .launch(let id, let isSimulated, let priority, _) = action else { return nil }
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `a scheduler that was told a recap launches what the other one launches`() {
-        // Some histories have no idle moment.
+        // The sum is compared because some histories have no idle moment.
         let launched = (1...12).reduce(0) { $0 + launchesAfterRecaps(seed: $1) }
         #expect(launched > 100)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Scheduling
 
-/// What `explain` says must be what the scheduler does: each remedy that it names is acted on, and it must help.
+/// `explain` must agree with the scheduler: the test applies each remedy that it names, and each must help.
 @Suite struct RemedyTests {
     @Test(arguments: 1...60)
     func `a request starts exactly when explain has no veto left, and every act that it names removes one`(
@@ -49,7 +49,7 @@ import Testing
         Issue.record("seed \(seed): it never started; \(rig.vetoes(name))")
     }
 
-    /// Makes things bad in random ways.
+    /// Makes random conditions and settings bad.
     private func spoil(_ rig: SchedulerRig, _ numbers: inout SeededNumbers) {
         func maybe() -> Bool { Int.random(in: 0..<3, using: &numbers) == 0 }
         if maybe() {

@@ -5,7 +5,7 @@ import Testing
 @testable import Scheduling
 
 extension Manifest {
-    /// Makes a task of the samples require custom conditions.
+    /// Makes one of the sample tasks require custom conditions.
     mutating func require(_ conditions: [String], of name: String) {
         for index in tasks.indices where tasks[index].pattern.base.rawValue.hasSuffix(".\(name)") {
             tasks[index].requiredConditions = conditions

@@ -8,7 +8,7 @@ import Testing
     static let hourly = Manifest.sample.scheduling("refresh", every: .seconds(3600), tolerance: .seconds(300))
     static let refresh = TaskIdentifier.sample("refresh")
 
-    /// Stores what was asked for, as the host does, and returns its earliest begin date.
+    /// Stores the request that the scheduler asks for, as the host does; returns its earliest begin date.
     @discardableResult
     static func storeAsked(_ rig: SchedulerRig) -> WallTime? {
         for action in rig.take() {
@@ -23,7 +23,7 @@ import Testing
         return nil
     }
 
-    /// Lets the pending request of the schedule start and end; returns whether it did.
+    /// Lets the schedule's pending request start and end; returns whether it started.
     static func runPending(_ rig: SchedulerRig) -> Bool {
         guard let id = rig.scheduler.launches.keys.first else { return false }
         let launch = rig.begin(id)

@@ -3,27 +3,28 @@ import TaskModel
 
 @testable import Scheduling
 
-/// A scheduler under a clock moved by hand, with a shell that answers its actions as the host does.
+/// A scheduler with a clock that the test moves. Its actions are answered as the host answers them.
 final class SchedulerRig {
     var scheduler: Scheduler
     let moments = VirtualMoments()
     var conditions = Conditions.simulatedStart
-    /// Everything said since the last ``take()``.
+    /// The scheduler's actions since the last ``take()``.
     private var said: [SchedulerAction] = []
-    /// The newest alarm.
+    /// The newest wake that the scheduler asked for.
     private(set) var wake = Wake()
-    /// CPU time of launches, as the host measures it when it is asked.
+    /// The CPU time of each launch, which the rig reports when the scheduler asks for a measurement.
     var cpuTimes: [LaunchID: Duration] = [:]
     private var nextRequest: Int64 = 0
     private var nextLaunch: Int64 = 0
-    /// Requests in the store, by number.
+    /// The requests in the store, by number.
     private(set) var stored: [RequestID: TaskRequest] = [:]
-    /// Launches under way.
+    /// The running launches.
     private(set) var running: [LaunchID: TaskRequest] = [:]
 
-    /// Starts on the manifests; nothing is said yet where no schedule asks for something.
+    /// Starts a scheduler with manifests. It takes no action yet, unless a schedule needs a request.
     ///
-    /// Without settings of its own no identifier has a rate, so that a test may launch one again at the same moment.
+    /// The standard settings of this rig limit no identifier's rate, so a test may launch one repeatedly at
+    /// one moment.
     init(_ manifests: [Manifest] = [.sample], settings: SchedulerSettings = .unpaced) {
         scheduler = Scheduler(settings: settings)
         send(.handlersChanged(manifests))
@@ -44,7 +45,8 @@ final class SchedulerRig {
         return actions
     }
 
-    /// What was said since the last call; alarms, saves and questions left out, and the records of what was told to stop.
+    /// The actions since the last call, without wakes, saves, measurements and questions, and without
+    /// expirations' records.
     func take() -> [SchedulerAction] {
         defer { said = [] }
         return said.compactMap { action in
@@ -56,13 +58,13 @@ final class SchedulerRig {
         }
     }
 
-    /// Everything said since the last call.
+    /// All actions since the last call.
     func takeAll() -> [SchedulerAction] {
         defer { said = [] }
         return said
     }
 
-    /// The identifiers launched since the last call.
+    /// The identifiers that were launched since the last call.
     func launched() -> [String] {
         take().compactMap { action in
             guard case .launch(let id, _, _, _) = action else { return nil }
@@ -91,7 +93,7 @@ final class SchedulerRig {
         return request.id
     }
 
-    /// Records the launch of a request, and lets its handler begin.
+    /// Records the launch of a request. If `ready` is true, its handler begins.
     @discardableResult
     func begin(_ request: RequestID, ready: Bool = true) -> LaunchID {
         nextLaunch += 1
@@ -102,7 +104,7 @@ final class SchedulerRig {
         return id
     }
 
-    /// Submits, and begins what must start at once.
+    /// Submits a request that must start immediately, and begins its launch.
     func run(_ name: String, _ change: (inout TaskSubmission) -> Void = { _ in }) -> LaunchID {
         begin(submit(name, change))
     }
@@ -131,14 +133,14 @@ final class SchedulerRig {
 }
 
 extension TaskIdentifier {
-    /// `com.example.a.NAME` , or the name itself where it begins with `com.`.
+    /// The identifier `com.example.a.NAME`, or NAME itself if it begins with `com.`.
     static func sample(_ name: String) -> TaskIdentifier {
         try! TaskIdentifier(name.hasPrefix("com.") ? name : "com.example.a.\(name)")
     }
 }
 
 extension SchedulerSettings {
-    /// The standard numbers without a rate for single identifiers.
+    /// The standard settings, but without a rate for single identifiers.
     static var unpaced: Self {
         var settings = Self()
         settings.launchSpacing = .zero
@@ -152,7 +154,8 @@ extension BundleIdentifier {
 }
 
 extension Manifest {
-    /// `com.example.a` with `refresh`, `p1` … `p9` (processing), `powered`, `networked` and `export.*` (continued).
+    /// The bundle `com.example.a` with the tasks `refresh`, `p1` … `p9` (processing), `powered`, `networked`
+    /// and `export.*` (continued).
     static let sample = make("com.example.a")
 
     static func make(_ bundle: String, _ change: (inout Manifest) -> Void = { _ in }) -> Manifest {
@@ -172,7 +175,7 @@ extension Manifest {
         return manifest
     }
 
-    /// The same with a schedule for one task.
+    /// A copy with a schedule for one task.
     func scheduling(_ name: String, every: Duration, tolerance: Duration = .zero) -> Manifest {
         var copy = self
         for index in copy.tasks.indices where copy.tasks[index].pattern.base.rawValue.hasSuffix("." + name) {

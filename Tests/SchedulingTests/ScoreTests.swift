@@ -5,7 +5,8 @@ import Testing
 @testable import Scheduling
 
 @Suite struct ScoreTests {
-    /// A refresh that vetoes leave alone and whose score is low: on battery at 30 %, with the user there.
+    /// A rig in which no condition vetoes a refresh, but its score is low: on battery at 30 %, with an active
+    /// user.
     static func rig() -> SchedulerRig {
         let rig = SchedulerRig()
         rig.change {

@@ -210,11 +210,11 @@ import Testing
             if name != names.last { rig.send(.bundleRestored(try! BundleIdentifier(name), refreshed)) }
             rig.store(TaskSubmission(identifier: .sample("\(name).refresh"), origin: .client))
         }
-        // Each of 1,400 waits for its own rate; the one that may start stands behind them all.
+        // The rates of 1,399 bundles keep their requests waiting; the request that may start is the last.
         rig.send(.started)
         #expect(rig.wake.boot == rig.now.boot)
         #expect(rig.launched() == [])
-        // A log that began here would launch what this pass has not come to yet.
+        // There is no recap yet: a log that began here would launch requests that this pass has not reached.
         #expect(rig.scheduler.recap() == nil)
         rig.advance(.zero)
         #expect(rig.wake.boot == rig.now.boot)
