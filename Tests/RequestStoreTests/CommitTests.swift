@@ -6,9 +6,9 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// What one commit carries, and that it is a durable one.
+/// What one commit writes, and that the commit is durable.
 @Suite struct CommitTests {
-    /// Keeps the writer busy until released, so that what is submitted meanwhile waits together.
+    /// Keeps the writer busy until a test releases it, so that all writes submitted meanwhile wait together.
     private struct Gate {
         let opened = DispatchSemaphore(value: 0)
 
@@ -30,10 +30,11 @@ import Testing
         let value = Mutex(false)
     }
 
-    /// Commits in a log: frames whose header says how long the database is after them.
+    /// The number of commits in a write-ahead log: the frames whose header has the size of the database after
+    /// them.
     private func commits(inLogOf directory: String) throws -> Int {
         let log = try Data(contentsOf: URL(fileURLWithPath: directory + "/store.sqlite-wal"))
-        // Opening has just cut it.
+        // The log is empty: opening the store truncated it.
         if log.count < 32 { return 0 }
         func number(_ offset: Int) -> UInt32 { log[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) } }
         let pageSize = Int(number(8))
@@ -81,11 +82,11 @@ import Testing
                 #expect(ids.count == 2000)
             }
             await holding.value
-            // The gate wrote nothing: its own commit left no frame.
+            // The gate itself wrote nothing, so its commit left no frame.
             #expect(try commits(inLogOf: directory) - before == 1)
             #expect(store.statistics().largestCommit == 2000)
 
-            // What a SIGKILL would leave.
+            // The copy has the files that a SIGKILL would leave.
             try FileManager.default.createDirectory(
                 atPath: directory + "/copy", withIntermediateDirectories: true)
             for name in ["store.sqlite", "store.sqlite-wal"] {
@@ -191,7 +192,7 @@ import Testing
     {
         let store = try SQLiteRequestStore.inMemory()
         let clock = VirtualMoments()
-        // The first note of a store is due at once. It is not part of the job.
+        // The first note of a store is written at once. It is not part of the job.
         store.note(.ready(at: now), of: LaunchID(rawValue: 99), at: clock.now())
         while !store.queue.unwrittenNotes().isEmpty { await Task.yield() }
         let before = store.statistics().commits

@@ -4,7 +4,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// A file system without space, which is a small one in memory that only the exerciser sees.
+/// A full file system: a small one in memory, in a mount namespace of the exerciser.
 @Suite(.system, .serialized) struct DiskFullTests {
     static let canMount = Exerciser.works("unshare", "-Urm", "mount", "-t", "tmpfs", "none", "/mnt")
 
@@ -18,7 +18,8 @@ import Testing
             let copy = directory + "/copy"
             let mountPoint = directory + "/small"
             try FileManager.default.createDirectory(atPath: mountPoint, withIntermediateDirectories: true)
-            // The script's own arguments follow the exerciser's path, which `run` puts after the program's.
+            // The script gets the exerciser's path first, because `run` puts that path after the program; its
+            // own follow.
             let said = try await Exerciser.run(
                 [copy], under: ["unshare", "-Urm", "sh", "-c", script, mountPoint])
 

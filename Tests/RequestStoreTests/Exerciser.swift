@@ -3,9 +3,9 @@ import RequestStore
 import TaskModel
 import Testing
 
-/// Runs `store-exerciser`, alone or under another program.
+/// Runs `store-exerciser`, directly or under another program.
 struct Exerciser {
-    /// What it said, line by line, and whether it ended by itself with 0.
+    /// The lines that the exerciser printed, and whether it exited with 0.
     struct Result {
         var lines: [[String]]
         var endedWell: Bool
@@ -13,11 +13,11 @@ struct Exerciser {
         func facts(_ word: String) -> [[String]] { lines.filter { $0.first == word } }
     }
 
-    /// It is built beside the test program.
+    /// The path of the exerciser; it is built beside the test program.
     static let path = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appendingPathComponent("store-exerciser").path
 
-    /// - Parameter under: A program and its arguments that run the exerciser.
+    /// - Parameter under: A program, with its arguments, that runs the exerciser.
     static func run(_ arguments: [String], under: [String] = []) async throws -> Result {
         let (process, output) = make(arguments, under: under)
         try process.run()
@@ -42,7 +42,7 @@ struct Exerciser {
         return (process, pipe.fileHandleForReading)
     }
 
-    /// Whether a program runs here; for tests that need it.
+    /// Whether a program works on this machine; for tests that need it.
     static func works(_ words: String...) -> Bool {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -64,7 +64,7 @@ struct Exerciser {
     }
 }
 
-/// Holds what a store has against what it acknowledged to a process that is gone.
+/// Compares the contents of a store with the acknowledgements that a process printed before it ended.
 func checkAcknowledged(_ said: Exerciser.Result, in directory: String, _ comment: Comment) async throws {
     let store = try SQLiteRequestStore.open(directory: directory, socket: "s", at: now)
     let before = try await store.launches(identifier: nil, limit: 1000, before: nil)

@@ -2,7 +2,7 @@ import RequestStore
 import TaskModel
 import Testing
 
-/// What every store must do with facts.
+/// The behaviour of facts that every store must have.
 @Suite struct FactConformanceTests {
     static func fullState() -> BundleState {
         var state = BundleState()

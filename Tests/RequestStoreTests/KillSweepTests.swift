@@ -4,7 +4,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// SIGKILL and disk errors at the n-th system call, for n = 1, 2, 3 ... until a run meets none.
+/// SIGKILL or a disk error at the n-th system call, for n = 1, 2, 3 ... until a run has fewer than n calls.
 @Suite(
     .system, .serialized,
     .enabled(if: Exerciser.hasStrace, "strace is missing or may not trace here: nothing is killed"))

@@ -3,7 +3,8 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// What every store must do with launches, their ends, and what a dead host left.
+/// The behaviour that every store must have for launches, their ends, and the launches that a dead host left
+/// open.
 @Suite struct LaunchConformanceTests {
     @Test(arguments: StoreUnderTest.allCases)
     func `a launch consumes its request and keeps what it was started with`(kind: StoreUnderTest) async throws
@@ -87,7 +88,7 @@ import Testing
             end.phase = .run
             end.code = 0x8BAD_F00D
             end.leftovers = 3
-            // These decide the put-back and are not stored.
+            // These two values decide whether the request is put back; the store does not keep them.
             end.completion = false
             end.neverListened = true
             let progress = TaskProgress(completed: 3, total: 10, message: "m")
@@ -227,7 +228,7 @@ import Testing
                 #expect(seen.state == .running)
                 #expect(try await store.launches(identifier: nil, limit: 1, before: nil) == [seen])
                 #expect(try await store.launches(of: launch.request) == [seen])
-                // The second look is at what a commit has written.
+                // The second check is of what a commit has written.
                 if note == 0 { await store.remember(.boot("carry the notes")) }
             }
             try await store.end(launch.id)
@@ -371,7 +372,8 @@ import Testing
             var launches: [LaunchRecord] = []
             for index in 0..<6 {
                 let launch = try await store.begin(store.accept(submission(key: "k\(index)")).request.id)
-                // The second one is young although it is not among the newest; the third one runs.
+                // The second launch ended recently, although it is not among the newest; the third is still
+                // running.
                 if index != 2 { try await store.end(launch.id, at: index == 1 ? later + .seconds(1) : now) }
                 launches.append(launch)
             }

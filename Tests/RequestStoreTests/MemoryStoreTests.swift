@@ -3,7 +3,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// What a test of faults needs of the store beyond the suite: copies, and notes that are lost.
+/// Features of the memory store that fault tests need and other stores lack: copies, and notes that get lost.
 @Suite struct MemoryStoreTests {
     private func storeWithLaunch() throws -> (MemoryStore, LaunchID) {
         var store = MemoryStore()

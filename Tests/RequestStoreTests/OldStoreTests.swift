@@ -4,9 +4,10 @@ import GRDB
 import TaskModel
 import Testing
 
-/// What older hosts have stored keeps its meaning, and what can't be read is a sentence.
+/// Stores of older hosts keep their meaning, and unreadable contents give an error message.
 @Suite struct OldStoreTests {
-    /// A directory with the store that an older host left; see the first line of the file.
+    /// Runs a body on a directory with the store of an older host; the first line of the dump describes that
+    /// host.
     private func withOldStore(_ body: (String) async throws -> Void) async throws {
         let dump = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../Fixtures/Stores/before-replaced.sql")
@@ -73,7 +74,7 @@ import Testing
         }
     }
 
-    /// Renaming a property of the model must not change what is in stores: these are the bytes.
+    /// Stored facts must keep their bytes, even if a property of the model gets a new name.
     @Test func `the form of stored facts is fixed`() async throws {
         let store = try SQLiteRequestStore.inMemory()
         let bundle = try BundleIdentifier("com.example")
@@ -84,7 +85,7 @@ import Testing
         await store.remember(.advice(bundle, VersionAdvice(libraryHash: "abc", advice: [piece])))
         await store.remember(.launchedApp(bundle, libraryHash: "abc"))
         await store.remember(.boot("b"))
-        // Attoseconds, high and low 64 bits.
+        // Each date is a number of attoseconds: its high and its low 64 bits.
         let first = #"{"sinceEpoch":[97578195,9660474999051386880]}"#
         let second = #"{"sinceEpoch":[97578198,14320242777922732032]}"#
         let expected = """

@@ -6,22 +6,23 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// Opening: who may open a store, what is checked, and that damage is reported and never repaired silently.
+/// Opening a store: who may open it, what is checked, and that damage is reported and never silently
+/// repaired.
 ///
-/// Alone, because a process that another test starts holds a copy of each lock of ours until it runs its program.
+/// This suite runs alone, because a child process of another test holds copies of our locks until its exec.
 @Suite(.alone) struct OpeningTests {
     private func open(_ directory: String) throws -> SQLiteRequestStore {
         try SQLiteRequestStore.open(directory: directory, socket: "/run/first.sock", at: now)
     }
 
-    /// A directory with a store of 200 requests, closed cleanly.
+    /// Fills a directory with a store of 200 requests that is closed cleanly.
     private func fill(_ directory: String) async throws {
         let store = try open(directory)
         for index in 0..<200 { try await store.accept(submission("com.example.t\(index)")) }
         try await store.close(at: now)
     }
 
-    /// The state that a SIGKILL leaves: the files as they are while the store is open.
+    /// Copies the files of an open store, which are what a SIGKILL leaves.
     private func copyOfOpenStore(_ directory: String, to copy: String) async throws {
         let store = try open(directory)
         try await store.accept(submission("com.example.newest"))
@@ -131,7 +132,7 @@ import Testing
             for page in [1, pages / 2, pages - 1] {
                 let copy = "\(directory)/copy\(page)"
                 try await copyOfOpenStore(directory, to: copy)
-                // Without the log, which has newer copies of some pages.
+                // The log is removed because it has newer copies of some pages.
                 try FileManager.default.removeItem(atPath: copy + "/store.sqlite-wal")
                 try change(copy + "/store.sqlite") { bytes in
                     let start = page * 4096

@@ -3,7 +3,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// What every store must do with submissions and requests.
+/// The behaviour that every store must have for submissions and requests.
 @Suite struct RequestConformanceTests {
     @Test(arguments: StoreUnderTest.allCases)
     func `an accepted request comes back with everything that was asked`(kind: StoreUnderTest) async throws {

@@ -4,7 +4,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// The implementations that pass the one suite.
+/// The implementations that the conformance suites test.
 enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     case durable
     case sqliteInMemory
@@ -12,7 +12,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Runs a body on a fresh store; files are removed afterwards.
+    /// Runs a body on a new store, then removes the store's files.
     func with(_ body: (any RequestStore) async throws -> Void) async throws {
         switch self {
         case .durable:
@@ -47,7 +47,7 @@ func submission(
 }
 
 extension RequestStore {
-    /// Accepts with the bundle, kind and times that most tests do not care about.
+    /// Accepts a submission with the bundle, kind and times that matter to few tests.
     @discardableResult
     func accept(
         _ submission: TaskSubmission, kind: TaskKind = .processing, limit: Int? = nil
@@ -73,7 +73,7 @@ extension RequestStore {
             peakMemory: nil, progress: nil, title: title, putBack: putBack)
     }
 
-    /// Keeps a fact; every store must take it.
+    /// Stores a fact and expects success.
     func remember(_ fact: StoredFact) async {
         #expect(await commit([.remember(fact)]) == [.success(.done)])
     }
