@@ -5,7 +5,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// The grammar's elements, on a plain C library of the plugins directory that knows nothing of bgtask.h.
+/// The elements of the `call:` grammar, on a plain C library that does not use bgtask.h.
 @Suite(.system) struct CallGrammarTests {
     static let source = """
         #include <stdarg.h>
@@ -188,7 +188,8 @@ import Testing
             #expect(launch.loadFailed?.contains("malformed") == true, "\(length): \(launch)")
         }
         for _ in 0..<20 {
-            // Only lengths and counts at the start: bent types and arguments would call real functions wrongly.
+            // Only lengths and counts at the start are changed: other changes would call real functions with
+            // wrong arguments.
             var bent = program
             bent[Int.random(in: 4..<13, using: &generator)] ^= UInt8.random(in: 128...255, using: &generator)
             let launch = try CallLaunch.run(bent)

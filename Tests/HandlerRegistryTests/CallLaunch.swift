@@ -3,7 +3,7 @@ import HandlerRegistry
 import RunnerWire
 import TaskModel
 
-/// One call program, run by the real runner with the host's side of the pipes in the test's hands.
+/// One call program that the real runner runs; the test has the host's ends of the pipes.
 struct CallLaunch {
     var ready = false
     var progress: [TaskProgress] = []
@@ -12,14 +12,14 @@ struct CallLaunch {
     var status: Int32 = -1
     private var hasStack = false
 
-    /// Runs a program to the end of its process.
+    /// Runs a program until its process ends.
     ///
     /// - Parameters:
-    ///   - program: What runs.
-    ///   - expireAtOnce: Sends the expire frame right behind the one that starts the launch.
-    ///   - expireWhen: Asked after every report; the expire frame is sent once it says yes.
-    ///   - whenExpired: Called once `onExpiration` has returned, if the task still runs then.
-    ///   - killWhen: Asked after every report; the task is killed once it says yes.
+    ///   - program: The call program.
+    ///   - expireAtOnce: Whether the expire frame directly follows the frame that starts the launch.
+    ///   - expireWhen: Called after every report; when it returns true, the expire frame is sent.
+    ///   - whenExpired: Called when `onExpiration` has returned, if the task is still running.
+    ///   - killWhen: Called after every report; when it returns true, the task is killed.
     static func run(
         _ program: [UInt8], expireAtOnce: Bool = false, expireWhen: (CallLaunch) -> Bool = { _ in false },
         whenExpired: () throws -> Void = {}, killWhen: (CallLaunch) -> Bool = { _ in false }
@@ -57,7 +57,8 @@ struct CallLaunch {
             }
             if !isExpired && expireWhen(result) {
                 isExpired = true
-                // Frames are obeyed in their order: a stack is asked for, and taken, after the expiration handler.
+                // The task handles frames in order, so it sends the requested stack after the expiration
+                // handler has run.
                 let thread = SampleMessage(thread: UInt64(process.processIdentifier))
                 let frames = try encoder.encode(expire) + encoder.encode(thread)
                 try control.fileHandleForWriting.write(contentsOf: Data(frames))
@@ -88,7 +89,7 @@ struct CallLaunch {
 }
 
 extension TemporaryFolder {
-    /// Reads a manifest with a call through the registry and makes its program.
+    /// Reads a manifest with a call through the registry and returns the call's program.
     func program(_ manifest: String, payload: String? = nil) throws -> [UInt8] {
         try write("manifests/call.yaml", manifest)
         let snapshot = registry.scan()
@@ -98,7 +99,7 @@ extension TemporaryFolder {
         return try manifest.encodeProgram(payload: payload, for: task.pattern.base, dataDirectory: nil) ?? []
     }
 
-    /// Makes the program of a manifest that is shipped.
+    /// Returns the program of a shipped manifest.
     func shipped(_ name: String, payload: String) throws -> [UInt8] {
         try program(
             String(contentsOfFile: "\(repository)/manifests/\(name)", encoding: .utf8), payload: payload)

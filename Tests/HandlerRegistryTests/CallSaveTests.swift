@@ -4,7 +4,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// What `save:` leaves in a directory: the whole file, and nothing else.
+/// The files that `save:` leaves in a directory: the complete file, and no other.
 @Suite(.system) struct CallSaveTests {
     private static let manifest = """
         apiVersion: bgtask/v1
@@ -32,7 +32,8 @@ import Testing
         let payload = "{\"directory\": \"\(folder.path)/data\"}"
         try folder.write("data/big", "old")
         let program = try folder.program(Self.manifest, payload: payload)
-        // The step before the save is told when it has ended: the next thing is the writing of 128 MiB.
+        // The progress of the step before the save arrives when that step has ended; then 128 MiB are
+        // written.
         let launch = try CallLaunch.run(program, killWhen: { $0.progress.last?.message == "memset" })
         #expect(launch.ready)
         #expect(try names(folder) == ["big"])
@@ -46,7 +47,7 @@ import Testing
         let left = [".log.txt.zz.bgtask.0a1b2c", ".log.txt.zz.bgtask.ffffff"]
         let others = [".log.txt.zz.backup", ".log.txt.zz.bgtask.notes.txt", ".other.bgtask.0a1b2c"]
         for name in left + others { try folder.write("data/\(name)", "half") }
-        // The lock of a save that still goes on.
+        // The lock marks the file of a save that is still running.
         let going = try FileHandle(forUpdating: URL(fileURLWithPath: "\(folder.path)/data/\(left[1])"))
         #expect(flock(going.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
         let payload = "{\"directory\": \"\(folder.path)/data\", \"name\": \"log.txt\"}"

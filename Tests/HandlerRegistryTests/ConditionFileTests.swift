@@ -3,7 +3,7 @@ import HandlerRegistry
 import TaskModel
 import Testing
 
-/// Definitions of custom conditions, through the public linter and the registry.
+/// Definitions of custom conditions, read with the public linter and the registry.
 @Suite struct ConditionFileTests {
     static let docked = """
         apiVersion: bgtask/v1
@@ -28,7 +28,7 @@ import Testing
             call: {library: libc.so.6, steps: [{function: getpid, returns: int}]}
         """
 
-    /// What lint says of one file.
+    /// The linter's findings for one file.
     static func lint(_ text: String, named name: String = "conditions.d/x.yaml") throws -> [String] {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(

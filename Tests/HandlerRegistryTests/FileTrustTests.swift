@@ -4,10 +4,11 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// Who may change a file that root's host runs: root alone, at every step of the way.
+/// A host that runs as root accepts only files that root alone can change, with every directory on their
+/// paths.
 @Suite(.system, .enabled(if: getuid() == 0, "only root's host refuses these"))
 struct FileTrustTests {
-    /// A folder whose manifest and library are right, and are then spoilt.
+    /// A folder with a valid manifest and library, which a test then makes untrusted.
     private func folder() throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         try folder.compile("libA.so", "int a(void) { return 1; }")
@@ -25,7 +26,7 @@ struct FileTrustTests {
         return problem
     }
 
-    /// Runs what the remedy says, and expects that it helped.
+    /// Runs the commands of the remedy, and checks that the problem is gone.
     private func mend(_ folder: TemporaryFolder, _ problem: ManifestProblem) throws {
         let remedy = try #require(problem.remedy)
         #expect(remedy.hasPrefix("Run: "))

@@ -117,11 +117,12 @@ import Testing
         try folder.write("manifests/a.yaml", Self.manifest("com.example.a"))
         let registry = folder.registry
         let library = folder.path + "/plugins/libA.so"
-        /// When the file was read last; the mount keeps that, or the test says so.
+        /// The access time of the file; some mounts do not update it, and the test then reports that.
         func lastRead() throws -> String { try folder.run("stat", "-c", "%x", library) }
         while !(try FileIdentity(of: library).isSettled) {}
         let first = try #require(registry.scan().handlers.first?.libraryHash)
-        // Far in the past: the next read moves it, whatever the mount's rule is, unless it is noatime.
+        // The access time is far in the past, so that the next read updates it on every mount but one with
+        // noatime.
         try folder.run("touch", "-a", "-d", "2001-01-01", library)
         while !(try FileIdentity(of: library).isSettled) {}
         _ = registry.scan()
@@ -260,7 +261,7 @@ import Testing
         try folder.remove("plugins/libA.so")
         #expect(await next { $0.handlers.isEmpty } != nil)
 
-        // The whole directory is replaced by another one.
+        // Another directory takes the place of the whole directory.
         try folder.compile("libA.so", "int a(void) { return 3; }")
         #expect(await next { $0.handlers.count == 2 } != nil)
         try FileManager.default.moveItem(atPath: folder.path + "/manifests", toPath: folder.path + "/old")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HandlerRegistry
 
-/// Which manifests claim the same, and what it costs to find that out.
+/// Which manifests claim the same identifiers, and the cost of finding them.
 @Suite struct ManifestConflictTests {
     private func entry(_ file: String, _ bundle: String, _ patterns: [String]) throws
         -> ManifestConflicts.Entry
@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    /// Two patterns that permit the same identifier, as the manual says it.
+    /// Whether two patterns permit a common identifier, by the definition in the documentation.
     private func overlap(_ left: IdentifierPattern, _ right: IdentifierPattern) -> Bool {
         left == right || left.isWildcard && left.matches(right.base)
             || right.isWildcard && right.matches(left.base)

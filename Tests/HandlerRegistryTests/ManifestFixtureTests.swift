@@ -3,7 +3,7 @@ import HandlerRegistry
 import TaskModel
 import Testing
 
-/// Every manifest of Tests/Fixtures/Manifests, through the public linter.
+/// Every manifest of Tests/Fixtures/Manifests, read with the public linter.
 @Suite struct ManifestFixtureTests {
     static let folder = "\(repository)/Tests/Fixtures/Manifests"
 
@@ -75,7 +75,8 @@ import Testing
         let file = URL(fileURLWithPath: folder.path + "/data/a.yaml")
         for length in stride(from: 0, to: bytes.count, by: 7) {
             try bytes.prefix(length).write(to: file)
-            // Further on a cut can leave a shorter manifest that is right; there the reader must only return.
+            // After the first task, a cut can leave a shorter but valid manifest. Then the reader must only
+            // return.
             let problems = ManifestLinter.lint(files: [file.path], pluginsDirectory: nil)
             #expect(length > firstTask || problems.contains { $0.severity == .error })
         }

@@ -3,9 +3,9 @@ import HandlerRegistry
 import TaskModel
 import Testing
 
-/// Paths of payloads, held against what manifests grant.
+/// Paths in payloads, compared with the directories that manifests grant.
 @Suite struct PathGrantTests {
-    /// Where things are: FOLDER/data is granted by the payload's `directory`, FOLDER/other is not.
+    /// Directories of a test: the payload's `directory` grants FOLDER/data, and nothing grants FOLDER/other.
     private final class Place {
         let folder: TemporaryFolder
         let root: String
@@ -14,7 +14,7 @@ import Testing
             folder = try TemporaryFolder()
             try FileManager.default.createDirectory(
                 atPath: folder.path + "/other", withIntermediateDirectories: false)
-            // /tmp itself may be reached through a link.
+            // The path is resolved because /tmp itself may be a symbolic link.
             root = try folder.run("realpath", folder.path).trimmingCharacters(in: .newlines)
         }
 
@@ -22,7 +22,7 @@ import Testing
             try FileManager.default.createSymbolicLink(atPath: "\(root)/\(name)", withDestinationPath: target)
         }
 
-        /// What a shipped manifest's submission is refused with; `nil` if it is taken.
+        /// The refusal of a submission to a shipped manifest; `nil` if it is accepted.
         func refusal(_ manifest: String, _ payload: [String: String]) throws -> SubmissionError? {
             let filled = payload.mapValues { $0.replacing("FOLDER", with: root) }
             let json = String(decoding: try JSONEncoder().encode(filled), as: UTF8.self)
@@ -108,7 +108,7 @@ import Testing
         let error = try #require(
             try place.refusal("zlib-compress.yaml", ["directory": "FOLDER/data", "name": "../other/log"]))
         #expect(error.finding.contains("which is \(place.root)/other/log, outside every"), "\(error)")
-        // Only the file that is written leads out.
+        // Only the written file is a link that leads out of the granted directory.
         try place.link("data/log.zz", to: place.root + "/other/log")
         let saved = try #require(
             try place.refusal("zlib-compress.yaml", ["directory": "FOLDER/data", "name": "log"]))
@@ -116,7 +116,7 @@ import Testing
         #expect(saved.remedy.contains(#"sandbox: {write: ["${payload.directory}"]}"#), "\(saved)")
     }
 
-    // MARK: Grants of their own
+    // MARK: Grants in manifests
 
     private static func manifest(_ sandbox: String, call: String? = nil) -> String {
         """

@@ -6,9 +6,10 @@ import Testing
 
 @testable import HandlerRegistry
 
-/// What a look at the directories costs: the files that changed, and nothing where none can have changed.
+/// The cost of a scan: it reads only files that changed, and none if no change is possible.
 @Suite(.system) struct RescanTests {
-    /// A folder with a library and so many manifests, whose times a later change is sure to move.
+    /// A folder with a library and `count` manifests; their times are old enough that any later change is
+    /// visible.
     private func folder(of count: Int) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         try folder.compile("libA.so", "int a(void) { return 1; }")
@@ -97,7 +98,7 @@ import Testing
         let registry = folder.registry
         var changes = try registry.changes().makeAsyncIterator()
         while let snapshot = await changes.next(), snapshot.handlers.count < 2 {}
-        // The watch may have looked before anybody could ask it whether there is news.
+        // The file watch may already have news from before the test, which this call consumes.
         _ = registry.refresh()
         let scans = registry.work.scans
         for _ in 0..<100 { #expect(registry.refresh().handlers.count == 2) }

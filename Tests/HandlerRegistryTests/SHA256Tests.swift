@@ -3,11 +3,11 @@ import Testing
 
 import Digests
 
-/// SHA-256 against the answers of NIST and of an implementation that is not ours.
+/// SHA-256, compared with results of NIST and of another implementation.
 @Suite struct SHA256Tests {
     private func hash(_ text: String) -> String { SHA256.hexadecimal(of: Array(text.utf8)) }
 
-    /// The messages of FIPS 180-4's examples and of NIST's one for long messages.
+    /// The messages of FIPS 180-4's examples, and one of NIST's long messages.
     @Test(arguments: [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -28,7 +28,7 @@ import Digests
         #expect(hash(message) == digest)
     }
 
-    /// Where padding fits the last block, just does not, and where there is nothing left to pad.
+    /// Lengths at which the padding just fits the last block, just does not fit, or needs a block of its own.
     @Test(arguments: [
         (55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318"),
         (56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a"),

@@ -4,7 +4,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// The call manifests that are shipped, doing their work.
+/// The shipped manifests with calls, doing their real work.
 @Suite(.system) struct ShippedCallTests {
     @Test func `VACUUM gives back the room of deleted rows, and the database stays whole`() throws {
         let folder = try TemporaryFolder()
@@ -36,7 +36,7 @@ import Testing
         try SQLiteFile.make(database, rows: 20_000, in: folder)
         let payload = "{\"directory\": \"\(folder.path)/data\", \"path\": \"\(database)\"}"
         let program = try folder.shipped("sqlite-vacuum.yaml", payload: payload)
-        // VACUUM can't get on, let alone end, while another holds the database: until it has been interrupted.
+        // VACUUM cannot proceed while another process locks the database, so only an interruption can end it.
         let holder = try SQLiteFile.Holder(database)
         let launch = try CallLaunch.run(
             program, expireWhen: { $0.progress.last?.message == "sqlite3_progress_handler" },
@@ -101,7 +101,7 @@ import Testing
     }
 }
 
-/// A SQLite database, made and checked with Python's module.
+/// A SQLite database that Python's module creates and checks.
 private enum SQLiteFile {
     static func make(_ path: String, rows: Int, in folder: TemporaryFolder) throws {
         try folder.run(
@@ -116,7 +116,7 @@ private enum SQLiteFile {
             """, path, String(rows))
     }
 
-    /// Another process that has the database for itself until it is told to go, or its test ends.
+    /// A process that holds an exclusive lock on the database until it is released, or until its test ends.
     final class Holder {
         private let process = Process()
         private let input = Pipe()

@@ -2,7 +2,7 @@ import HandlerRegistry
 import TaskModel
 import Testing
 
-/// A push whose `aps` does not make it silent is a notification for a user, and no task's.
+/// Pushes whose `aps` makes them visible are notifications for a user, so no task gets them.
 @Suite struct SilentPushTests {
     private func check(_ payload: String?, kind: TaskKind = .push) throws {
         let declaration = TaskDeclaration(pattern: try IdentifierPattern("com.example.a.push"), kind: kind)

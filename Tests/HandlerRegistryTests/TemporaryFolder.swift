@@ -3,7 +3,7 @@ import HandlerRegistry
 import TaskHostTestSupport
 import TaskModel
 
-/// A folder with the registry's directories, removed with the value.
+/// A folder with the registry's directories; it is removed together with this object.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -19,7 +19,8 @@ final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // Copies are read-only directories, which must be writable before they can go.
+        // The registry's copies are in read-only directories, which must become writable before they can be
+        // removed.
         let files = FileManager.default
         for name in files.enumerator(atPath: path)?.compactMap({ $0 as? String }) ?? [] {
             let place = path + "/" + name
@@ -37,7 +38,7 @@ final class TemporaryFolder: Sendable {
             libraryCacheDirectory: path + "/cache")
     }
 
-    /// Writes a file as an editor with atomic saving does.
+    /// Writes a file atomically: first under another name, then renamed.
     func write(_ name: String, _ text: String, mode: Int = 0o644) throws {
         let temporary = "\(path)/.\(UUID().uuidString)"
         try Data(text.utf8).write(to: URL(fileURLWithPath: temporary))
@@ -49,7 +50,7 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.removeItem(atPath: "\(path)/\(name)")
     }
 
-    /// Compiles a shared library into the plugins directory; unless it says otherwise, it is a plugin.
+    /// Compiles a shared library into the plugins directory. It is a plugin, unless `isPlugin` is false.
     func compile(_ name: String, _ source: String, _ options: String..., isPlugin: Bool = true) throws {
         let entry = "\n__attribute__((weak)) const void *bgtask_plugin_entry(void) { return 0; }\n"
         try Data((source + (isPlugin ? entry : "")).utf8).write(to: URL(fileURLWithPath: path + "/source.c"))
@@ -63,7 +64,7 @@ final class TemporaryFolder: Sendable {
         try replace("\(path)/plugins/\(name)", with: path + "/built")
     }
 
-    /// Renames a file over another one, so that a reader sees the old one or the new one.
+    /// Renames a file over another one, so that a reader sees either the old file or the new one.
     private func replace(_ target: String, with file: String) throws {
         if rename(file, target) != 0 { throw ToolError(tool: "rename", arguments: [file, target]) }
     }
@@ -91,6 +92,6 @@ final class TemporaryFolder: Sendable {
     }
 }
 
-/// The repository's root, from this file's place in it.
+/// The path of the repository's root, derived from the path of this file.
 let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
