@@ -7,7 +7,7 @@
 
 #include "sha256.h"
 
-/** The longest relative path of a position, in bytes. A file with a longer path is hashed, but never resumed. */
+/** The longest relative path of a position, in bytes. Files with longer paths are never resumed. */
 #define POSITION_PATH_MAX 4096
 
 /** A position of the work: between two reads of one file, or, with offset 0, before a file. */
