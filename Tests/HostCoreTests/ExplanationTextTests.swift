@@ -5,11 +5,11 @@ import Testing
 
 @testable import HostCore
 
-/// What is kept of each launch's decision: as much as before, in a sixth of the room.
+/// The stored text of each launch's decision: it loses nothing and is a sixth of the former size.
 @Suite struct ExplanationTextTests {
     private static let at = WallTime(milliseconds: 1_795_331_378_998)
 
-    /// An ordinary processing launch's, as an idle machine on mains power gives it.
+    /// The decision of an ordinary processing launch, on an idle machine with external power.
     private static let ordinary = #"""
         {"at":"2026-11-22T07:09:38.998Z","mayStart":true,"question":"start","score":0.9078947368421053,
         "scoreSuffices":null,"threshold":0.5999999559377867,"verdicts":[

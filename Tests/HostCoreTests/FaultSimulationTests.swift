@@ -4,19 +4,19 @@ import Testing
 
 @testable import HostCore
 
-/// Random histories of a host in a world that fails.
+/// Random histories of a host in a world with faults.
 ///
-/// A failure names the seed and the smallest history that shows it, and prints what happened last.
+/// A failure reports the seed and the shortest history that shows it, and prints the last events.
 @Suite struct FaultSimulationTests {
-    /// How many histories are played: 20,000, or `BGTASK_HISTORIES`.
+    /// The number of histories to play: 20,000, or `BGTASK_HISTORIES`.
     private static let count =
         ProcessInfo.processInfo.environment["BGTASK_HISTORIES"].flatMap(UInt64.init) ?? 20_000
 
-    /// How many lines of a failing history are printed: 40, or `BGTASK_TRACE`.
+    /// The number of lines to print of a failing history: 40, or `BGTASK_TRACE`.
     private static let lines =
         ProcessInfo.processInfo.environment["BGTASK_TRACE"].flatMap(Int.init) ?? 40
 
-    /// Plays the one history of `BGTASK_SEED`, with its trace: for finding a cause.
+    /// Plays only the history of the seed `BGTASK_SEED` and prints its trace, to help find a cause.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["BGTASK_SEED"] != nil))
     func `the history of one seed`() throws {
         let seed = ProcessInfo.processInfo.environment["BGTASK_SEED"].flatMap(UInt64.init) ?? 0

@@ -7,9 +7,9 @@ import Testing
 
 @testable import HostCore
 
-/// What the random histories found, each alone.
+/// Faults that random histories found, each in a test of its own.
 @Suite struct FoundFaultTests {
-    /// A scheduler that has just asked for the start of a request.
+    /// A scheduler that has just asked the host to start a request.
     private func starting(
         _ settings: SchedulerSettings, notBefore: WallTime?, at now: Moment
     ) throws -> (Scheduler, RequestID) {
@@ -32,7 +32,8 @@ import Testing
         actions.contains { if case .launch(RequestID(rawValue: 1), _, _, _) = $0 { true } else { false } }
     }
 
-    // The host asks the scheduler again within the same input: with a launch here it never came back.
+    // The host asks the scheduler again while it handles the same input. A launch here would cause an endless
+    // loop.
     @Test func `a start that was not possible waits, though back-offs are shorter`() throws {
         let now = VirtualMoments().now()
         var settings = SchedulerSettings()

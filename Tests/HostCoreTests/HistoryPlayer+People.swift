@@ -3,7 +3,7 @@ import TaskModel
 
 @testable import HostCore
 
-/// What handlers, clients and people do in a random history.
+/// The actions of handlers, clients and people in a random history.
 extension HistoryPlayer {
     // MARK: Tasks
 
@@ -64,7 +64,7 @@ extension HistoryPlayer {
             world.report(launch, .progress(progress), process: client.process + 1)
         case 4 where faults.contains(.badClients):
             world.leave(id, isDead: chance(0.5))
-            // A report that was on its way already.
+            // This report was already on its way.
             if chance(0.3) {
                 world.report(launch, .complete(success: true, message: nil), process: client.process)
             }
@@ -117,7 +117,7 @@ extension HistoryPlayer {
         let isBad = chance(0.2)
         if isBad { submission.payload = VirtualWorld.badPayload }
         let call = world.call(.submit(submission, from: nil))
-        // Of `call:` tasks the worker checks the payload.
+        // For `call:` tasks, the worker checks the payload.
         if isBad, identifier.rawValue.hasSuffix(".call") { world.refusedPayloads.insert(call) }
     }
 

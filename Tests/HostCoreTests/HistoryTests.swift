@@ -6,7 +6,7 @@ import Testing
 
 @testable import HostCore
 
-/// What the machine was like before the host began, which is read while the host serves already.
+/// The recorded conditions from before the host's start; the host reads them while it already serves.
 @Suite struct HistoryTests {
     private func moment(_ seconds: Int64) -> Moment {
         Moment(

@@ -4,23 +4,23 @@ import TaskModel
 
 @testable import HostCore
 
-/// What may go wrong in a random history.
+/// The kinds of faults in a random history.
 enum VirtualFault: CaseIterable {
     /// A commit fails.
     case fullDisk
     /// The store refuses one write of a commit.
     case refusedWrite
-    /// Directories can't be made, and calendars have no date.
+    /// Directories cannot be created, and calendars have no next date.
     case noDirectory
-    /// The host dies, and another one begins.
+    /// The host dies, and another host starts.
     case killedHost
-    /// The host dies between two effects.
+    /// The host dies between two effects of one input.
     case cutEffects
-    /// The host is stopped, and another one begins.
+    /// The host is stopped, and another host starts.
     case stoppedHost
-    /// Tasks crash, fail, or are killed; the launcher dies.
+    /// Tasks crash, fail or are killed, and the launcher dies.
     case badTasks
-    /// Clients leave, and report what is not theirs.
+    /// Clients leave, and report on launches of others.
     case badClients
     /// The machine sleeps.
     case sleep
@@ -34,7 +34,7 @@ enum VirtualFault: CaseIterable {
     case clock
 }
 
-/// A history of a host that follows from a seed.
+/// A random history of a host; a seed decides every step.
 struct RandomHistory {
     let seed: UInt64
     var steps = 150
@@ -42,10 +42,10 @@ struct RandomHistory {
 
     /// Plays the history.
     ///
-    /// - Throws: The first promise that did not hold.
+    /// - Throws: The first broken promise.
     func play() throws { _ = try play(isTraced: false) }
 
-    /// Plays the history and tells what happened until the first promise was broken.
+    /// Plays the history and returns its events up to the first broken promise.
     func trace() -> [String] { (try? play(isTraced: true)) ?? [] }
 
     private func play(isTraced: Bool) throws -> [String] {
@@ -58,7 +58,7 @@ struct RandomHistory {
         return player.world.trace
     }
 
-    /// A shorter history, or one with fewer kinds of faults, in which a promise is broken too.
+    /// A history that is shorter or has fewer kinds of faults, and that also breaks a promise.
     func shrunk() -> RandomHistory {
         var smallest = self
         func fails(_ history: RandomHistory) -> Bool {
@@ -72,7 +72,7 @@ struct RandomHistory {
             candidate.faults.remove(fault)
             if fails(candidate) { smallest = candidate }
         }
-        // Halving: a shorter history that fails is taken, wherever the promise broke.
+        // A binary search for a shorter history that fails, whichever promise it breaks.
         var passing = 0
         while passing + 1 < smallest.steps {
             var candidate = smallest
@@ -109,7 +109,7 @@ struct HistoryPlayer {
         try world.settle()
     }
 
-    /// Good weather, every manifest and setting as at first, and no bundle dismissed or switched off.
+    /// Restores good conditions, all manifests and all settings; no bundle is dismissed or switched off.
     private mutating func settleWorld() {
         world.note { "the world settles" }
         world.conditions = .simulatedStart
@@ -127,7 +127,8 @@ struct HistoryPlayer {
     mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
 
     mutating func chance(_ share: Double, of fault: VirtualFault) -> Bool {
-        // The number is drawn in any case, so that fewer faults leave the rest of the history as it is.
+        // The random number is drawn even without the fault, so that removing faults leaves the other steps
+        // unchanged.
         chance(share) && faults.contains(fault)
     }
 

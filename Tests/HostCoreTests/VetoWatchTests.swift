@@ -4,12 +4,12 @@ import Testing
 
 @testable import HostCore
 
-/// Whom the host asks what keeps it from starting while somebody follows its events.
+/// Which requests the host asks for their vetoes while a client follows its events.
 @Suite struct VetoWatchTests {
     private let ids = (1...2500).map { RequestID(rawValue: Int64($0)) }
     private let launch = LaunchID(rawValue: 1)
 
-    /// A watch that has asked so many once.
+    /// A watch that has already asked for each of `count` requests once.
     private func settled(_ count: Int) -> VetoWatch {
         var watch = VetoWatch()
         while !watch.takePart(of: ids.prefix(count)).isEmpty {}
@@ -59,7 +59,7 @@ import Testing
         func part() -> [RequestID] { watch.takePart(of: ids) }
         watch.note(.timePassed, [])
         #expect(part() == ids[1500...].reversed())
-        // An event that changes nothing goes on with the rest all the same.
+        // An event that changes no condition still continues with the rest.
         watch.note(.launchActive(launch), [])
         #expect(part() == ids[500..<1500].reversed())
         #expect(part() == ids[..<500].reversed())

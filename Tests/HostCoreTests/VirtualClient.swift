@@ -4,40 +4,40 @@ import TaskModel
 
 @testable import HostCore
 
-/// A program that has registered for identifiers: what it submits runs in it.
+/// A program that has registered for identifiers; its own launches run in its process.
 struct VirtualClient {
-    /// A launch that the host gave it.
+    /// A launch that the host gave to the client.
     struct Run {
         let launch: ClientLaunch
-        /// Why it was told to stop.
+        /// The reason of the expiration; `nil` if the host has not asked the client to stop.
         var expiration: Reason?
     }
 
     let process: Int32
     var runs: [LaunchID: Run] = [:]
-    /// Whether it has closed its connection; the host may not know that yet.
+    /// Whether the client has closed its connection; the host may not know that yet.
     var hasLeft = false
-    /// Whether its process ended with that.
+    /// Whether the client's process ended when the connection closed.
     var isDead = false
 }
 
 extension VirtualWorld {
-    /// The clients that are connected, in order.
+    /// The connected clients, in order.
     var connectedClients: [ClientID] {
         clients.filter { !$0.value.hasLeft }.keys.sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// A process registers for identifiers.
+    /// Registers a process for identifiers.
     mutating func connect(_ patterns: [IdentifierPattern], process: Int32) {
         connecting[call(.connect(patterns, process: process))] = process
     }
 
-    /// A client submits something that it will run itself, if it handles that.
+    /// Submits a request from a process, which runs it itself if it handles the identifier.
     mutating func submit(_ submission: TaskSubmission, from process: Int32) {
         submitting[call(.submit(submission, from: process))] = process
     }
 
-    /// A process says something of a launch; whether the client runs it is the host's to find out.
+    /// Reports on a launch from a process. The host must find out whether that process runs the launch.
     mutating func report(_ id: LaunchID, _ report: ClientReport, process: Int32) {
         let number = call(.report(id, report, process: process, processCPU: .milliseconds(20)))
         reports[number] = (id, report, process)
@@ -46,7 +46,7 @@ extension VirtualWorld {
         }
     }
 
-    /// A client closes its connection, and its process may end.
+    /// Closes a client's connection; with `isDead`, its process ends too.
     mutating func leave(_ id: ClientID, isDead: Bool) {
         guard clients[id]?.hasLeft == false else { return }
         clients[id]?.hasLeft = true
@@ -55,7 +55,7 @@ extension VirtualWorld {
         inputs.append(.clientLeft(id))
     }
 
-    /// The host hears whether the process of a client that left has ended.
+    /// Answers the host's question whether the process of a client that left has ended.
     mutating func answerAwait(_ index: Int) {
         let (id, isDead) = awaits.remove(at: index)
         inputs.append(.clientEnded(id, isDead: isDead))
@@ -104,7 +104,7 @@ extension VirtualWorld {
 
     // MARK: Answers
 
-    /// What was promised to a client's process with an answer to its report.
+    /// Checks the promises that an answer to a client's report makes.
     func checkReport(_ id: LaunchID, _ report: ClientReport, process: Int32, _ answer: HostAnswer) throws {
         guard case .done = answer else { return }
         guard runners[id] == process else {

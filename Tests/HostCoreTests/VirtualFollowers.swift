@@ -2,20 +2,20 @@ import TaskModel
 
 @testable import HostCore
 
-/// Those who follow one life of a host, and what they must hear.
+/// The followers of a host's events, from its start to its end, and what the events must contain.
 struct VirtualFollowers {
-    /// Requests that they know: pending when the host began, or accepted since.
+    /// Requests that the followers know: pending when the host began, or accepted since.
     private var known: Set<RequestID> = []
-    /// Requests that the store has taken since the host began.
+    /// Requests that the store has accepted since the host began.
     var stored: Set<RequestID> = []
-    /// Launches that began and whose end they have not heard.
+    /// Launches that began according to the events, but have not ended.
     private(set) var open: Set<LaunchID> = []
     private var ended: Set<LaunchID> = []
-    /// Requests of which they heard that they are over.
+    /// Requests that are finished according to the events.
     private(set) var over: Set<RequestID> = []
-    /// Launches that were told to stop.
+    /// Launches that the host has asked to stop.
     private(set) var expiring: Set<LaunchID> = []
-    /// The policies that were last said to keep a request.
+    /// The policies that keep each request waiting, according to the last event.
     private(set) var blocked: [RequestID: [String]] = [:]
 
     init() {}
@@ -56,7 +56,7 @@ struct VirtualFollowers {
         }
     }
 
-    /// Checks what they must have heard when nothing is under way.
+    /// Checks that the events are complete when nothing is in progress.
     func checkComplete() throws {
         if let id = open.first { throw BrokenPromise("the end of \(id) was never published") }
         if let id = stored.subtracting(known).first {

@@ -3,22 +3,22 @@ import HostSettings
 import Scheduling
 import TaskModel
 
-/// What the directories of manifests and plugins hold in a virtual world; it may change at any time.
+/// The contents of the manifest and plugin directories in a virtual world; they may change at any time.
 ///
-/// Three bundles: `a` has an app, a schedule by period and a `call:`; `b` has schedules by calendar and by
-/// power; the tasks of `c` run in clients alone.
+/// There are three bundles. `a` has an app, a periodic schedule and a `call:`; `b` has schedules by calendar
+/// and by power; the tasks of `c` run only in clients.
 struct VirtualManifests {
-    /// What became of one bundle.
+    /// The present form of a bundle.
     enum Variant: CaseIterable {
-        /// Everything that its author wrote.
+        /// The complete bundle.
         case whole
-        /// Without `work`, its schedules and its app.
+        /// The bundle without the task `work`, its schedules and its app.
         case shorter
-        /// `work` is a refresh now.
+        /// The task `work` has the kind app refresh.
         case otherKind
-        /// Its tasks run in clients alone.
+        /// The bundle has no library, so its tasks run only in clients.
         case withoutLibrary
-        /// Its manifest was removed.
+        /// The bundle's manifest was removed.
         case gone
     }
 
@@ -27,10 +27,10 @@ struct VirtualManifests {
     static let period = Duration.seconds(3600)
 
     private var variants = [Variant.whole, .whole, .whole]
-    /// The versions of their libraries.
+    /// The versions of the bundles' libraries.
     private var versions = [1, 1, 1]
 
-    /// What a reading of the directories finds.
+    /// The result of reading the directories.
     private(set) var snapshot = RegistrySnapshot(handlers: [], problems: [])
 
     init() { read() }
@@ -46,7 +46,7 @@ struct VirtualManifests {
         read()
     }
 
-    /// Every bundle as its author wrote it.
+    /// Restores the complete form of every bundle.
     mutating func restore() {
         variants = [.whole, .whole, .whole]
         read()
@@ -61,7 +61,7 @@ struct VirtualManifests {
 
     // MARK: One bundle
 
-    /// The manifests of every variant, built once: histories are many.
+    /// The manifests of every variant; built once, because there are many histories.
     private static let manifests: [[Variant: Manifest]] = bundles.indices.map { index in
         var manifests: [Variant: Manifest] = [:]
         for variant in Variant.allCases where variant != .gone {
@@ -134,8 +134,8 @@ struct VirtualManifests {
 
     // MARK: Settings
 
-    /// Numbers that an operator may put into force: the standard, no slot for what may be put off, and one
-    /// slot without any spacing.
+    /// Settings that an operator may choose: the standard ones, no slot for deferrable launches, and one slot
+    /// without spacing.
     static let settings: [SettingsSnapshot] = {
         var closed = SchedulerSettings()
         closed.discretionarySlots = 0

@@ -6,19 +6,19 @@ import TaskModel
 
 @testable import HostCore
 
-/// What an answer says about things beside it; checked when the effects of the same input are done.
+/// A promise that an answer makes about other effects; checked after all effects of the same input.
 enum Pledge {
-    /// What a cancellation found is over, or was told to stop, and does not come back.
+    /// Everything that the cancellation found has ended or must stop, and does not come back.
     case gone(Cancellation)
-    /// These launches were told to stop.
+    /// The host has asked these launches to stop.
     case stopping([LaunchID])
-    /// Nothing by this name runs.
+    /// Nothing with this name is running.
     case nothingRuns(ControlTarget)
 }
 
-/// What a host promises with each of its effects.
+/// Checks of the promises that a host makes with each effect.
 extension VirtualWorld {
-    /// Nothing else of a request or an identifier runs.
+    /// Checks that no other launch of the request or the identifier is running.
     func checkAlone(_ id: LaunchID, _ request: RequestID, _ identifier: TaskIdentifier) throws {
         if cancelled.contains(request) {
             throw BrokenPromise("\(request) is launched, and was said to be cancelled")
@@ -28,7 +28,7 @@ extension VirtualWorld {
             throw BrokenPromise("\(identifier), \(request) runs as \(task.order.id) and as \(id)")
         }
         for (client, run) in clients.values.flatMap({ client in client.runs.map { (client, $0) } })
-        // A client may go on with a launch whose end is recorded: it did not stop in time.
+        // A client that did not stop in time may continue a launch whose end is already recorded.
         where (run.value.launch.request.id == request || run.key == id)
             && store.launch(run.key)?.state != .ended
         {
@@ -38,7 +38,7 @@ extension VirtualWorld {
 
     // MARK: Writes
 
-    /// Checks a write when it is asked for.
+    /// Checks a write when the host asks for it.
     mutating func check(_ write: StoreWrite) throws {
         switch write {
         case .begin(let id, let terms):
@@ -49,7 +49,7 @@ extension VirtualWorld {
         }
     }
 
-    /// A schedule by period begins no two launches within one period.
+    /// Checks that a periodic schedule begins at most one launch within a period.
     private func checkPeriod(_ id: RequestID, _ terms: LaunchTerms) throws {
         guard let request = store.request(id)?.request, request.submission.origin == .schedule,
             request.identifier.rawValue.hasSuffix(".hourly"), request.attempt == 1, !terms.isSimulated,
@@ -62,7 +62,8 @@ extension VirtualWorld {
         }
     }
 
-    /// A launch that failed for the host's own reasons is tried again, and no other without need.
+    /// Checks that a launch that the host ended is put back, and that a succeeded, cancelled or one-time
+    /// launch is not.
     private func check(_ ended: EndedLaunch, _ putBack: PutBack?) throws {
         guard let record = store.launch(ended.id) else { return }
         let (id, end) = (ended.id, ended.end)
@@ -82,7 +83,7 @@ extension VirtualWorld {
             !record.identifier.rawValue.hasSuffix(".once"), runners[id] == nil,
             !unwanted.contains(record.request),
             expiration != .cancelledByUser, expiration != .manifestRemoved,
-            // A user wanted it cancelled, even if the store could not take that.
+            // A user cancelled the request, even if the store could not record that.
             unsaved?.isCancelled != true
         else { return }
         if putBack == nil { throw BrokenPromise("\(id) is \(end.outcome), and is not tried again") }
@@ -157,7 +158,7 @@ extension VirtualWorld {
 
     // MARK: Pledges
 
-    /// Checks what the answers to the last input said.
+    /// Checks the promises that the answers to the last input made.
     mutating func keepPledges() throws {
         for pledge in pledges {
             switch pledge {
@@ -195,7 +196,7 @@ extension VirtualWorld {
         }
     }
 
-    /// Whether a launch is over or was told to stop.
+    /// Whether a launch has ended or was asked to stop.
     private func isStopping(_ id: LaunchID) -> Bool {
         if let task = tasks[id] { return task.expiration != nil }
         if let run = clients.values.lazy.compactMap({ $0.runs[id] }).first {
@@ -215,7 +216,7 @@ extension VirtualWorld {
 
     // MARK: Always
 
-    /// Checks what holds between any two steps.
+    /// Checks the promises that hold between any two steps.
     func check() throws {
         for id in acknowledged where store.request(id) == nil {
             throw BrokenPromise("\(id) was acknowledged and is lost")
@@ -225,7 +226,8 @@ extension VirtualWorld {
         }
     }
 
-    /// Nothing changes and a pass is made: what `explain` holds stays, and what it lets start starts.
+    /// Checks `explain` by a pass without any change: requests that it holds wait, and requests that it
+    /// permits start.
     mutating func checkExplanations() throws {
         guard core.phase == .serving else { return }
         func waiting() -> [(TaskRequest, Explanation)] {
@@ -239,10 +241,10 @@ extension VirtualWorld {
         let before = waiting()
         let busy = core.launches.all.count { !$0.hasFreedSlot }
         try hear(.timePassed(localTimeOffset: .zero))
-        // A client was overdue: the slot of its launch is free now, so something did change.
+        // A client was overdue, so the slot of its launch became free: something has changed.
         if core.launches.all.count(where: { !$0.hasFreedSlot }) < busy { return }
         let started = Set(core.requests.starting.keys)
-        // Work that starts anyway may be what a score lacked.
+        // The score may have become sufficient because other work started.
         let hasCompanion = before.contains { $0.1.mayStart && started.contains($0.0.id) }
         for (request, explanation) in before where started.contains(request.id) && !explanation.mayStart {
             let vetoes = explanation.vetoes.map(\.policy)
@@ -255,7 +257,7 @@ extension VirtualWorld {
         }
     }
 
-    /// Checks that nothing goes on when everything was killed.
+    /// Checks that nothing is running after everything was killed.
     func checkKilled() throws {
         if let id = tasks.keys.min() { throw BrokenPromise("\(id) outlives the kill of everything") }
         for launch in core.launches.all where launch.client != nil && launch.stage != .ending {
@@ -263,7 +265,7 @@ extension VirtualWorld {
         }
     }
 
-    /// Checks what a host leaves behind that has stopped.
+    /// Checks what a stopped host leaves behind.
     mutating func checkDrained() throws {
         if !tasks.isEmpty { throw BrokenPromise("the host has drained, and \(tasks.count) tasks run") }
         if !writes.isEmpty { throw BrokenPromise("the host has drained, and writes wait") }

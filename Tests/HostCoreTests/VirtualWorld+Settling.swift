@@ -5,11 +5,11 @@ import TaskModel
 
 @testable import HostCore
 
-/// How a history comes to its end, and what must hold then.
+/// The end of a history, and the promises that must hold then.
 extension VirtualWorld {
-    /// Lets everything that is under way come to its end, with nothing failing and every task succeeding.
+    /// Completes everything that is in progress; nothing fails, and every task succeeds.
     ///
-    /// - Throws: What waits although nothing will wake it.
+    /// - Throws: A broken promise if something waits that nothing will wake.
     mutating func settle(limit: Int = 20_000) throws {
         for _ in 0..<limit {
             try check()
@@ -29,9 +29,9 @@ extension VirtualWorld {
         throw BrokenPromise("it goes on for ever: \(unsettled)")
     }
 
-    /// Lets a host that was stopped come to its end.
+    /// Lets a stopping host come to its end.
     ///
-    /// - Parameter isPatient: Whether clients are left to their grace periods.
+    /// - Parameter isPatient: Whether clients may use their whole grace periods.
     mutating func drain(isPatient: Bool = false) throws {
         for _ in 0..<4000 where !hasDrained {
             if try goOn() { continue }
@@ -50,7 +50,7 @@ extension VirtualWorld {
         kill()
     }
 
-    /// One step of the host's own machinery, in which nothing fails; false if there is none.
+    /// Takes one step of the host's own work, in which nothing fails; returns false if there is none.
     private mutating func goOn() throws -> Bool {
         if !inputs.isEmpty {
             try takeInput()
@@ -76,13 +76,14 @@ extension VirtualWorld {
         self.end(id, end)
     }
 
-    /// A launch that a client works at.
+    /// A launch that a client is running; `nil` if there is none.
     private var openRun: (process: Int32, LaunchID)? {
         clients.values.flatMap { client in client.runs.keys.map { (client.process, $0) } }
             .min { $0.1 < $1.1 }
     }
 
-    /// Whether all that waits is the next date of schedules, and what no manifest permits as it was accepted.
+    /// Whether each waiting request belongs to a schedule, or no manifest permits it as the kind it was
+    /// accepted for.
     private var isSettled: Bool {
         core.nextRetry == nil && core.unsavedEnds.isEmpty
             && scheduled.isSubset(of: core.requests.pending.values.map(\.identifier))
@@ -98,12 +99,13 @@ extension VirtualWorld {
             + core.unsavedEnds.map { "\($0.ended.id)" }
     }
 
-    /// The identifiers of which a request must always wait or run.
+    /// The identifiers that must always have a pending request or a launch.
     private var scheduled: Set<TaskIdentifier> {
         Set(core.schedules.filter { $0.schedule.timing != nil }.map(\.identifier)).subtracting(dateless)
     }
 
-    /// Checks what holds when nothing is under way: every call is answered, and what may start has started.
+    /// Checks that nothing is left in progress: every call has its answer, and every request that may start
+    /// has started.
     private mutating func checkQuiet() throws {
         if let call = unanswered.first { throw BrokenPromise("call \(call.rawValue) was never answered") }
         if !handlerCalls.isEmpty { throw BrokenPromise("a handler's call was never answered") }

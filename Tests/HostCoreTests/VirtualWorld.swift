@@ -8,23 +8,23 @@ import TaskModel
 
 @testable import HostCore
 
-/// A promise of the host that did not hold.
+/// A promise that the host broke.
 struct BrokenPromise: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// A world for a ``HostCore``: a store, tasks, clients, files, people and clocks, all of them values.
+/// A world around a ``HostCore``: a store, tasks, clients, files, people and clocks, all of them values.
 ///
-/// Nothing happens by itself: the driver of the world says what happens next, so that any effect may fail, its
-/// answer may come late, and the host may die between any two effects. What was promised is checked at every
-/// step.
+/// Nothing happens by itself; the driver of the world decides what happens next. So any effect may fail, its
+/// answer may come late, and the host may die between any two effects. The world checks the host's promises
+/// at every step.
 struct VirtualWorld {
-    /// What is going on in a task's process.
+    /// The state of a task's process.
     struct VirtualTask {
         let order: LaunchOrder
         var isReady = false
-        /// Why it was told to stop.
+        /// The reason of the expiration; `nil` if the host has not asked the task to stop.
         var expiration: Reason?
     }
 
@@ -37,22 +37,22 @@ struct VirtualWorld {
     var settings = VirtualManifests.settings[0]
     /// The host's copies of libraries.
     var copies: Set<String> = []
-    /// Identifiers whose calendar has no date.
+    /// Identifiers for which the calendar has no next date.
     var dateless: Set<TaskIdentifier> = []
     /// How often the wall clock was set.
     var clockChanges = 0
 
-    // MARK: Under way
+    // MARK: In progress
 
-    /// Heard and not taken by the core yet.
+    /// Inputs that the core has not handled yet.
     var inputs: [HostInput] = []
-    /// Asked of the store and not committed.
+    /// Writes that the store has not committed yet.
     var writes: [(StoreTicket, StoreWrite)] = []
-    /// Asked of the worker and not done.
+    /// Work that the worker has not done yet.
     var work: [HostWork] = []
     var tasks: [LaunchID: VirtualTask] = [:]
     var clients: [ClientID: VirtualClient] = [:]
-    /// Clients that have left, whose end the host waits for.
+    /// Clients that have left; the host waits to learn whether their processes ended.
     var awaits: [(ClientID, isDead: Bool)] = []
     var alarm = Wake()
     var hasDrained = false
@@ -61,9 +61,9 @@ struct VirtualWorld {
 
     private var lastCall = 0
     private var lastHandlerCall: UInt64 = 0
-    /// Calls that have no answer.
+    /// Calls without an answer.
     var unanswered: Set<CallID> = []
-    /// Calls of handlers that have no answer.
+    /// Calls of handlers without an answer.
     var handlerCalls: Set<UInt64> = []
     var connecting: [CallID: Int32] = [:]
     var submitting: [CallID: Int32] = [:]
@@ -71,45 +71,46 @@ struct VirtualWorld {
     var keys: [CallID: String] = [:]
     var refusedPayloads: Set<CallID> = []
     var expiries: [CallID: ControlTarget] = [:]
-    /// What was there when a cancellation was heard.
+    /// The requests and launches that existed when a cancellation arrived.
     var cancellations: [CallID: Cancellation] = [:]
     var handlerCancellations: [UInt64: Cancellation] = [:]
 
-    // MARK: Promised
+    // MARK: Promises
 
-    /// Requests that somebody was told are durable.
+    /// Requests that an answer has declared durable.
     var acknowledged: Set<RequestID> = []
-    /// Requests that somebody was told are cancelled.
+    /// Requests that an answer has declared cancelled.
     var cancelled: Set<RequestID> = []
-    /// The messages of the log that report errors.
+    /// The error messages of the log.
     var errors: [String] = []
-    /// Launches whose temporary directories are there.
+    /// Launches whose temporary directories exist.
     var directories: Set<LaunchID> = []
-    /// Requests that somebody tried to cancel.
+    /// Requests that someone tried to cancel.
     var unwanted: Set<RequestID> = []
     /// The processes that submitted a request.
     var submitters: [RequestID: Set<Int32>] = [:]
-    /// The processes of clients that launches were given to.
+    /// The client processes that the host gave launches to.
     var runners: [LaunchID: Int32] = [:]
-    /// The checkpoints that the store has taken.
+    /// The checkpoints that the store has accepted.
     var saved: [LaunchID: Set<[UInt8]>] = [:]
     /// The request of each idempotency key.
     var keyed: [String: RequestID] = [:]
-    /// When each identifier was last recorded as begun, and how often the clock had been set.
+    /// The time of each identifier's last recorded begin, with the number of clock changes until then.
     var begins: [TaskIdentifier: (WallTime, clockChanges: Int)] = [:]
-    /// The same of each request, when the store was asked for it.
+    /// The time at which the store was asked for each request's begin, with the number of clock changes until
+    /// then.
     var asked: [RequestID: (WallTime, clockChanges: Int)] = [:]
-    /// What an answer says about the effects beside it; checked when these are done.
+    /// Promises of answers about other effects; checked when those effects are done.
     var pledges: [Pledge] = []
     var followers = VirtualFollowers()
 
-    /// What happened, for the report of a failure; empty unless ``isTraced``.
+    /// The events of the history, for the report of a failure; empty unless ``isTraced``.
     var trace: [String] = []
     var isTraced = false
 
     // MARK: The host's life
 
-    /// Starts a host on what the store has.
+    /// Starts a host with the contents of the store.
     mutating func begin() throws {
         var beginning = HostBeginning(
             surroundings: HostSurroundings(
@@ -117,7 +118,7 @@ struct VirtualWorld {
             settings: settings, registered: manifests.snapshot, conditions: conditions)
         beginning.recovery = store.recover(beginning.recoveryTerms(at: now.wall))
         beginning.boot = "boot"
-        // Of a schedule whose manifest is away now, the host does not learn when it last began.
+        // The host does not learn the last begin of a schedule whose manifest is missing now.
         for identifier in begins.keys where beginning.recovery.lastLaunches[identifier] == nil {
             begins[identifier] = nil
         }
@@ -128,17 +129,17 @@ struct VirtualWorld {
         try hear(.begin(beginning))
     }
 
-    /// The host dies, with everything that it has not stored; its tasks die with it, and its clients lose it.
+    /// Kills the host. It loses all unsaved state; its tasks die, and its clients lose their connection.
     mutating func kill() {
         note { "the host dies" }
         store.loseNotes()
-        // The next host gives the numbers again that no store ever had.
+        // The next host reuses the numbers that no store ever had.
         cancelled = cancelled.filter { store.request($0) != nil }
-        // The next host sweeps what this one leaves.
+        // The next host removes the directories that this one leaves.
         directories = []
         (inputs, writes, work, tasks) = ([], [], [], [:])
         (clients, awaits) = ([:], [])
-        // Nobody can answer them any more: their connections are closed.
+        // No answers can come any more, because the connections are closed.
         (unanswered, handlerCalls) = ([], [])
         (connecting, submitting, reports, keys) = ([:], [:], [:], [:])
         (expiries, cancellations, handlerCancellations) = ([:], [:], [:])
@@ -146,7 +147,7 @@ struct VirtualWorld {
         alarm = Wake()
     }
 
-    /// Writes a line for the report of a failure.
+    /// Adds a line to the trace.
     mutating func note(_ line: () -> String) {
         guard isTraced else { return }
         var text = line()
@@ -158,11 +159,12 @@ struct VirtualWorld {
 
     // MARK: Inputs
 
-    /// The core takes the oldest input; with `cut`, the host dies after so many of its effects.
+    /// Gives the oldest input to the core; with `cut`, the host dies after that many effects.
     mutating func takeInput(cut: Int? = nil) throws {
         guard !inputs.isEmpty else { return }
         let input = inputs.removeFirst()
-        // As the shell does: a snapshot that was taken earlier never comes last.
+        // As in the real host, a scan's result is the newest snapshot, not the one from when it was asked
+        // for.
         switch input {
         case .scanned(let ticket, _): try hear(.scanned(ticket, manifests.snapshot), cut: cut)
         case .registered: try hear(.registered(manifests.snapshot), cut: cut)
@@ -172,7 +174,7 @@ struct VirtualWorld {
         }
     }
 
-    /// Gives the core an input at once, and does what it says.
+    /// Gives an input to the core at once, and performs its effects.
     mutating func hear(_ input: HostInput, cut: Int? = nil) throws {
         note { "> \(input)" }
         remember(input)
@@ -185,7 +187,7 @@ struct VirtualWorld {
         try keepPledges()
     }
 
-    /// Keeps what is there when a cancellation is heard.
+    /// Stores the requests and launches that exist when a cancellation arrives.
     private mutating func remember(_ input: HostInput) {
         switch input {
         case .call(let call, .cancel(let target)): cancellations[call] = affected(by: target)
@@ -302,7 +304,7 @@ struct VirtualWorld {
 
     // MARK: Calls
 
-    /// Somebody calls.
+    /// Makes a call from outside.
     @discardableResult
     mutating func call(_ asked: HostCall) -> CallID {
         lastCall += 1
@@ -315,7 +317,7 @@ struct VirtualWorld {
         return id
     }
 
-    /// A handler calls.
+    /// Makes a call from a handler.
     mutating func handlerCall(_ make: (UInt64) -> LaunchEvent) {
         lastHandlerCall += 1
         handlerCalls.insert(lastHandlerCall)
@@ -328,8 +330,7 @@ struct VirtualWorld {
         .ended(EndedLaunch(id: id, end: end, at: now, cpuTime: .milliseconds(7)))
     }
 
-    /// The store commits everything that waits, except what `refuses` says; `failing` says that its disk is
-    /// full.
+    /// Commits all waiting writes, except those that `refuses` selects. With `failing`, the disk is full.
     mutating func commit(failing: Bool = false, refusing refuses: () -> Bool = { false }) {
         let batch = writes
         writes = []
@@ -354,7 +355,7 @@ struct VirtualWorld {
         }
     }
 
-    /// The worker does one of the pieces that wait.
+    /// Does one piece of the waiting work.
     mutating func doWork(_ index: Int, failing: Bool = false) {
         let error = SubmissionError(
             code: .unavailable, subject: "worker", finding: "no space is left", remedy: "Make room")
@@ -384,13 +385,13 @@ struct VirtualWorld {
     /// A payload that the worker refuses.
     static let badPayload = #"{"path": "/etc/shadow"}"#
 
-    /// A task's process ends.
+    /// Ends a task's process.
     mutating func end(_ id: LaunchID, _ end: LaunchEnd) {
         tasks[id] = nil
         inputs.append(.launch(Self.ended(id, end, at: now)))
     }
 
-    /// The directories of manifests and plugins change.
+    /// Changes the directories of manifests and plugins.
     mutating func install(_ change: (inout VirtualManifests) -> Void) {
         change(&manifests)
         copies.formUnion(manifests.snapshot.handlers.compactMap(\.libraryHash))
@@ -399,20 +400,20 @@ struct VirtualWorld {
 
     mutating func pass(_ time: Duration) { now = now.advanced(by: time) }
 
-    /// Somebody sets the wall clock, which the host's timer notices.
+    /// Sets the wall clock; the host's timer notices it.
     mutating func setClock(_ change: Duration) {
         now.wall = now.wall + change
         clockChanges += 1
         inputs.append(.timePassed(localTimeOffset: .zero))
     }
 
-    /// When the next alarm comes, on CLOCK_BOOTTIME.
+    /// The time of the next alarm on CLOCK_BOOTTIME.
     var nextAlarm: Duration? {
         let wall = alarm.wall.map { now.boot + max(.zero, $0 - now.wall) }
         return [alarm.boot, wall].compactMap(\.self).min()
     }
 
-    /// The alarm, if it is due; it is used up then.
+    /// Delivers the alarm if it is due; each alarm comes once.
     mutating func ring() {
         guard let next = nextAlarm, next <= now.boot else { return }
         alarm = Wake()
