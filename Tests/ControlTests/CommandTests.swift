@@ -5,7 +5,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// Every command of `bgtask`, as a function of its arguments, against a scripted host on a real socket.
+/// Every command of `bgtask`, called as a function of its arguments, with a scripted host on a real socket.
 @Suite(.system, .timeLimit(.minutes(3))) struct CommandTests {
     private func task(_ text: String = "org.example.a") throws -> TaskIdentifier { try TaskIdentifier(text) }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ControlChannel
 
-/// The decoder of answers, as values; against the real server it is tested by every other suite of this folder.
+/// The decoder of answers, without a socket. The other suites of this folder test it against the real server.
 @Suite struct ControlChannelTests {
     private func decode(_ text: String, by size: Int) throws -> (status: Int?, body: String, isDone: Bool) {
         var decoder = AnswerDecoder()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ControlServer
 
-/// The `Date` header, which no timer keeps.
+/// The `Date` header of answers, which the server updates without a timer.
 @Suite struct DateHeaderTests {
     @Test(arguments: [
         (784_111_777_999, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),

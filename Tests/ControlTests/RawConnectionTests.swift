@@ -7,9 +7,9 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// Clients that are none of ours: `curl` for HTTP, and bytes by a small Python program.
+/// Foreign clients: `curl` for HTTP, and a small Python program for raw bytes.
 @Suite(.system, .timeLimit(.minutes(2))) struct RawConnectionTests {
-    /// Sends bytes, closes its sending side if asked, and prints what comes back.
+    /// Sends bytes, closes its sending side if `close` is true, and returns the answer.
     private func talk(_ socket: String, _ bytes: String, close: Bool) async throws -> String {
         let program = """
             import socket, sys
@@ -33,8 +33,8 @@ import Testing
 
     @Test func `a follower that reads nothing does not keep a server that stops`() async throws {
         let follower = Process()
-        // It ends with its input: a terminating signal would wait, because a task's thread blocks it and
-        // a process inherits that.
+        // The program ends when its input closes. A signal could stay blocked, because the program inherits
+        // the signals that the task's thread blocks.
         let input = Pipe()
         defer { try? input.fileHandleForWriting.close() }
         follower.standardInput = input
@@ -51,7 +51,7 @@ import Testing
             ]
             try follower.run()
             while !host.isFollowed { await Task.yield() }
-            // More than the socket and the server keep for it.
+            // This is more than the buffers of the socket and the server hold.
             let identifier = try TaskIdentifier("org.example.a")
             var submission = TaskSubmission(identifier: identifier, origin: .client)
             submission.title = String(repeating: "x", count: 4000)
@@ -236,7 +236,8 @@ import Testing
     @Test(.enabled(if: isRoot, "needs root and setpriv to become another user"))
     func `another user is told who it is and that it may not`() async throws {
         try await serving { host, socket in
-            // The files' modes would keep the other user away already; the credentials must do it alone.
+            // Without this change, the files' modes would already refuse the other user; the test is of the
+            // credentials alone.
             let directory = (socket as NSString).deletingLastPathComponent
             for folder in [directory, (directory as NSString).deletingLastPathComponent] {
                 try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)

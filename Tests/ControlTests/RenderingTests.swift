@@ -5,7 +5,7 @@ import Testing
 
 @testable import BgtaskCommands
 
-/// What the command line makes of single values.
+/// The text that the command line shows for single values.
 @Suite struct RenderingTests {
     @Test(arguments: [
         (Int64(0), "0 s"), (850, "850 ms"), (1299, "1.2 s"), (48_000, "48 s"), (200_000, "3 min 20 s"),

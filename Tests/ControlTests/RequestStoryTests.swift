@@ -4,7 +4,7 @@ import Testing
 
 @testable import BgtaskCommands
 
-/// The lines of `--wait` off a terminal, as values.
+/// The lines that `--wait` writes if the output is not a terminal.
 @Suite struct RequestStoryTests {
     private static let launch = LaunchID(rawValue: 42)
 

@@ -2,7 +2,7 @@ import ControlServer
 import Synchronization
 import TaskModel
 
-/// Bundles, pushes and explanations of the scripted host.
+/// The bundles, pushes and explanations of the scripted host.
 extension ScriptedHost {
     static let veto = Verdict(
         policy: "ExternalPower", decision: .mustNotProceed, score: 0, weight: 1,

@@ -2,7 +2,7 @@ import ControlServer
 import Synchronization
 import TaskModel
 
-/// A host that answers from a script and notes what it was asked.
+/// A host whose answers come from a script, and which records the calls.
 final class ScriptedHost: HostControl {
     struct Script {
         var asked: [String] = []
@@ -12,22 +12,22 @@ final class ScriptedHost: HostControl {
         var launches: [LaunchRecord] = []
         var log: [LogLine] = []
         var attempt = 1
-        /// Whether launches are shown although everything else is refused.
+        /// Whether listing launches works although every other call is refused.
         var showsLaunchesAnyway = false
-        /// What the next submission replaces.
+        /// The request that the next submission replaces.
         var replaces: RequestID?
-        /// Whether the host knows the next submission already.
+        /// Whether the host already knows the next submission.
         var isRepeat = false
         /// Who follows the events, and who follows the log, by number.
         var listeners: [Int: @Sendable (HostEvent?) -> Void] = [:]
         var readers: [Int: @Sendable (LogLine?) -> Void] = [:]
         var lastFollower = 0
         var waiters: [(word: String, continuation: CheckedContinuation<Void, Never>)] = []
-        /// Runs after a submission was accepted.
+        /// Called after a submission was accepted.
         var onSubmit: @Sendable (ScriptedHost, TaskRequest) -> Void = { _, _ in }
-        /// Runs after pending requests were listed.
+        /// Called after pending requests were listed.
         var onPending: @Sendable (ScriptedHost) -> Void = { _ in }
-        /// Runs after a simulated launch was asked for.
+        /// Called after a simulated launch was requested.
         var onSimulate: @Sendable (ScriptedHost, LaunchRecord) -> Void = { _, _ in }
     }
 
@@ -40,10 +40,10 @@ final class ScriptedHost: HostControl {
         script.withLock { change(&$0) }
     }
 
-    /// What was asked, in order: `submit org.example.a`.
+    /// The calls in order, in the form `submit org.example.a`.
     var asked: [String] { script.withLock { $0.asked } }
 
-    /// Returns when something was asked that begins so.
+    /// Returns when a call was made that begins with this text.
     func waitUntilAsked(_ word: String) async {
         await withCheckedContinuation { continuation in
             let isThere = script.withLock { script in
@@ -94,7 +94,7 @@ final class ScriptedHost: HostControl {
             libraryHash: nil, isSimulated: false)
     }
 
-    /// A record that ended, with every field filled in.
+    /// A record of an ended launch, with a value in every field.
     static func ended(_ request: TaskRequest, id: Int64 = 42, _ outcome: Outcome, _ reason: Reason?)
         -> LaunchRecord
     {

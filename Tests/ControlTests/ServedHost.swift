@@ -8,7 +8,7 @@ import ServiceLifecycle
 import Synchronization
 import TaskModel
 
-/// A folder of a test's own, short enough for a socket's path.
+/// A folder for one test, with a path that is short enough for a socket.
 struct TemporaryFolder: ~Copyable {
     let path: String
 
@@ -20,7 +20,7 @@ struct TemporaryFolder: ~Copyable {
     deinit { try? DirectoryTree.remove(path) }
 }
 
-/// Serves a scripted host on a real socket while the body runs, then shuts down in order.
+/// Serves a scripted host on a real socket while the body runs, then shuts down cleanly.
 func serving(
     _ host: ScriptedHost = ScriptedHost(), limits: ControlServer.Limits = ControlServer.Limits(),
     _ body: @Sendable (ScriptedHost, String) async throws -> Void
@@ -51,7 +51,7 @@ func serving(
     }
 }
 
-/// What a command printed and how it ended.
+/// The output and the exit status of a command.
 struct CommandResult {
     var status: Int32
     var output: String
@@ -67,13 +67,13 @@ struct CommandResult {
     var rows: [[String: Any]] { json as? [[String: Any]] ?? [] }
 }
 
-/// The folder that holds the built programs, next to this test's own.
+/// The folder of the built programs, which also holds this test program.
 var builtPrograms: String {
     let own = URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0])
     return own.deletingLastPathComponent().path
 }
 
-/// What a command that runs in this process writes.
+/// The output of a command that runs in this process.
 private final class Written: Sendable {
     private let texts = Mutex((output: "", errors: ""))
 
@@ -85,7 +85,7 @@ private final class Written: Sendable {
     }
 }
 
-/// Runs the command line `bgtask` in this process, against a socket.
+/// Runs the command line `bgtask` in this process, with the socket of a host.
 func bgtask(
     _ arguments: String..., socket: String?, environment: [String: String] = [:], input: String? = nil
 ) async -> CommandResult {
@@ -106,7 +106,7 @@ func bgtask(
     return written.result(await CommandLineTool.run(arguments, in: surroundings))
 }
 
-/// Runs a program to its end, its output in files so that no pipe can fill up.
+/// Runs a program until it ends. Its output goes to files, because a pipe could fill up.
 func run(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], input: String? = nil
 ) async throws -> CommandResult {

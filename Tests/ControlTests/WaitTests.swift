@@ -4,7 +4,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// `--wait`, against a host that plays out a request's life.
+/// `--wait`, with a host that plays the life of a request.
 @Suite(.system, .timeLimit(.minutes(2))) struct WaitTests {
     @Sendable private static func expired(_ host: ScriptedHost, _ request: TaskRequest) {
         host.send(.launchStarted(ScriptedHost.record(request)))
@@ -88,7 +88,7 @@ import Testing
                 $0.onSubmit = { host, request in
                     host.edit { $0.pending = [PendingRequest(request: request, verdicts: [verdict])] }
                 }
-                // The command asks only because a second went by without a launch.
+                // The command lists pending requests only because a second has passed without a launch.
                 $0.onPending = { host in
                     guard let request = host.script.withLock({ $0.pending.first?.request }) else { return }
                     host.send(.requestCancelled(request.id, request.identifier, .cancelledByUser))
@@ -178,7 +178,7 @@ import Testing
                         ScriptedHost.request(request.submission, id: 18),
                         ScriptedHost.request(request.submission, id: 19)
                     )
-                    // By the time that anything is listed, the second one is gone as well.
+                    // When the command lists requests, the second one has already been replaced.
                     host.edit { $0.pending = [PendingRequest(request: last, verdicts: [])] }
                     for (older, newer) in [(request, next), (next, last)] {
                         host.send(.requestCancelled(older.id, older.identifier, .replaced))
