@@ -46,7 +46,7 @@ import Testing
 
     @Test func `the next sample is when the quota could first be spent`() {
         var monitor = Self.monitor(cores: 4)
-        // Half of the quota on four cores: 24 s / 4.
+        // On four cores, half of the quota (24 s of CPU time) takes at least 24 s / 4.
         #expect(monitor.nextSampleIn == .seconds(6))
         _ = monitor.sample(at: Self.at(30), usage: .seconds(24))
         #expect(monitor.nextSampleIn == .seconds(6))
@@ -54,7 +54,7 @@ import Testing
         #expect(monitor.nextSampleIn == .seconds(2))
         _ = monitor.sample(at: Self.at(41), usage: .milliseconds(47_999))
         #expect(monitor.nextSampleIn == .milliseconds(100))
-        // Looks at the memory every second read no CPU time before this.
+        // The samples of memory, once a second, read no CPU time before this.
         #expect(monitor.nextSampleAt == Self.at(41) + .milliseconds(100))
     }
 
@@ -63,7 +63,7 @@ import Testing
         _ = monitor.sample(at: Self.at(30), usage: .seconds(24))
         _ = monitor.sample(at: Self.at(95), usage: .seconds(24))
         #expect(monitor.sample(at: Self.at(150), usage: .seconds(71)) != .exceeded(message: ""))
-        // 47 s since 95 s; the 24 s before it are out.
+        // At 151 s the window holds 47 s of CPU time, used since 95 s; the 24 s before that have left it.
         #expect(monitor.sample(at: Self.at(151), usage: .milliseconds(71_999)) == .within)
         if case .exceeded = monitor.sample(at: Self.at(152), usage: .seconds(72)) {
         } else {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Launching
 
-/// What is done and said about a launch that burns CPU time.
+/// The host's reaction to a launch that uses too much CPU time, and its report.
 @Suite(.system, .serialized) struct CPUReportTests {
     private static func limits() -> LaunchLimits {
         var limits = LaunchLimits.standard(for: .processing)
@@ -20,7 +20,8 @@ import Testing
         _ groupKill: GroupKill?
     ) async throws {
         let harness = try await LaunchHarness(groupKill: groupKill)
-        // It answers at once, but on a busy machine it must be given a core first.
+        // The handler reacts at once, but on a busy machine it must first get a core, so the grace period is
+        // long.
         var limits = Self.limits()
         limits.lease = Lease(duration: .seconds(60), gracePeriod: .seconds(10))
         let end = try #require(
@@ -85,7 +86,7 @@ import Testing
     }
 
     @Test func `half of the quota halves the weight of the group, and the end gives it back`() throws {
-        // A folder in a group's place: the cpu controller is rarely delegated where tests run.
+        // A plain folder imitates the cgroup, because the cpu controller is rarely delegated where tests run.
         let folder = FileManager.default.temporaryDirectory.appending(path: "group-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Launching
 
-/// Launches under `--debug`, with a real tracer.
+/// Launches with `--debug`, and a real tracer.
 @Suite(.system, .serialized) struct DebuggingTests {
-    /// A program that attaches to a process without stopping it, as a debugger does that lets it run.
+    /// A program that attaches to a process without stopping it, like a debugger that lets its process run.
     final class Tracer {
         static let source = """
             #include <signal.h>
@@ -52,7 +52,7 @@ import Testing
             try #require(output.fileHandleForReading.availableData == Data("attached\n".utf8))
         }
 
-        /// Detaches by its end.
+        /// Ends the tracer, which detaches it.
         func end() {
             try? ProcessHandle(of: process.processIdentifier).kill()
             process.waitUntilExit()
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Launches, and waits for the stop before the handler; returns the task's process.
+    /// Launches a task, waits for its stop before the handler, and returns the number of its process.
     private static func stop(_ harness: LaunchHarness, _ order: LaunchOrder) async throws -> Int32 {
         harness.launcher.launch(order)
         try await harness.wait(for: "the hold") { Self.holds(harness, order.id) == [true] }
@@ -84,7 +84,8 @@ import Testing
         return pid
     }
 
-    /// One that has not asked for the expiration's descriptor would be ended at once.
+    /// Waits until the handler has asked for the expiration descriptor, then expires it; otherwise it would
+    /// end at once.
     private static func expireOnceItListens(_ harness: LaunchHarness, _ id: LaunchID) async throws {
         try await harness.wait(for: "its word") {
             harness.sight(id).events.contains { if case .log = $0 { true } else { false } }
@@ -135,7 +136,8 @@ import Testing
         let tracer = try Tracer(of: pid, in: harness.folder)
         try ProcessHandle(of: pid).signal(18)
         try await Self.expireOnceItListens(harness, order.id)
-        // Two launches with the same grace, one after the other: each ends, the traced one does not.
+        // Two other launches have the same grace period, one after the other. Each ends, and the traced one
+        // does not.
         for _ in 0..<2 {
             var other = try Self.order(harness, "ignores", grace: .seconds(3))
             other.isDebugged = false

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Launching
 
-/// SIGKILL of a task, a template and the launcher.
+/// SIGKILL of a task, of a template and of the launcher.
 @Suite(.system, .serialized) struct KillTests {
     private static func kill(_ pid: Int32) throws {
         try ProcessHandle(of: pid).kill()
@@ -17,7 +17,7 @@ import Testing
         return !status.contains(") Z ")
     }
 
-    /// The children of a process, by /proc.
+    /// The child processes of a process, from /proc.
     private static func children(of pid: Int32) -> [Int32] {
         SmallFile.directories(in: "/proc").compactMap { name in
             guard let child = Int32(name), let text = try? SmallFile.read("/proc/\(name)/stat"),
@@ -55,10 +55,10 @@ import Testing
         try await harness.wait(for: "ready") { harness.isReady(order.id) }
         let task = try #require(harness.pid(order.id))
         let launcher = try Self.parent(of: task)
-        // One that stood by may have ended between the look and the kill; a template does not.
+        // A standby may have ended between the listing and the kill; a template does not end by itself.
         let killed = Self.children(of: launcher).filter { $0 != task && (try? Self.kill($0)) != nil }
         #expect(!killed.isEmpty)
-        // A launch that is given to a standby in the moment of its death is a launch that was killed.
+        // A launch that gets a standby at the moment of the standby's death would count as killed.
         try await harness.wait(for: "their ends") {
             Set(killed).isDisjoint(with: Self.children(of: launcher))
         }
@@ -103,7 +103,8 @@ import Testing
         Foundation.kill(template, SIGSTOP)
         let order = try harness.order("succeeds")
         harness.launcher.launch(order)
-        // Orders are taken one after the other: once this one runs, whose template is another, the stopped one was asked.
+        // The launcher handles orders one by one. When this one, with another template, runs, the stopped
+        // template has its order too.
         var other = try harness.order("succeeds")
         other.environment.append("OTHER=1")
         #expect(try await harness.run(other).end?.outcome == .succeeded)

@@ -6,11 +6,11 @@ import TaskModel
 
 @testable import Launching
 
-/// A TaskLauncher with the real runner in a folder of its own.
+/// A TaskLauncher with the real runner, in its own folder.
 final class LaunchHarness: Sendable {
     struct Stuck: Error, CustomStringConvertible { let description: String }
 
-    /// What was seen of one launch.
+    /// The observations of one launch.
     struct Sight: Sendable {
         var events: [LaunchEvent] = []
         var end: LaunchEnd?
@@ -27,7 +27,7 @@ final class LaunchHarness: Sendable {
     private let launcherDeaths = Mutex(0)
     private let hasNoLauncher = Mutex(false)
 
-    /// Whether the launcher said that none can be started for now.
+    /// Whether the launcher has reported that no launch can be started at present.
     var isWithoutLauncher: Bool { hasNoLauncher.withLock { $0 } }
 
     private let lastID = Mutex<Int64>(0)
@@ -64,7 +64,7 @@ final class LaunchHarness: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// An order for what the fixture's label says.
+    /// An order for the fixture's task with this label.
     func order(_ what: String, limits: LaunchLimits? = nil) throws -> LaunchOrder {
         let number = lastID.withLock { last in
             last += 1
@@ -83,7 +83,7 @@ final class LaunchHarness: Sendable {
             environment: ["PATH=/usr/bin:/bin"])
     }
 
-    /// Launches and waits for the end; `expire` is sent as soon as it is ready.
+    /// Launches a task and waits for its end. With `expire`, it expires the task as soon as that is ready.
     func run(_ order: LaunchOrder, expire reason: Reason? = nil) async throws -> Sight {
         launcher.launch(order)
         if let reason {
@@ -106,7 +106,7 @@ final class LaunchHarness: Sendable {
         return nil
     }
 
-    /// Looks again and again until a state is there; the deadline is generous, for loaded machines.
+    /// Checks repeatedly until the condition holds; the limit of 60 s is long because machines can be busy.
     func wait(for what: String, until isThere: @Sendable () -> Bool) async throws {
         let deadline = Date(timeIntervalSinceNow: 60)
         while !isThere() {

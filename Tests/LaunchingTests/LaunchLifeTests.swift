@@ -6,7 +6,7 @@ import Testing
 @Suite struct LaunchLifeTests {
     typealias Event = LaunchLife.Event
 
-    /// Runs events through a machine; returns how it ended, and everything that it asked for.
+    /// Feeds events to the state machine; returns the end of the launch and all actions.
     private static func run(_ events: [Event]) -> (end: LaunchEnd?, actions: [LaunchLife.Action]) {
         var life = LaunchLife(grace: .seconds(5))
         let actions = events.flatMap { life.handle($0) }
@@ -197,7 +197,7 @@ import Testing
         #expect(actions.filter { if case .climb = $0 { true } else { false } }.count == 1)
     }
 
-    /// Every event, for walks through all orders.
+    /// Every event, for walks through all orders of events.
     private static let everyEvent: [Event] = [
         .templateReady, .templateFailed(finding: "f", status: nil), .loadDeadlinePassed, .spawned,
         .spawnFailed(finding: "f"), .ready, .loadFailed(finding: "f"), yes, no, nothing, lease, .graceEnded,

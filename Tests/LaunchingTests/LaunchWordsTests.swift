@@ -4,7 +4,7 @@ import Testing
 
 @testable import Launching
 
-/// What tasks say of themselves besides their result, from real processes.
+/// What real task processes report besides their result.
 @Suite(.system, .serialized) struct LaunchWordsTests {
     @Test func `the first fault is a crash's message, its number the code, its further lines the report`()
         async throws
@@ -113,7 +113,7 @@ import Testing
         order.conditions = conditions
         let id = order.id
         harness.launcher.launch(order)
-        // Before it has started: the newest comes with the start.
+        // The launch has not started yet; it gets the newest conditions when it starts.
         conditions.batteryPercent = 50
         harness.launcher.setConditions(id, conditions)
         try await harness.wait(for: "ready") { harness.isReady(id) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Launching
 
-/// A kernel that kills for want of memory is told from a crash by what the memory controller counted.
+/// The counters of the memory controller distinguish a kill by the kernel for lack of memory from a crash.
 @Suite struct MemoryEndTests {
     private static func events(kills: Int64, limitHits: Int64, peak: Int64? = nil) -> MemoryEvents {
         var events = MemoryEvents()

@@ -6,10 +6,12 @@ import Testing
 
 @testable import Launching
 
-/// The task that is made before its launch is known, by real processes; only where launches have cgroups.
+/// Standbys: task processes that exist before their launch. They need cgroups, and these tests use real
+/// processes.
 @Suite(.system, .serialized, .enabled(if: Processes.haveGroups, "launches have no cgroup here"))
 struct StandbyTests {
-    /// A launch that runs until it is told to stop, its process, and the one that stands by for the next.
+    /// Starts a launch that runs until it is asked to stop; returns its order, and the launcher's and
+    /// standby's processes.
     private static func running(
         _ harness: LaunchHarness, change: (inout LaunchOrder) -> Void = { _ in }
     ) async throws -> (order: LaunchOrder, launcher: Int32, standby: Int32) {
@@ -20,9 +22,10 @@ struct StandbyTests {
         try await harness.wait(for: "ready") { harness.isReady(order.id) }
         let task = try #require(harness.pid(order.id))
         let launcher = try Processes.parent(of: task)
-        // Launcher, template, the launch, and the one that stands by.
+        // The four processes are the launcher, the template, the launch and the standby.
         try await harness.wait(for: "a standby") { ProcessUsage.processes(below: launcher).count == 4 }
-        // The template's group has the template; the fourth is in a launch's group and is not the launch.
+        // The template has its own cgroup. The standby is the process in a launch's cgroup that is not the
+        // launch.
         let standby = try #require(
             ProcessUsage.processes(below: launcher).first {
                 $0 != launcher && $0 != task && Processes.group(of: $0).contains("/launch-")
@@ -36,7 +39,7 @@ struct StandbyTests {
         let next = try harness.order("succeeds")
         #expect(try await harness.run(next).end?.outcome == .succeeded)
         #expect(harness.pid(next.id) == standby)
-        // And there is a new one.
+        // The template makes another standby.
         try await harness.wait(for: "the next standby") {
             let processes = ProcessUsage.processes(below: launcher)
             return processes.count == 4 && !processes.contains(standby)
@@ -73,7 +76,7 @@ struct StandbyTests {
         #expect(harness.pid(forking.id) == standby)
         #expect(sight.end?.outcome == .succeeded && sight.end?.leftovers == 1)
         harness.launcher.retire(bundle: try BundleIdentifier("com.example"))
-        // The launcher and the launch that goes on.
+        // The two processes are the launcher and the launch that continues.
         try await harness.wait(for: "the end of template and standby") {
             ProcessUsage.processes(below: launcher).count == 2
         }
@@ -100,7 +103,8 @@ struct StandbyTests {
                 $0 != launcher && Processes.group(of: $0).contains("/template-")
             })
         kill(template, SIGSTOP)
-        // It takes the standby; the next one is asked for when it completes, and is not made.
+        // This launch takes the standby. When it completes, the stopped template is asked for another one,
+        // but makes none.
         #expect(try await harness.run(harness.order("succeeds")).end?.outcome == .succeeded)
         let late = try harness.order("succeeds")
         harness.launcher.launch(late)

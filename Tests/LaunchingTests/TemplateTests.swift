@@ -6,7 +6,7 @@ import Testing
 
 @testable import Launching
 
-/// Templates that nobody uses go, and come back when somebody does.
+/// Unused templates end, and the next launch loads them again.
 @Suite(.system, .serialized) struct TemplateTests {
     private static func parent(of pid: Int32) throws -> Int32 {
         let status = try SmallFile.read("/proc/\(pid)/status")
@@ -26,7 +26,7 @@ import Testing
         try await harness.wait(for: "the template's end") {
             ProcessUsage.processes(below: launcher) == [launcher, task].sorted()
         }
-        // The task of a template that went goes on.
+        // The task continues after its template has ended.
         #expect(harness.sight(order.id).end == nil)
         #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
         harness.launcher.expire(order.id, reason: .simulated)
@@ -44,7 +44,7 @@ import Testing
         try await harness.wait(for: "ready") { harness.isReady(order.id) }
         let task = try #require(harness.pid(order.id))
         let launcher = try Self.parent(of: task)
-        // The launcher, the template, the task, and the one that stands by where tasks have groups.
+        // The processes are the launcher, the template, the task, and a standby where tasks have cgroups.
         let standbys = harness.launcher.isolation.groupKill == .cgroup ? 1 : 0
         try await harness.wait(for: "all four") {
             ProcessUsage.processes(below: launcher).count == 3 + standbys

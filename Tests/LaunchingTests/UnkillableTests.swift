@@ -6,7 +6,7 @@ import Testing
 
 @testable import Launching
 
-/// A process that the kernel does not end: one that the freezer of cgroup v1 holds takes no SIGKILL until it thaws.
+/// A process that the kernel does not end: while the freezer of cgroup v1 holds it, SIGKILL has no effect.
 @Suite(.system, .serialized) struct UnkillableTests {
     static let freezer = "/sys/fs/cgroup/freezer"
 
@@ -37,7 +37,7 @@ import Testing
         try await harness.wait(for: "unkillable") {
             harness.sight(order.id).events.contains(.unkillable(order.id))
         }
-        // Its slot is kept, and the launcher serves others.
+        // The launch keeps its slot, and the launcher still runs other launches.
         #expect(harness.sight(order.id).end == nil)
         #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
         #expect(harness.sight(order.id).end == nil)

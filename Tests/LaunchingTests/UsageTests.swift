@@ -4,7 +4,7 @@ import Testing
 
 @testable import Launching
 
-/// What a launch uses is told while it runs, by the real runner.
+/// The real runner reports the resource usage of a launch while the launch runs.
 @Suite(.system, .serialized) struct UsageTests {
     @Test(arguments: [
         ("spins", GroupKill?.none), ("spins-below", nil), ("spins", .noFork), ("spins", .pidNamespace),
