@@ -2,9 +2,9 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Plugins with launch code of their own: when the host runs it, and what it can do.
+/// Plugins with launch code: when the host runs that code, and what the code can do.
 @Suite(.system) struct AppLaunchTests {
-    /// Submits a refresh when it is launched as an app; version 2 differs by a word.
+    /// Submits a refresh when the host launches it as an app; version 2 differs from version 1 in one word.
     static let source = """
         #include <bgtask.h>
         #include <stdio.h>
@@ -50,7 +50,7 @@ import Testing
             manifest: manifest(identifier ?? "com.example.app.refresh"), named: "app")
     }
 
-    /// The outcomes of the app's launches, newest first.
+    /// The outcomes of the app's launches, newest first; `running` for a launch without an outcome.
     static func outcomes(_ host: HostProcess, of identifier: String = "com.example.app") throws -> [String] {
         try host.launches(of: identifier).map { $0["outcome"] as? String ?? "running" }
     }

@@ -5,7 +5,8 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// Calls that arrive together share a commit; the host goes on from their answers in their order.
+/// Calls that arrive together share one commit; the host handles the store's answers in the order of the
+/// calls.
 @Suite(.system) struct AtOnceTests {
     private static let counting = "com.example.counting.count"
 
@@ -35,7 +36,7 @@ import Testing
             #expect(try await client.pending().isEmpty)
         }
         #expect(host.stop() == 0)
-        // What the host said is what the store has.
+        // The store of the restarted host agrees with the answers.
         try host.start()
         #expect(try await client.pending().isEmpty)
         #expect(host.stop() == 0)
@@ -50,7 +51,7 @@ import Testing
         let answered = Task {
             await withTaskGroup(of: Void.self) { group in
                 for _ in 1...20 {
-                    // Each makes the host read its directories once more before it answers.
+                    // Each submission makes the host read its directories again before it answers.
                     group.addTask { _ = try? await client.submit(SubmissionMessage(identifier: unknown)) }
                 }
             }

@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// What a plugin sees of its own bundle through Foundation.
+/// What a plugin's own bundle looks like through Foundation.
 @Suite(.system) struct BundleMainTests {
     private static let source = """
         import Foundation
@@ -39,7 +39,7 @@ import Testing
         """
     }
 
-    /// A Swift plugin without any module of ours, as any SwiftPM package could make it.
+    /// Compiles a Swift plugin that uses no module of this project, as any SwiftPM package could.
     private static func compile(into library: URL, _ folder: URL) throws {
         let file = folder.appendingPathComponent("photos.swift")
         try source.write(to: file, atomically: true, encoding: .utf8)

@@ -2,10 +2,10 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// The CPU monitor and the plug: the real upowerd, and handlers that burn CPU all the time.
+/// The CPU monitor and external power, with the real upowerd and handlers that use CPU time without a pause.
 @Suite(.system, .enabled(if: PrivateBus.powerObstacle == nil, "needs upower, umockdev and python3-dbusmock"))
 struct BurningPowerTests {
-    /// Burns from its checkpoint on, and saves one for every 50 ms of CPU time.
+    /// Uses CPU time from its checkpoint on, and saves a checkpoint for every 50 ms of CPU time.
     static let burning = """
         #include <bgtask.h>
         #include <stdio.h>
@@ -39,7 +39,7 @@ struct BurningPowerTests {
         const bgtask_plugin *bgtask_plugin_entry(void) { return &plugin; }
         """
 
-    /// Two tasks with one limit: 0.4 s of CPU time in 2 s.
+    /// Two tasks with one limit: 0.4 s of CPU time within 2 s.
     static let manifest = """
         apiVersion: bgtask/v1
         bundle: com.example.burning
@@ -73,7 +73,7 @@ struct BurningPowerTests {
         host.run("conditions", "set", "network=unmetered", "thermal=nominal", "user=idle", "pressure=none")
         #expect(host.run("conditions").output.contains("battery:57%"))
 
-        // Without the plug nothing of it starts, though another one does meanwhile; that one burns into its limit.
+        // Without external power the first task does not start; the other one starts, and exceeds its limit.
         host.run("submit", Self.plugged)
         host.run("submit", Self.anywhere)
         try host.wait("the limit ends what requires no power") {
@@ -88,7 +88,8 @@ struct BurningPowerTests {
         var delays: [Double] = []
         for pull in 1...3 {
             try laptop.plug()
-            // Four times what the limit allows; under it, it would have ended long before.
+            // The task uses four times the limit; if the limit applied, the launch would have ended long
+            // before.
             try host.wait("it burns without being ended") {
                 let newest = try host.launches(of: Self.plugged).first
                 return newest?["attempt"] as? Int ?? 0 >= pull
@@ -116,13 +117,14 @@ struct BurningPowerTests {
             delays.append(try Self.end(of: newest).timeIntervalSince(pulled))
             #expect(try Self.limits(of: Self.newest(in: host), in: host) == ["lifted", "in force"])
         }
-        // What was put back may have begun again before it was cancelled.
+        // A request that was put back may have started again before it was cancelled.
         let others = Set(try Self.reasons(of: Self.anywhere, in: host))
         #expect(others.contains("cpuLimit") && others.isSubset(of: ["cpuLimit", "cancelledByUser"]))
         #expect(try Self.reasons(of: Self.plugged, in: host).allSatisfy { $0 == "externalPowerLost" })
-        // The fastest of three: a machine that is busy may be late once, a host that polls or dwells is late always.
+        // The fastest of three counts: a busy machine may be late once, but a host that polls or delays is
+        // always late.
         #expect(try #require(delays.min()) < 1, "\(delays)")
-        // Each attempt went on where the one before was stopped.
+        // Each attempt continued where the one before was stopped.
         let starts = host.run("logs", "--identifier", Self.plugged).output.split(separator: "\n")
             .compactMap { line in line.range(of: "from ").flatMap { Int(line[$0.upperBound...]) } }
         #expect(starts.count == 3 && starts[0] == 0, "\(starts)")
@@ -135,7 +137,7 @@ struct BurningPowerTests {
         try host.launches(of: identifier).filter { $0["state"] as? String == "ended" }
     }
 
-    /// How many launches ended by themselves.
+    /// How many launches ended without a user's cancellation.
     private static func ends(of identifier: String, in host: HostProcess) throws -> Int {
         try reasons(of: identifier, in: host).count { $0 != "cancelledByUser" }
     }
@@ -148,7 +150,7 @@ struct BurningPowerTests {
         try #require(try host.launches(of: plugged).first?["launch"] as? String)
     }
 
-    /// What was said of a launch's CPU limit, in order.
+    /// The log's texts about a launch's CPU limit, in order.
     private static func limits(of launch: String, in host: HostProcess) throws -> [String] {
         host.run("logs", "--launch", launch).output.split(separator: "\n").compactMap { line in
             line.contains("CPU limit lifted on external power")

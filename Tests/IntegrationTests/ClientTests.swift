@@ -2,9 +2,10 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Processes that run handlers of their own, as a desktop app does: a Python script that speaks the control API.
+/// Processes that run their own handlers, like a desktop app: a Python script that uses the control API.
 @Suite(.system) struct ClientTests {
-    /// Registers for IDENTIFIERS, submits SUBMITTED, and does with its launches what MODE says; prints what it is told.
+    /// Registers for IDENTIFIERS, submits SUBMITTED, treats its launches as MODE says, and prints the host's
+    /// messages.
     private static let script = """
         import http.client, json, os, socket, sys, threading, time
         path, identifiers, submitted, mode = sys.argv[1:5]
@@ -59,7 +60,7 @@ import Testing
             limits: {grace: 500ms}
         """
 
-    /// A client with what it printed so far.
+    /// A client process, with its output so far.
     private final class Client {
         let process = Process()
         private let file: URL
@@ -100,7 +101,7 @@ import Testing
         try Client(host, submit: submit, mode, identifiers: identifiers)
     }
 
-    /// The end of the newest launch: outcome, reason, message.
+    /// The end of the newest launch: its outcome, reason and message.
     private static func end(_ host: HostProcess) throws -> [String] {
         try host.wait("it has ended") { try host.launches().first?["state"] as? String == "ended" }
         let row = try #require(try host.launches().first)
@@ -213,7 +214,7 @@ import Testing
         let client = try Self.client(host, "ignore")
         try host.wait("it runs") { try host.launches().first?["state"] as? String == "running" }
         #expect(host.stop() == 0)
-        // It reads until its stream ends, and does nothing else.
+        // The client reads until its event stream ends, and does nothing else.
         try host.wait("its stream has ended") { !client.process.isRunning }
         #expect(client.process.terminationStatus == 0, "\(client.output)")
         try host.start()

@@ -2,9 +2,9 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// The host's configuration in layers, as its administrator sees it.
+/// The layers of the host's configuration, as an administrator sees them.
 @Suite(.system) struct ConfigurationTests {
-    /// A host whose /usr/share and /etc are in its own directory.
+    /// A host with its own directories in place of /usr/share and /etc.
     private struct Machine {
         let folder: URL
         let host: HostProcess
@@ -111,12 +111,14 @@ import Testing
         #expect(
             try machine.origins("paths.state").first == "\(host.state.path) option --state")
 
-        // Restricted: the user may not lift it, and nothing is accepted.
+        // The administrator restricts the bundle, so its user cannot allow it, and the host accepts no
+        // request of it.
         let refused = host.run("settings", "refresh", "com.example.stubborn", "allow")
         #expect(refused.status == 4 && refused.errors.contains("administrator"), "\(refused)")
         #expect(host.run("submit", "com.example.stubborn.steady").status == 4)
 
-        // Lifted while it runs. The file is written again in case the watch was not there yet.
+        // The restriction is lifted while the host runs. Each round writes the file, in case the watch began
+        // after the last.
         try host.wait("the restriction is lifted") {
             _ = try machine.write(
                 Self.administrator, "scheduling:\n  urgentSlots: 7\nhistory: {launches: 80}\n")
@@ -134,7 +136,7 @@ import Testing
         let next = try #require(history["afterRestart"] as? [String: Any])
         #expect(next["value"] as? String == "80" && next["source"] as? String == "\(administrator):3")
 
-        // Broken: what it said stays, loudly.
+        // The new file has an error: the previous values stay in force, and the host reports the error.
         _ = try machine.write(Self.administrator, "scheduling:\n  urgentSlots: 8\n  continuedSlot: 1\n")
         #expect(try machine.origins("scheduling.urgentSlots").first == "7 \(administrator):2")
         let finding =
@@ -145,7 +147,7 @@ import Testing
         #expect(host.run("config", "check", administrator).status == 1)
         #expect(host.stop() == 0)
 
-        // Started anew it leaves the bad file out, and runs.
+        // A restarted host ignores the file with the error, and runs.
         try host.start()
         #expect(try machine.origins("scheduling.urgentSlots") == ["4 \(vendor):2", "2 standard"])
         #expect(try machine.row("history.launches")["value"] as? String == "10000")

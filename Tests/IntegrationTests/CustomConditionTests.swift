@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Custom conditions from the outside: a real program, a real file, a real host.
+/// Custom conditions in a real host, with a real program and a real file.
 @Suite(.system) struct CustomConditionHostTests {
     static let manifest = EndToEndTests.manifest.replacingOccurrences(
         of: "identifier: com.example.counting.count\n    kind: processing",
@@ -33,7 +33,8 @@ import Testing
         func observed() -> String { host.run("explain", Self.identifier).output }
         #expect(observed().contains("docked=undefined lid-closed=undefined"), "\(observed())")
 
-        // Dropped while the host runs; the file that one of them watches is not there yet.
+        // The definitions are added while the host runs; the file that one of them watches does not exist
+        // yet.
         try define(
             "docked",
             "source: {command: [/usr/bin/test, -e, \(dock)], interval: 1s}\npredicate: {equals: 0}")
@@ -54,14 +55,14 @@ import Testing
         #expect(try newest()?["outcome"] as? String == "expired")
         #expect(observed().contains("docked=on lid-closed=off"), "\(observed())")
 
-        // Simulated over the real ones, one by one.
+        // Simulated values replace the real ones, one by one.
         host.run("conditions", "set", "lid-closed=on")
         try host.wait("it goes on") { try newest()?["attempt"] as? Int == 2 }
         try FileManager.default.removeItem(atPath: dock)
         try host.wait("the dock ends it") { try newest()?["state"] as? String == "ended" }
         #expect(try newest()?["reason"] as? String == "conditionLost")
 
-        // A definition that goes takes the condition along, and what requires it waits.
+        // Removing a definition removes the condition, and the tasks that require it wait.
         try FileManager.default.removeItem(at: conditions.appendingPathComponent("docked.yaml"))
         try host.wait("it is defined no more") { observed().contains("docked=undefined lid-closed=on") }
         #expect(!host.run("conditions").output.contains("docked"))

@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// What a user sees of a whole host: real processes, a real store, a real socket.
+/// A whole host as a user sees it: real processes, a real store and a real socket.
 @Suite(.system) struct EndToEndTests {
     static let counting = """
         #include <bgtask.h>
@@ -45,7 +45,7 @@ import Testing
             kind: appRefresh
         """
 
-    /// The counting plugin, with its expiration seen by polling: it asked for the descriptor, so it is not ended.
+    /// Installs the counting plugin. It polls for its expiration, after a call that gives it a grace period.
     static func install(in host: HostProcess) throws {
         let source = counting.replacingOccurrences(
             of: "long position = 0;", with: "long position = 0; host->expiration_descriptor(task);")
@@ -156,7 +156,7 @@ import Testing
         let refused = host.run("settings", "dismiss", "com.example.counting", "--json")
         #expect(refused.status == 4 && refused.output.contains("could not keep it"), "\(refused)")
         try host.limitFileSizes(to: nil)
-        // This change alone would be stored by now; the dismissal is stored with it.
+        // This change is stored before its answer; the refused dismissal is stored together with it.
         #expect(host.run("settings", "refresh", "com.example.counting", "deny").status == 0)
         host.kill()
         try host.wait("the launcher has gone") { host.leftovers().isEmpty }
@@ -284,13 +284,13 @@ import Testing
         try host.start()
         host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
         try host.wait("it runs") { try host.launches().first?["state"] as? String == "running" }
-        // No file may grow from here on: for the store that is a disk without space.
+        // From here on no file may grow, which is like a full disk for the store.
         try host.limitFileSizes(to: 1)
         #expect(host.run("expire", "com.example.counting.count", "--reason", "cancelledByUser").status == 0)
         try host.wait("the end is shown") { try host.launches().first?["outcome"] as? String == "cancelled" }
         #expect(host.run("logs").output.contains("its end was not stored yet"))
         try host.limitFileSizes(to: nil)
-        // The retry comes after 5 s by the host's clock; a host that is killed before it has lost the end.
+        // The host retries after 5 s. If it is killed earlier, the end of the launch is lost.
         try host.wait("the end is stored") { host.run("logs").output.contains("its end is stored now") }
         host.kill()
         try host.wait("the launcher has gone") { host.leftovers().isEmpty }

@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// What a user sees who submits a path that the manifest does not grant.
+/// The answers to a user who submits a path that the manifest does not grant.
 @Suite(.system) struct GrantTests {
     @Test func `a path outside every grant is refused at submit, one inside runs`() throws {
         let host = try HostProcess()

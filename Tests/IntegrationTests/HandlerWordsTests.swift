@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// What the host tells a handler besides its launch, and what it makes of a handler's words.
+/// What the host passes to a handler besides its launch, and what it does with a handler's messages.
 @Suite(.system) struct HandlerWordsTests {
     static let source = """
         #include <bgtask.h>
@@ -117,7 +117,7 @@ import Testing
             named: "words")
     }
 
-    /// Launches a task of the fixture; the launch's name.
+    /// Launches a task of the fixture and returns the launch's number, such as `L42`.
     private func launch(_ label: String, on host: HostProcess) throws -> String {
         let row = try #require(
             try host.json("launch", "com.example.words.\(label)") as? [String: Any], "\(label)")
@@ -130,7 +130,7 @@ import Testing
         return try #require(detail["launch"] as? [String: Any])
     }
 
-    /// Launches a task and waits for its end.
+    /// Launches a task of the fixture and waits until the launch has ended.
     private func ended(_ label: String, on host: HostProcess) throws -> (name: String, row: [String: Any]) {
         let name = try launch(label, on: host)
         try host.wait("\(label) ends") { try shown(name, on: host)["state"] as? String == "ended" }
@@ -150,7 +150,7 @@ import Testing
         try prints("at first: low 0 thermal 0 power 1 battery 60 refresh 2 defer 0")
         host.run("conditions", "set", "power=charging:61%")
         try prints("changed: low 0 thermal 0 power 2 battery 61 refresh 2 defer 0")
-        // What handlers are not told changes nothing.
+        // The host does not pass the network to handlers, so this change prints nothing.
         host.run("conditions", "set", "network=metered")
         host.run("conditions", "set", "power=external", "lowPower=on")
         try prints("changed: low 1 thermal 0 power 3 battery -1 refresh 2 defer 0")
@@ -175,7 +175,7 @@ import Testing
         host.run("expire", name, "--reason", "userReturned")
         try host.wait("it ends") { try shown(name, on: host)["state"] as? String == "ended" }
         #expect(host.run("show", name).output.contains("defer 1"))
-        // It completed within the grace, as one that deferred does.
+        // The task completed within the grace period, like one that deferred.
         #expect(try shown(name, on: host)["outcome"] as? String == "succeeded")
         #expect(host.stop() == 0)
     }
@@ -228,7 +228,7 @@ import Testing
         #expect(host.stop() == 0)
     }
 
-    /// The codes of the advice that is listed with the plugin.
+    /// The codes of the advice that `bgtask plugins` lists.
     private func advice(_ host: HostProcess) throws -> [String] {
         let listing = try #require(try host.json("plugins") as? [String: Any])
         let plugins = try #require(listing["plugins"] as? [[String: Any]])
@@ -273,13 +273,14 @@ import Testing
                 of: "com.example.words.advises, kind: appRefresh",
                 with: "com.example.words.advises, kind: appRefresh, schedule: {every: 1h}"), named: "words")
         try host.start()
-        // Its schedule starts it first, and one identifier runs once at a time.
+        // The schedule's launch must end first, because an identifier has at most one launch at a time.
         try host.wait("the launch of its schedule has ended") {
             try host.launches(of: "com.example.words.advises").first?["outcome"] is String
         }
         _ = try ended("advises", on: host)
         #expect(try advice(host) == ["tooLate", "noExpirationHandler"])
-        // The handler itself is pending again before it completes: another one submits it meanwhile.
+        // The test submits the identifier while its launch is running, so the chain has a pending request at
+        // its end.
         let name = try launch("watch", on: host)
         try host.wait("it runs") { host.run("show", name).output.contains("at first:") }
         host.run("submit", "com.example.words.watch", "--earliest", "1h")

@@ -2,20 +2,21 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// A real `bgtaskd` in a directory of its own, driven by the real `bgtask`.
+/// A real `bgtaskd` in its own directory, controlled by the real `bgtask`.
 ///
-/// Every test has its own; nothing but its directory and its processes exists afterwards.
+/// Every test has its own host. The host's directory and processes disappear with the test.
 final class HostProcess {
     let directory: URL
     private(set) var process: Process?
     private let extraArguments: [String]
-    /// `simulated`, or `system` for a test that brings the machine's conditions with it.
+    /// The source of conditions: `simulated`, or `system` for a test that imitates the machine's real
+    /// sources.
     var conditions = "simulated"
-    /// Runs the host as this user instead of ours, who must be root; its directory becomes that user's.
+    /// Runs the host as this user, who gets the host's directory; the test itself must run as root.
     var user: UInt32?
-    /// What the host's environment has besides ours.
+    /// Variables of the host's environment, in addition to those of the test process.
     ///
-    /// Without the spacing of launches, so that a test may launch an identifier again at once.
+    /// The launch spacing is zero, so that a test may launch an identifier repeatedly without waiting.
     var environment: [String: String] = ["BGTASK_SCHEDULING_LAUNCH_SPACING": "0s"]
 
     var plugins: URL { directory.appendingPathComponent("plugins") }
@@ -26,7 +27,7 @@ final class HostProcess {
     private var control: ControlSocket { ControlSocket(path: socket.path) }
     private let news = News()
 
-    /// The directory of the built products: the test bundle's own.
+    /// The directory of the built products, which holds this test program.
     static let products: URL = {
         let executable = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         return executable.deletingLastPathComponent()
@@ -39,7 +40,7 @@ final class HostProcess {
         for folder in [plugins, manifests] {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         }
-        // Plugins that others may write are refused for root.
+        // A host that runs as root refuses plugins that other users can write.
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: plugins.path)
     }
 
@@ -48,7 +49,7 @@ final class HostProcess {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    /// The host's process number; 0 before it runs.
+    /// The number of the host's process; 0 before the host runs.
     var processIdentifier: Int32 { process?.processIdentifier ?? 0 }
 
     /// Starts the host and waits until it answers.
@@ -76,16 +77,16 @@ final class HostProcess {
         try control.follow { [news] in news.arrive() }
     }
 
-    /// Gives a user the directory; the arguments of `setpriv` that start a program as that user.
+    /// Gives the directory to a user; returns the `setpriv` command that starts a program as that user.
     private func become(_ user: UInt32) throws -> [String] {
         let owned = Command.run("chown", "-R", "\(user):\(user)", directory.path)
         if owned.status != 0 { throw HostFailure("chown: \(owned.output)") }
         return ["--reuid", "\(user)", "--regid", "\(user)", "--clear-groups"]
     }
 
-    /// Nobody: a user with no rights of its own.
+    /// The user `nobody`, who has no special rights.
     static let ordinaryUser: UInt32 = 65534
-    /// Why no host can run as that user here; `nil` if one can.
+    /// The reason why no host can run as that user here; `nil` if one can.
     static let ordinaryUserObstacle: String? = {
         if geteuid() != 0 { return "needs root, to start a host as another user" }
         let host = products.appendingPathComponent("bgtaskd").path
@@ -95,7 +96,7 @@ final class HostProcess {
         return answer.status == 0 ? nil : "user \(ordinaryUser) may not run \(host)"
     }()
 
-    /// Lets no file that the host writes grow past this, from now on; `nil` lifts the limit.
+    /// Limits the size of every file that the host writes, in bytes; `nil` removes the limit.
     func limitFileSizes(to bytes: Int?) throws {
         let command = Process()
         command.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -108,14 +109,14 @@ final class HostProcess {
         }
     }
 
-    /// Ends the host at once, as the kernel does to it under memory pressure.
+    /// Kills the host with SIGKILL, as the kernel does when memory runs out.
     func kill() {
         guard let process, process.isRunning else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Asks the host to stop and waits for it.
+    /// Asks the host to stop, waits for it and returns its exit status.
     func stop() -> Int32 {
         guard let process else { return -1 }
         process.terminate()
@@ -129,7 +130,7 @@ final class HostProcess {
         var errors: String
     }
 
-    /// Runs `bgtask` against this host.
+    /// Runs `bgtask` with this host's socket.
     @discardableResult
     func run(_ arguments: String...) -> Answer { run(arguments) }
 
@@ -159,7 +160,7 @@ final class HostProcess {
             errors: (try? String(contentsOf: files[1], encoding: .utf8)) ?? "")
     }
 
-    /// The answer's JSON; fails the test if it is none.
+    /// The JSON output of a `bgtask` command; throws if the output is not JSON.
     func json(_ arguments: String...) throws -> Any {
         let answer = run(arguments + ["--json"])
         guard let value = try? JSONSerialization.jsonObject(with: Data(answer.output.utf8)) else {
@@ -168,20 +169,20 @@ final class HostProcess {
         return value
     }
 
-    /// The launches as `bgtask launches --json` has them, newest first.
+    /// The launches, newest first, in the form of `bgtask launches --json`.
     func launches(of identifier: String? = nil) throws -> [[String: Any]] {
         let answer = try control.get("/launches" + (identifier.map { "?identifier=\($0)" } ?? ""))
         guard let rows = answer as? [[String: Any]] else { throw HostFailure("no rows: \(answer)") }
         return rows
     }
 
-    /// Installs a C plugin and its manifest: two files are dropped, as a user does.
+    /// Installs a C plugin and its manifest by copying two files, as a user does.
     func install(_ source: String, library: String, manifest: String, named name: String) throws {
         let file = directory.appendingPathComponent("\(name).c")
         try source.write(to: file, atomically: true, encoding: .utf8)
         let built = directory.appendingPathComponent(library)
         try Self.compile(file, into: built)
-        // Renaming is how a library is installed: no half-written file is ever seen.
+        // A library is installed by renaming, so that the host never sees an incomplete file.
         try FileManager.default.moveItem(at: built, to: plugins.appendingPathComponent(library))
         try manifest.write(
             to: manifests.appendingPathComponent("\(name).yaml"), atomically: true, encoding: .utf8)
@@ -194,9 +195,9 @@ final class HostProcess {
             options: ["-shared", "-fPIC", "-Wall", "-Werror", "-D_GNU_SOURCE", "-pthread"])
     }
 
-    /// Waits until something holds, looking whenever the host publishes something and 20 times a second besides.
+    /// Waits until a condition holds; checks it at every event of the host, and 20 times a second.
     ///
-    /// The limit is a stop for a host that hangs, not an assertion about time.
+    /// The limit in seconds ends the test if the host hangs; it is no claim about the host's speed.
     func wait(_ what: String, seconds: Int = 120, until holds: () throws -> Bool) throws {
         let limit = Date(timeIntervalSinceNow: Double(seconds))
         repeat {
@@ -206,13 +207,14 @@ final class HostProcess {
         throw HostFailure("waited \(seconds) s and it never held: \(what)\n\(logTail(30))")
     }
 
-    /// The end of the host's log.
+    /// The last lines of the host's log.
     func logTail(_ count: Int) -> String {
         let text = (try? String(contentsOf: logFile, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").suffix(count).joined(separator: "\n")
     }
 
-    /// Processes whose command line or working directory names this host's directory, the host itself left out.
+    /// The processes whose command line or working directory names this host's directory, except the host
+    /// itself.
     func leftovers() -> [String] {
         let listing = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return listing.compactMap { name -> String? in
@@ -227,7 +229,7 @@ final class HostProcess {
     }
 }
 
-/// Why a test's host did not do what the test needs.
+/// The reason why a test's host did not do what the test needs.
 struct HostFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

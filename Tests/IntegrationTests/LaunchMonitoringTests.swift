@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// What the command line shows of a launch that works, and what the host does about it.
+/// What the command line shows of a running launch, and how the host reacts to the launch.
 @Suite(.system, .serialized) struct LaunchMonitoringTests {
     static let busy = """
         #include <bgtask.h>

@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// The whole host with the machine's real conditions: upowerd over a faked plug and battery.
+/// The whole host with real sources of conditions: upowerd, with a simulated charger and battery.
 @Suite(.system, .enabled(if: PrivateBus.powerObstacle == nil, "needs upower, umockdev and python3-dbusmock"))
 struct RealPowerTests {
     @Test
@@ -18,7 +18,7 @@ struct RealPowerTests {
         host.environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus.address
         try EndToEndTests.install(in: host)
         try host.start()
-        // What this machine does otherwise is not what is tested.
+        // The other conditions are overridden, because only power is under test.
         host.run("conditions", "set", "network=unmetered", "thermal=nominal", "user=idle", "pressure=none")
         let rows = host.run("conditions").output
         #expect(rows.contains("UPower"), "\(rows)")

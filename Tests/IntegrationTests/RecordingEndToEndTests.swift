@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// What a real host records, run again by the command.
+/// The recording of a real host, replayed with `bgtask replay`.
 @Suite(.system) struct RecordingEndToEndTests {
     @Test func `what a host did replays to its launches, and other rules show their difference`() throws {
         let host = try HostProcess()
@@ -17,7 +17,7 @@ import Testing
                 == 0)
         let waiting = host.run("explain", "com.example.counting.count")
         #expect(waiting.output.contains("forecast: too little history yet, 0 recorded days of the 3"))
-        // Killed and started again: a second segment, and the first one's last line may be cut.
+        // The kill and restart create a second segment; the last line of the first may be incomplete.
         host.kill()
         try host.wait("the launcher has gone") { host.leftovers().isEmpty }
         try host.start()
@@ -43,7 +43,7 @@ import Testing
         }
         #expect(host.run("replay", log).output.contains("The launches are those that the host made."))
 
-        // A host that starts nothing below 60 percent would have launched only what came later.
+        // With a limit of 60 percent of battery, only the later launches would have started.
         let policy = host.state.appending(path: "policy.yaml")
         try "scheduling:\n  batteryStartPercent: 60\n".write(to: policy, atomically: true, encoding: .utf8)
         let compared = host.run("replay", log, "--policy", policy.path, "--compare", "--json")

@@ -2,9 +2,10 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Schedules and retries, as a user of a whole host sees them.
+/// Schedules and retries in a whole host, as a user sees them.
 @Suite(.system) struct ScheduleTests {
-    /// Fails until its third attempt, which it counts in its checkpoint; `steady` succeeds at once, `crashing` aborts once.
+    /// Fails until its third attempt, which it counts in its checkpoint. `steady` always succeeds; `crashing`
+    /// aborts once.
     static let stubborn = """
         #include <bgtask.h>
         #include <stdio.h>
@@ -36,7 +37,7 @@ import Testing
         const bgtask_plugin *bgtask_plugin_entry(void) { return &plugin; }
         """
 
-    /// A host with one task per line: `NAME KIND` and its further keys.
+    /// A host with these tasks; each has a name with a kind, and its further manifest keys.
     static func host(_ tasks: (name: String, keys: String)...) throws -> HostProcess {
         let host = try HostProcess()
         let list = tasks.map {
@@ -89,7 +90,7 @@ import Testing
         try host.wait("it runs") { try host.launches().first?["state"] as? String == "running" }
         #expect(host.run("expire", "com.example.stubborn.expiring", "--reason", "simulated").status == 0)
         try host.wait("all attempts have ended") { try Self.outcomes(host, of: "expiring").count == 3 }
-        // With the expired one counted, the first failure would have been the last attempt.
+        // If the expired attempt counted, the first failure would have been the last attempt.
         #expect(try Self.outcomes(host, of: "expiring") == ["expired", "failed", "succeeded"])
     }
 
@@ -167,7 +168,8 @@ import Testing
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         for count in 1...2 {
             try host.wait("it has run") {
-                // Until the watch stands, and for the second time while the first launch ends.
+                // The file is written repeatedly: first until the watch exists, then while the first launch
+                // ends.
                 try Data("\(UInt64.random(in: 0 ... .max))".utf8).write(to: file)
                 return try Self.outcomes(host, of: "steady").count >= count
             }

@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Apple's rules of `NSBackgroundActivityScheduler`, by a plugin whose activities end in different ways.
+/// Apple's rules of `NSBackgroundActivityScheduler`, with a plugin whose activities end in different ways.
 @Suite(.system) struct AppActivityTests {
     private func start(_ names: String..., settings: String = "") throws -> AppHost {
         try AppHost(
@@ -10,7 +10,7 @@ import Testing
             tasks: Dictionary(uniqueKeysWithValues: names.map { ($0, "activity") }), settings: settings)
     }
 
-    /// Seconds from a launch's end to the begin and the end of the activity's next window.
+    /// The begin and the end of the activity's next window, in seconds after the end of a launch.
     private func window(_ request: [String: Any], after launch: AppHost.Launch) throws -> (Double, Double) {
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         let end = try format.parse(#require(launch.row["endedAt"] as? String, "\(launch)"))

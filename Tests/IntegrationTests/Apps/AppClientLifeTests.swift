@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// An app that lives longer than its host, and asks for more than a plain launch.
+/// An app that runs longer than its host, and that requests more than a plain launch.
 @Suite(.system) struct AppClientLifeTests {
     private static func host(gpu: Bool = true) throws -> HostProcess {
         let host = try HostProcess()
@@ -23,7 +23,7 @@ import Testing
         return host
     }
 
-    /// The app: told what to do on its standard input.
+    /// The app; it takes commands on its standard input.
     private final class App {
         let host: HostProcess
         private let process = Process()
@@ -106,7 +106,7 @@ import Testing
     {
         let host = try Self.host()
         let app = try App(under: host)
-        // Nothing was submitted yet: the host tells nothing by itself, and is asked.
+        // The app has submitted nothing yet, so the host sends it nothing; the app must ask.
         host.run("conditions", "set", "gpu=on", "lowPower=on")
         try app.tell("resources")
         try app.hear("resources: gpu")

@@ -2,7 +2,8 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// An ordinary process with the same module: it submits, lists, cancels, and runs what it registered.
+/// An ordinary process with the module BackgroundTasks: it submits, lists, cancels, and runs its registered
+/// tasks.
 @Suite(.system) struct AppClientTests {
     private static let manifest = """
         apiVersion: bgtask/v1
@@ -16,7 +17,7 @@ import Testing
 
         """
 
-    /// The app, running; its output goes to a file.
+    /// Starts the app; its output goes to a file.
     private func start(_ name: String, under host: HostProcess) throws -> (
         process: Process, output: () -> String
     ) {

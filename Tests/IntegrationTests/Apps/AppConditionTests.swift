@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// What the machine is like, as an app that runs asks for it and hears of it.
+/// The machine's conditions, as a running app reads them and is notified of changes.
 @Suite(.system) struct AppConditionTests {
     private func start(_ extra: String = "") throws -> AppHost {
         try AppHost(
@@ -11,7 +11,7 @@ import Testing
             extra: extra)
     }
 
-    /// Runs `bgtask` and waits until the app has said something.
+    /// Runs `bgtask` and waits until a launch of the app has logged a text.
     private func app(_ app: AppHost, _ launch: String, says text: String, after arguments: String...) throws {
         let answer = app.host.run(arguments)
         #expect(answer.status == 0, "\(arguments): \(answer)")

@@ -5,7 +5,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// Apple's rules of continued tasks, by a plugin whose identifiers say how each of its tasks goes on.
+/// Apple's rules of continued tasks, with a plugin whose identifiers decide how each task continues.
 @Suite(.system) struct AppContinuedTests {
     private func start(_ settings: String = "") throws -> AppHost {
         try AppHost(
@@ -13,7 +13,7 @@ import Testing
             settings: settings.isEmpty ? "" : "scheduling: {\(settings)}")
     }
 
-    /// Requests a task, and waits until its handler runs.
+    /// Submits a continued task, and waits until its handler is running.
     private func begin(_ name: String, in app: AppHost) throws -> String {
         app.request("jobs.\(name)")
         let id = try app.newestLaunch(of: "jobs.\(name)")
@@ -21,7 +21,7 @@ import Testing
         return id
     }
 
-    /// The tasks that run, by their last labels.
+    /// The last labels of the running tasks.
     private func running(in app: AppHost) throws -> [String] {
         try app.host.launches().filter { $0["state"] as? String == "running" }
             .compactMap { ($0["identifier"] as? String)?.split(separator: ".").last.map(String.init) }
@@ -155,7 +155,8 @@ import Testing
         let app = try start()
         let id = try begin("steady", in: app)
         app.host.run("conditions", "set", "thermal=serious", "lowPower=on", "power=battery:5%", "user=active")
-        // One that begins now shows that they are taken in, and that none of them keeps a user waiting.
+        // A task that begins now shows that the host has applied these conditions, and that none of them
+        // makes a user wait.
         _ = try begin("other", in: app)
         #expect(try running(in: app) == ["other", "steady"])
         app.host.run("conditions", "set", "thermal=critical")

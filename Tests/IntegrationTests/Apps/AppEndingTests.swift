@@ -2,7 +2,8 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Apple's rules of running and ending, by a plugin whose handlers show where they are called and what they are left.
+/// Apple's rules of running and ending, with handlers that report where they are called and which time
+/// remains.
 @Suite(.system) struct AppEndingTests {
     private static let tasks: [String: String] = [
         "on.none": "processing", "on.own": "processing", "on.main": "processing",
@@ -80,7 +81,7 @@ import Testing
         let export = try app.newestLaunch(of: "stay.export.one")
         try app.hear("nice 5", from: export)
         app.host.run("used", "org.example.ending", "--foreground")
-        // The next test is about a host that may not do this.
+        // The rest needs a host that runs as root; the next test covers other hosts.
         guard geteuid() == 0 else { return }
         for id in [work, export] {
             try app.host.wait("\(id) is at nice 0 again") {
@@ -107,7 +108,7 @@ import Testing
         app.request("stay.export.one")
         let export = try app.newestLaunch(of: "stay.export.one")
         try app.hear("nice 5", from: export)
-        // Without CAP_SYS_NICE the kernel takes no better value.
+        // Without CAP_SYS_NICE, the kernel refuses to lower the nice value.
         app.host.run("used", "org.example.ending", "--foreground")
         app.host.run("used", "org.example.ending", "--background")
         for (id, nice) in [(work, "nice 10"), (export, "nice 5")] {

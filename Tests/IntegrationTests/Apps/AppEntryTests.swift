@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// The places where an app's code begins, and what of it is called in which order.
+/// The entry points of an app's code, and the order in which the host calls them.
 @Suite(.system) struct AppEntryTests {
     private func start() throws -> AppHost {
         try AppHost(

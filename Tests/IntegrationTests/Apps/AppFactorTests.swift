@@ -2,7 +2,8 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// What keeps background work from running, by apps that are pushed, dismissed and short of everything.
+/// The factors that keep background work from running, with apps that get pushes, are dismissed or lack
+/// resources.
 @Suite(.system) struct AppFactorTests {
     private func start(_ settings: String = "") throws -> AppHost {
         try AppHost(

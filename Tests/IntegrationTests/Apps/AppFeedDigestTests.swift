@@ -2,9 +2,9 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// The feed app that is shipped, with a server that never answers.
+/// The shipped feed app, with a server that never answers.
 @Suite(.system) struct AppFeedDigestTests {
-    /// Takes connections and says nothing.
+    /// Accepts connections and sends nothing.
     private final class SilentServer {
         private let descriptor: CInt
         let port: UInt16
@@ -30,7 +30,7 @@ import Testing
 
         deinit { close(descriptor) }
 
-        /// Whether somebody has connected, who is then left waiting.
+        /// Whether a client has connected; the client gets no answer.
         func hasVisitor() -> Bool { accept(descriptor, nil, nil) >= 0 }
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 /// A host with one of the apps of `Tests/Fixtures/Apps` installed.
 ///
-/// `make test` builds them; they are a package of their own, as a user's would be.
+/// `make test` builds the apps; they are a package of their own, as a user's app would be.
 final class AppHost {
     let host: HostProcess
     let app: String
@@ -17,11 +17,11 @@ final class AppHost {
     /// - Parameters:
     ///   - app: The fixture; `SceneApp` has the bundle `org.example.scene`.
     ///   - modes: The manifest's modes.
-    ///   - tasks: Each task's last label and kind, with whatever else its manifest says.
+    ///   - tasks: The last label of each task, with its kind and its further manifest keys.
     ///   - extra: More keys of the manifest.
     ///   - settings: The host's configuration; see ``configure(_:)``.
     ///   - user: See ``HostProcess/user``.
-    ///   - environment: What the host's environment has besides the standard one of tests.
+    ///   - environment: Variables of the host's environment, in addition to the standard ones of tests.
     init(
         _ app: String, modes: String = "fetch, processing", tasks: [String: String], extra: String = "",
         settings: String = "", user: UInt32? = nil, environment: [String: String] = [:]
@@ -57,7 +57,7 @@ final class AppHost {
         try manifest.write(
             to: host.manifests.appendingPathComponent("app.yaml"), atomically: true, encoding: .utf8)
         try host.start()
-        // It is installed: its launch code ran once, before any task.
+        // After the installation, the launch code runs once, before any task.
         try host.wait("the app launch has ended") {
             try host.launches(of: bundle).first.map { $0["outcome"] is String } ?? false
         }
@@ -65,13 +65,13 @@ final class AppHost {
 
     let bundle: String
 
-    /// Where the host looks for the administrator's files.
+    /// The directory in which the host looks for the administrator's files.
     private let configuration = FileManager.default.temporaryDirectory.appendingPathComponent(
         "configuration-\(UUID().uuidString)")
 
     deinit { try? FileManager.default.removeItem(at: configuration) }
 
-    /// Replaces the host's configuration, which takes force while it runs.
+    /// Replaces the host's configuration; the running host applies it.
     func configure(_ settings: String) throws { try Self.write(settings, for: configuration) }
 
     private static func write(_ settings: String, for root: URL) throws {
@@ -81,18 +81,18 @@ final class AppHost {
         let new = folder.appendingPathComponent("new")
         try Data((settings + "\n").utf8).write(to: new)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: new.path)
-        // Renamed into place: the host never sees half of it.
+        // The file is renamed into place, so that the host never reads an incomplete file.
         if rename(new.path, folder.appendingPathComponent("bgtaskd.yaml").path) != 0 {
             throw HostFailure("rename to \(folder.path)/bgtaskd.yaml")
         }
     }
 
-    /// Waits until a launch, or the host about it, has said something.
+    /// Waits until a line of the host's log about a launch contains a text.
     func hear(_ text: String, from id: String) throws {
         try host.wait("\(id) says '\(text)'") { lines(of: id).contains { $0.contains(text) } }
     }
 
-    /// The newest launch of a task, once there is one.
+    /// Waits for a launch of a task and returns the newest one.
     func newestLaunch(of name: String) throws -> String {
         var id: String?
         try host.wait("\(name) is launched") {
@@ -102,13 +102,13 @@ final class AppHost {
         return id ?? ""
     }
 
-    /// Submits a continued task, as its user would.
+    /// Submits a continued task, as a user's app would.
     @discardableResult
     func request(_ name: String, _ options: String...) -> HostProcess.Answer {
         host.run(["submit", "\(bundle).\(name)", "--title", "Title", "--subtitle", "Subtitle"] + options)
     }
 
-    /// The pending requests by identifier's last labels, as `bgtask pending --json` has them.
+    /// The pending requests by the last labels of their identifiers, as in `bgtask pending --json`.
     func pendingRequests() throws -> [String: [String: Any]] {
         let rows = try host.json("pending") as? [[String: Any]] ?? []
         return Dictionary(
@@ -120,19 +120,19 @@ final class AppHost {
             })
     }
 
-    /// What keeps a task from starting, as `bgtask explain` says it.
+    /// The vetoes of a task, as `bgtask explain` prints them.
     func vetoes(of name: String) -> [String] {
         host.run("explain", "\(bundle).\(name)").output.split(separator: "\n").map {
             $0.trimmingCharacters(in: .whitespaces)
         }.filter { $0.hasPrefix("no ") }
     }
 
-    /// Launches a task whatever the conditions, and waits until its launch has ended.
+    /// Launches a task regardless of the conditions, and waits until the launch has ended.
     ///
-    /// - Returns: The launch, as `bgtask show --json` has it.
+    /// - Returns: The launch, as in `bgtask show --json`.
     func launch(_ name: String) throws -> Launch { try end(begin(name)) }
 
-    /// Launches a task, tells it to stop when it has said something, and waits until its launch has ended.
+    /// Launches a task, expires it when it has logged `word`, and waits until the launch has ended.
     func expire(_ name: String, after word: String? = nil) throws -> Launch {
         let id = try begin(name)
         if let word { try host.wait("\(id) says \(word)") { lines(of: id).contains { $0.contains(word) } } }
@@ -140,7 +140,7 @@ final class AppHost {
         return try end(id)
     }
 
-    /// Launches a task and waits until its handler runs.
+    /// Launches a task and waits until its handler is running.
     func begin(_ name: String) throws -> String {
         let answer = host.run("launch", "\(bundle).\(name)", "--json")
         guard let row = try? JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any],
@@ -160,7 +160,7 @@ final class AppHost {
         try host.launches().first { $0["launch"] as? String == id } ?? [:]
     }
 
-    /// What the host's log has of a launch, without the time.
+    /// The lines of the host's log about a launch, without their times.
     func lines(of id: String) -> [String] {
         let text = (try? String(contentsOf: host.logFile, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").filter { $0.contains(" \(id) ") }.map(String.init)
@@ -178,7 +178,7 @@ final class AppHost {
         var outcome: String? { row["outcome"] as? String }
         var reason: String? { row["reason"] as? String }
         var message: String { row["message"] as? String ?? "" }
-        /// Whether the handler printed or logged it.
+        /// Whether a line that the handler printed or logged contains the text.
         func says(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// What apps write with `os` and `OSLog`, as `bgtask logs` shows it.
+/// Messages that apps write with `os` and `OSLog`, as `bgtask logs` shows them.
 @Suite(.system) struct AppLogTests {
     private func start() throws -> AppHost {
         try AppHost(
@@ -13,7 +13,7 @@ import Testing
                 }))
     }
 
-    /// What `bgtask logs --json` has of a category: level and message.
+    /// The level and message of each line of a category in `bgtask logs --json`.
     private func lines(of category: String, in app: AppHost, _ arguments: String...) throws -> [String] {
         let answer = app.host.run(["logs", "--category", category, "--json"] + arguments)
         return try answer.output.split(separator: "\n").map { line in

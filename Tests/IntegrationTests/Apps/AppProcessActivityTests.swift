@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Activities of `ProcessInfo`: work that a process stays alive for.
+/// Activities of `ProcessInfo`: work during which the process must stay alive.
 @Suite(.system) struct AppProcessActivityTests {
     private func start() throws -> AppHost {
         try AppHost(
@@ -11,7 +11,7 @@ import Testing
                 uniqueKeysWithValues: ["finishes", "expires", "late", "begins"].map { ($0, "processing") }))
     }
 
-    /// The lines of a launch, once its process is gone: an activity outlives its task.
+    /// The lines of a launch after its process has ended; an activity can outlast its task.
     private func lines(of name: String, until last: String, in app: AppHost) throws -> [String] {
         let id = try app.begin(name)
         let ended = try app.end(id)

@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Requests beyond the plain ones.
+/// Requests with more than the basic properties.
 @Suite(.system) struct AppRequestTests {
     private func start(modes: String = "fetch, processing") throws -> AppHost {
         try AppHost(

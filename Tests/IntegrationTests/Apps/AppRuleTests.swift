@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Apple's rules of registering, completing and expiring, by a plugin that keeps or breaks each.
+/// Apple's rules of registering, completing and expiring, with a plugin that obeys or breaks each rule.
 @Suite(.system) struct AppRuleTests {
     static let kinds: [String: String] = {
         let names = [
@@ -122,7 +122,7 @@ import Testing
         let submitted = try app.launch("submitUnregistered")
         #expect(submitted.outcome == "crashed" && submitted.message.contains("No launch handler registered"))
 
-        // Its own directory tells the app to break the next rule, in every process from now on.
+        // A file in the bundle's data directory makes the app break the next rule in every later process.
         let data = app.host.state.appendingPathComponent("data/org.example.rules")
         try Data().write(to: data.appendingPathComponent("twice"))
         let twice = try app.launch("succeed")
@@ -153,7 +153,8 @@ import Testing
         #expect(leak.says("1 background-task assertion leaked"))
         let place = try #require(leak.lines.firstIndex { $0.contains("begun at:") }, "\(leak.lines)")
         let age = try #require(leak.lines[place].firstMatch(of: /'upload', ([0-9.]+) s old, begun at:/))
-        // It was begun at the start and left alone until the allowance of 30 s was used up.
+        // The activity began at the start of the task and nothing ended it until the allowance of 30 s was
+        // used up.
         #expect(try #require(Double(age.1)) > 20, "\(leak.lines[place])")
         let stack = leak.lines[(place + 1)...].prefix { $0.contains("    ") }
         #expect(stack.contains { $0.contains("libRulesApp.so") }, "\(leak.lines)")

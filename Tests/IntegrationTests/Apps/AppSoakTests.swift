@@ -7,8 +7,8 @@ import Testing
 
 /// A Swift plugin that uses tasks and actors, launched a thousand times in a row.
 @Suite(.alone) struct AppSoakTests {
-    /// The host's own traces that could grow: descriptors of host and launcher, directories, processes; -1 for
-    /// what was not found.
+    /// The host's resources that could leak: descriptors of host and launcher, directories, processes; -1 if
+    /// unknown.
     private func traces(of host: HostProcess) -> [String: Int] {
         func count(_ path: String) -> Int {
             (try? FileManager.default.contentsOfDirectory(atPath: path).count) ?? -1
@@ -46,7 +46,7 @@ import Testing
         let after = traces(of: app.host)
         #expect(before.values.allSatisfy { $0 >= 0 }, "each of them was found: \(before)")
         for (what, count) in before {
-            // A connection or two may be closing; a leak would be a thousand.
+            // A few connections may be closing at the moment; a leak would amount to a thousand.
             #expect(
                 abs((after[what] ?? 0) - count) <= 4, "\(what): \(count) before, \(after[what] ?? 0) after")
         }

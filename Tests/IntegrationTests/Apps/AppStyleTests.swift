@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Apps as Apple's tutorials and public code write them, unmodified, built as plugins.
+/// Apps in the style of Apple's tutorials and of public code, unmodified and built as plugins.
 @Suite(.system) struct AppStyleTests {
     @Test func `an app with scene modifiers registers, refreshes, submits again, and is cancelled`() throws {
         let app = try AppHost(

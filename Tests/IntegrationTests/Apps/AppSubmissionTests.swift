@@ -5,7 +5,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// Apple's rules of submitting, by a plugin whose handlers submit.
+/// Apple's rules of submitting, with a plugin whose handlers submit requests.
 @Suite(.system) struct AppSubmissionTests {
     private static let tasks: [String: String] = {
         var tasks: [String: String] = ["laterFeed": "appRefresh", "export.*": "continuedProcessing"]
@@ -98,7 +98,7 @@ import Testing
 
     @Test func `a deadline is two days away for a bundle that is used, else seven`() throws {
         let app = try start()
-        /// Days from the earliest begin date to the deadline.
+        /// The days from the earliest begin date to the deadline.
         func days() throws -> Double {
             _ = try app.launch("replace")
             let request = try #require(try app.pendingRequests()["wait1"])
@@ -126,7 +126,7 @@ import Testing
         #expect(app.host.stop() == 0)
     }
 
-    /// Has a continued task submit one of each kind.
+    /// Makes a continued task submit one request of each kind.
     private func ask(_ app: AppHost) throws -> AppHost.Launch {
         app.request("export.ask", "--wait")
         return try app.end(app.newestLaunch(of: "export.ask"))
