@@ -1,23 +1,23 @@
 public import Foundation
 import LinuxSystem
 
-/// Why a test could not be done.
+/// The reason why a test could not be done.
 public struct TestFailure: Error, CustomStringConvertible {
     public let description: String
     public init(_ description: String) { self.description = description }
 }
 
-/// Other programs that a test needs, run to their end.
+/// Other programs that a test needs; a call waits until the program ends.
 ///
-/// They are started with default signals, which the test's own threads do not have, and with no descriptor of ours:
-/// none can keep another's pipe open.
+/// The programs start with default signals, unlike the test's own threads, and inherit no descriptor of the
+/// test. So none can keep another program's pipe open.
 public enum Command {
     public struct Answer {
         public var status: Int32
         public var output: String
     }
 
-    /// Runs a program found in `PATH`; one that is not there has status 127.
+    /// Runs a program from `PATH`; the status is 127 if there is no such program.
     public static func run(_ arguments: [String], environment: [String: String] = [:]) -> Answer {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("out-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -36,7 +36,7 @@ public enum Command {
 
     public static func run(_ arguments: String...) -> Answer { run(arguments) }
 
-    /// Our environment with the administrator's programs in `PATH` too, and with additions.
+    /// The environment of this process, with the administrator's programs in `PATH` and with additions.
     static func list(_ additions: [String: String]) -> [String] {
         var environment = ProcessInfo.processInfo.environment
         environment["PATH"] = "\(environment["PATH"] ?? ""):/usr/sbin:/sbin"
@@ -47,15 +47,15 @@ public enum Command {
     public static func exists(_ program: String) -> Bool { run("which", program).status == 0 }
 }
 
-/// A program that runs until its owner goes: it ends with the test's process too, however that ends.
+/// A program that runs until its owner ends it. It also ends with the test's process, even if that is killed.
 public final class CompanionProcess {
     private let handle: ProcessHandle
     private var leash: DescriptorSocket?
     public let processIdentifier: Int32
 
-    /// Starts a program found in `PATH`; what it prints is added to a file.
+    /// Starts a program from `PATH`; its output is appended to a file.
     public init(_ arguments: [String], environment: [String: String] = [:], output: URL) throws {
-        // The shell ends the program when nobody holds the other end of its descriptor 3 any more.
+        // The shell ends the program when the other end of its descriptor 3 is closed everywhere.
         let script = #"exec >>"$0" 2>&1; "$@" 3<&- & child=$!; read -r _ <&3; kill -9 $child; wait"#
         let (ours, theirs) = try DescriptorSocket.pair()
         let started = try ProcessSpawn.start(
@@ -68,7 +68,7 @@ public final class CompanionProcess {
 
     deinit { end() }
 
-    /// Ends it and waits for that.
+    /// Ends the program and waits for its end.
     public func end() {
         guard leash != nil else { return }
         leash = nil
@@ -76,7 +76,7 @@ public final class CompanionProcess {
     }
 }
 
-/// Waits until something holds, looking 100 times a second; the limit is a stop for a test that hangs.
+/// Waits until a condition holds, and checks it 100 times a second; the limit ends a test that hangs.
 public func waitUntil(_ what: String, seconds: Int = 30, _ holds: () throws -> Bool) throws {
     for _ in 0..<(seconds * 100) {
         if try holds() { return }

@@ -1,12 +1,12 @@
 import Foundation
 import LinuxSystem
 
-/// A laptop whose plug can be pulled: the real upowerd over devices that umockdev fakes.
+/// A laptop with a charger that can be unplugged: the real upowerd, with devices that umockdev fakes.
 public final class FakedPower {
     private let handle: ProcessHandle
     private var commands: DescriptorSocket?
 
-    /// Starts upowerd on a bus; the machine begins with its plug in and its battery charging at 57 %.
+    /// Starts upowerd on a bus. At first, external power is connected and the battery is charging at 57 %.
     public init(on bus: PrivateBus, hasBattery: Bool = true) throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Fixtures/Devices/power.py")
@@ -33,14 +33,14 @@ public final class FakedPower {
         _ = try? handle.reap()
     }
 
-    /// Pulls the plug.
+    /// Disconnects external power.
     public func unplug() throws {
         try send("set AC online 0", "set BAT0 status Discharging", "event AC", "event BAT0")
     }
 
-    /// Puts the plug in.
+    /// Connects external power.
     ///
-    /// - Parameter status: What the battery then does: `Charging`, or `Not charging` at its charge limit.
+    /// - Parameter status: The battery's status after it: `Charging`, or `Not charging` at its charge limit.
     public func plug(status: String = "Charging") throws {
         try send("set AC online 1", "set BAT0 status \(status)", "event AC", "event BAT0")
     }

@@ -1,12 +1,12 @@
-// Tests of the host's core copy the value out of the store.
+// The import is public because tests of the host's core copy the value out of the store.
 @_exported public import MemoryStore
 public import RequestStore
 import Synchronization
 public import TaskModel
 
-/// A store that forgets everything with the process: a ``MemoryStore`` behind a lock.
+/// A store that loses its contents with the process: a ``MemoryStore`` behind a lock.
 ///
-/// It passes the same suite as the durable one, so tests of the host may use it.
+/// It passes the same conformance suites as the durable store, so tests of the host may use it.
 public final class MemoryRequestStore: RequestStore {
     private struct State {
         var store: MemoryStore
@@ -14,10 +14,10 @@ public final class MemoryRequestStore: RequestStore {
 
     private let state: Mutex<State>
 
-    /// Begins with what an earlier store held.
+    /// Creates a store with the contents of an earlier store.
     public init(_ store: MemoryStore = MemoryStore()) { state = Mutex(State(store: store)) }
 
-    /// What the store holds now.
+    /// The present contents of the store.
     public var contents: MemoryStore { state.withLock { $0.store } }
 
     public func commit(

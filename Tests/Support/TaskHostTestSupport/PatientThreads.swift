@@ -2,16 +2,16 @@ import Dispatch
 import LinuxSystem
 import Synchronization
 
-/// Threads that may block: as many as there is work for at the same time.
+/// Threads that may block: there is always one for each job that runs at the same time.
 ///
-/// Swift's own pool has one thread for each core. A test that waits in a system call holds one of them, so two such
-/// tests stop every other test of a machine with two cores.
+/// Swift's own pool has one thread for each core. A test that waits in a system call occupies one of them, so
+/// two such tests stop every other test on a machine with two cores.
 final class PatientThreads: TaskExecutor {
     static let shared = PatientThreads()
 
     private struct State {
         var jobs: [UnownedJob] = []
-        /// Threads that wait for a job, those just started included.
+        /// The number of threads that wait for a job, including those that have just started.
         var idle = 0
     }
 

@@ -2,11 +2,11 @@ import Digests
 public import Foundation
 import Glibc
 
-/// Compiles the C code of tests, each text once.
+/// Compiles the C code of tests; the same text is compiled only once.
 ///
-/// What the compiler makes is kept below the build folder, under a hash of all that went in, and copied from there.
+/// Results are stored in the build folder, under a hash of all inputs, and copied from there.
 public enum PluginCompiler {
-    /// The compiler refused the code; its output.
+    /// The compiler failed; the description is its output.
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
     }
@@ -16,11 +16,11 @@ public enum PluginCompiler {
     private static let include = root.appending(path: "Sources/SDK/CHandlerABI/include")
     private static let fixtures = root.appending(path: "Tests/Fixtures/Plugins")
 
-    /// Compiles `Tests/Fixtures/Plugins/NAME.c` into a fresh library of that name.
+    /// Compiles `Tests/Fixtures/Plugins/NAME.c` into a new library of that name.
     ///
     /// - Parameters:
     ///   - name: The fixture, without `.c`.
-    ///   - directory: Where `NAME.so` goes; created if it is not there.
+    ///   - directory: The directory for `NAME.so`; it is created if it does not exist.
     /// - Returns: The library's absolute path.
     public static func compile(_ name: String, into directory: URL) throws -> String {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -31,12 +31,13 @@ public enum PluginCompiler {
         return library.path
     }
 
-    /// Compiles one source file with the system's compiler; `bgtask.h` is found.
+    /// Compiles one source file with the system's compiler, which finds `bgtask.h`.
     ///
     /// - Parameters:
-    ///   - source: The file. What it includes besides the system's headers is `bgtask.h` or `fixture.h`.
-    ///   - target: What is made; replaced if it is there.
-    ///   - options: The compiler's, none of which may name another file that changes.
+    ///   - source: The source file. Besides the system's headers it may include only `bgtask.h` and
+    ///     `fixture.h`.
+    ///   - target: The path of the result; an existing file is replaced.
+    ///   - options: The options for the compiler; none may name another file that can change.
     /// - Throws: ``Failure``, or an error of the file system.
     public static func build(_ source: URL, into target: URL, options: [String]) throws {
         let cache = Products.directory.appending(path: "compiled-for-tests")
@@ -55,7 +56,7 @@ public enum PluginCompiler {
         try FileManager.default.copyItem(at: kept, to: target)
     }
 
-    /// Runs the compiler, unless another one was faster.
+    /// Runs the compiler, unless another process or thread has already stored the result.
     private static func make(_ kept: URL, of source: URL, _ options: [String]) throws {
         if FileManager.default.fileExists(atPath: kept.path) { return }
         let half = kept.path + ".half"
@@ -66,7 +67,7 @@ public enum PluginCompiler {
         }
     }
 
-    /// Keeps other threads and other processes out meanwhile.
+    /// Runs a body while no other thread or process holds the same lock.
     private static func withLock(on path: String, _ body: () throws -> Void) throws {
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
         guard descriptor >= 0, flock(descriptor, LOCK_EX) == 0 else {

@@ -1,22 +1,22 @@
 public import Foundation
 
-/// A message bus of a test's own, with the services that the test puts on it.
+/// A message bus for one test, with the services that the test starts on it.
 ///
-/// The machine's bus is never touched.
+/// The tests never use the machine's own bus.
 public final class PrivateBus {
-    /// What is missing for it on this machine; `nil` if nothing.
+    /// The reason why there can be no such bus on this machine; `nil` if there can.
     public static let obstacle: String? = {
         for program in ["dbus-daemon", "dbus-send"] where !Command.exists(program) {
             return "\(program) is not installed"
         }
         return nil
     }()
-    /// The same for the stand-ins of python-dbusmock.
+    /// The reason why there can be no services of python-dbusmock; `nil` if there can.
     public static let mockObstacle: String? =
         obstacle
         ?? (Command.run(python, "-c", "import dbusmock").status == 0
             ? nil : "python3-dbusmock is not installed")
-    /// The same for the real power daemons over faked devices.
+    /// The reason why the real power daemons cannot run with faked devices; `nil` if they can.
     public static let powerObstacle: String? = {
         if let mockObstacle { return mockObstacle }
         let program = "import gi; gi.require_version('UMockdev', '1.0'); from gi.repository import UMockdev"
@@ -27,7 +27,7 @@ public final class PrivateBus {
         }
         return nil
     }()
-    /// Debian's interpreter: the packages above belong to it, whatever else is in `PATH`.
+    /// Debian's own interpreter: the packages above belong to it, and `PATH` may have another one.
     static let python = "/usr/bin/python3"
     static func path(_ daemon: String) -> String { "/usr/libexec/\(daemon)" }
 
@@ -35,13 +35,13 @@ public final class PrivateBus {
     private var daemon: CompanionProcess?
     private var socket: URL { directory.appendingPathComponent("bus") }
 
-    /// What `DBUS_SYSTEM_BUS_ADDRESS` is set to.
+    /// The value for `DBUS_SYSTEM_BUS_ADDRESS`.
     public var address: String { "unix:path=\(socket.path)" }
     var environment: [String: String] { ["DBUS_SYSTEM_BUS_ADDRESS": address] }
-    /// What the bus and its services print.
+    /// The file with the output of the bus and its services.
     public var log: URL { directory.appendingPathComponent("log") }
 
-    /// Makes its directory; the bus itself comes with ``start()``.
+    /// Creates the bus's directory; ``start()`` starts the bus.
     public init() throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("bus-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -74,14 +74,14 @@ public final class PrivateBus {
         try waitUntil("the bus answers") { owner(of: "org.freedesktop.DBus") != nil }
     }
 
-    /// Ends the bus, as a crash of it does.
+    /// Ends the bus abruptly, like a crash.
     public func stop() {
         daemon?.end()
         daemon = nil
         try? FileManager.default.removeItem(at: socket)
     }
 
-    /// Starts a stand-in of python-dbusmock and waits until it has its name.
+    /// Starts a fake service of python-dbusmock and waits until it has its name.
     public func mock(_ template: String, as name: String, parameters: String = "{}") throws
         -> CompanionProcess
     {
@@ -92,7 +92,8 @@ public final class PrivateBus {
         return process
     }
 
-    /// Starts an object of python-dbusmock without properties and methods of its own, and waits until it has its name.
+    /// Starts a fake object of python-dbusmock without properties and methods, and waits until it has its
+    /// name.
     public func standIn(for name: String, path: String) throws -> CompanionProcess {
         let process = try CompanionProcess(
             [Self.python, "-m", "dbusmock", "--system", name, path, name], environment: environment,
@@ -101,7 +102,7 @@ public final class PrivateBus {
         return process
     }
 
-    /// Starts a real daemon of power, which sees the machine's devices or those that its environment fakes.
+    /// Starts a real power daemon, which sees the machine's devices or those that its environment fakes.
     public func start(
         _ daemon: String, as name: String, environment additions: [String: String] = [:]
     ) throws -> CompanionProcess {
@@ -111,13 +112,13 @@ public final class PrivateBus {
         return process
     }
 
-    /// The unique name of who has a name; `nil` if nobody has.
+    /// The unique bus name of a name's owner; `nil` if the name has no owner.
     public func owner(of name: String) -> String? {
         let answer = call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.GetNameOwner", "string:\(name)")
         return answer.status == 0 ? answer.output : nil
     }
 
-    /// Calls a method; arguments as `dbus-send` takes them: `string:TEXT`, `variant:uint32:4`.
+    /// Calls a method. The arguments have the form of `dbus-send`: `string:TEXT`, `variant:uint32:4`.
     @discardableResult
     public func call(_ service: String, _ path: String, _ member: String, _ arguments: String...)
         -> Command.Answer
@@ -127,7 +128,7 @@ public final class PrivateBus {
                 + arguments)
     }
 
-    /// Changes a property as the service's own user would.
+    /// Changes a property, as the service itself would.
     public func set(
         _ service: String, _ path: String, _ interface: String, _ property: String, _ value: String
     )
@@ -139,17 +140,17 @@ public final class PrivateBus {
         if answer.status != 0 { throw TestFailure("\(property) of \(service): \(answer.output)") }
     }
 
-    /// Sends a signal as somebody who has no name on the bus.
+    /// Sends a signal from a sender that owns no name.
     public func sendSignal(_ path: String, _ member: String, _ argument: String) {
         _ = Command.run(["dbus-send", "--bus=\(address)", "--type=signal", path, member, argument])
     }
 
-    /// Lets a stand-in send a signal with one argument, as the service does.
+    /// Makes a fake service send a signal with one argument.
     public func emit(
         _ service: String, _ path: String, _ interface: String, _ member: String, signature: String,
         _ value: String
     ) throws {
-        // `dbus-send` knows no array of variants; the mock takes it from Python.
+        // `dbus-send` cannot send an array of variants, so a Python program calls the fake service.
         let program = """
             import dbus, sys
             bus = dbus.bus.BusConnection('\(address)')

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The programs that were built beside the tests.
+/// The programs that the build puts beside the tests.
 public enum Products {
-    /// The directory of the test program: SwiftPM puts executables there too.
+    /// The directory of the test program, which is also SwiftPM's directory for executables.
     public static var directory: URL {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(filePath: own).deletingLastPathComponent()

@@ -1,7 +1,7 @@
 public import RequestStore
 public import TaskModel
 
-/// One write or note each, for callers that wait for one thing.
+/// Calls that make a single write or note, for tests that need only one.
 extension RequestStore {
     /// Stores a request; see ``StoreWrite/accept(_:_:)``.
     ///
@@ -34,9 +34,9 @@ extension RequestStore {
         }
     }
 
-    /// Consumes a pending request by a new launch; see ``StoreWrite/begin(_:_:)``.
+    /// Begins a launch of a pending request; see ``StoreWrite/begin(_:_:)``.
     ///
-    /// - Throws: ``StoreError`` `notPending` if it is not pending.
+    /// - Throws: ``StoreError`` `notPending` if the request is not pending.
     public func beginLaunch(
         of request: RequestID, at time: WallTime, isolation: String, libraryHash: String?, isSimulated: Bool,
         explanation: String?
@@ -49,9 +49,9 @@ extension RequestStore {
         }
     }
 
-    /// Notes that the handler was called; becomes durable with the next commit.
+    /// Notes that the handler was called; the next commit makes the note durable.
     public func markReady(_ id: LaunchID, at time: WallTime) async throws(StoreError) {
-        // The monotonic time of zero never delays another note.
+        // A monotonic time of zero means that this note never delays another one.
         note(.ready(at: time), of: id, at: Moment(boot: .zero, monotonic: .zero, wall: time))
     }
 
@@ -64,7 +64,7 @@ extension RequestStore {
         }
     }
 
-    /// Keeps bytes for the next attempt; false if the launch has ended.
+    /// Stores a checkpoint for the next attempt; false if the launch has ended.
     @discardableResult
     public func saveCheckpoint(_ id: LaunchID, _ bytes: [UInt8]) async throws(StoreError) -> Bool {
         try await storeAnswer(to: .checkpoint(id, bytes)) {
@@ -72,7 +72,7 @@ extension RequestStore {
         }
     }
 
-    /// Keeps the newest progress; see ``note(_:of:at:)``.
+    /// Notes the newest progress; see ``note(_:of:at:)``.
     public func recordProgress(_ id: LaunchID, _ progress: TaskProgress, at moment: Moment) {
         note(.progress(progress), of: id, at: moment)
     }
@@ -122,7 +122,7 @@ extension StoreError {
             finding: "the request is not stored: \(subject): \(finding)", remedy: remedy)
     }
 
-    /// A store that does not keep the contract of ``RequestStore/commit(_:)``.
+    /// An error for a store that breaks the contract of ``RequestStore/commit(_:)``.
     fileprivate static func misfit(_ found: String) -> Self {
         StoreError(
             code: .damaged, subject: "the request store", finding: "a write was answered with \(found)",

@@ -3,9 +3,9 @@ public import Testing
 
 /// The trait of tests that start processes or wait for the kernel.
 ///
-/// Such a test may block: it runs on a thread of its own and not in Swift's pool. `.ci/speeds.py` reads the trait in
-/// the sources, so that `make test-quick` leaves these suites out, and `make test` runs several of them at a time, or
-/// one after the other where they say `.alone`.
+/// Such a test may block: it runs on its own thread and not in Swift's pool. `.ci/speeds.py` finds the trait
+/// in the sources. `make test-quick` leaves these suites out; `make test` runs several of them at a time, but
+/// suites with `.alone` one by one.
 public struct SystemTest: SuiteTrait, TestTrait, TestScoping {
     public var isRecursive: Bool { true }
 
@@ -30,9 +30,10 @@ public struct SystemTest: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == SystemTest {
-    /// The test starts processes or waits for the kernel; others may run beside it.
+    /// Marks a test that starts processes or waits for the kernel; other tests may run at the same time.
     public static var system: Self { SystemTest() }
 
-    /// As `system`, but the test measures the machine or its own process, so that nothing else may run beside it.
+    /// Like `system`, but the test measures the machine or its own process, so no other test may run
+    /// meanwhile.
     public static var alone: Self { SystemTest() }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 public import TaskModel
 
-/// A clock that a test moves by hand.
+/// A clock that the test moves.
 public final class VirtualMoments: MomentSource {
     private let moment: Mutex<Moment>
 
@@ -19,12 +19,12 @@ public final class VirtualMoments: MomentSource {
         moment.withLock { $0 = $0.advanced(by: duration) }
     }
 
-    /// Moves the wall clock alone, as `date -s` does.
+    /// Moves only the wall clock, as `date -s` does.
     public func jumpWallClock(by duration: Duration) {
         moment.withLock { $0.wall = $0.wall + duration }
     }
 
-    /// Lets the machine sleep: boot and wall time run on, monotonic time stands.
+    /// Lets the machine sleep: boot time and wall time continue, and monotonic time stops.
     public func sleepMachine(for duration: Duration) {
         moment.withLock {
             $0.boot += duration

@@ -3,9 +3,10 @@ import RequestStore
 import TaskHostTestSupport
 import TaskModel
 
-/// Uses a store in a process of its own and prints what the store acknowledged.
+/// Uses a store in its own process, and prints what the store acknowledged.
 ///
-/// It prints one fact a line, at once. A test kills this process, opens the store again and compares.
+/// It prints each fact at once, on a line of its own. A test kills this process, opens the store again and
+/// compares.
 ///
 /// - `cycle DIRECTORY COUNT`: submits, launches and ends COUNT requests, one after the other.
 /// - `hold DIRECTORY`: submits one request and keeps the store open until standard input ends.
