@@ -5,13 +5,14 @@ import Testing
 
 @testable import SystemConditions
 
-/// What services of python-dbusmock say that is theirs alone; what all sources have in common is in the conformance suite.
+/// The special behaviour of single bus services, imitated by python-dbusmock. The conformance suite has the
+/// common one.
 @Suite(.system, .enabled(if: PrivateBus.mockObstacle == nil, "needs dbus and python3-dbusmock"))
 struct BusServiceTests {
     static let networkManager = "org.freedesktop.NetworkManager"
     static let login = "org.freedesktop.login1"
 
-    /// Sensors of one bus, whose changes count at once.
+    /// Sensors of one bus; changes take effect at once.
     static func sensors(_ bus: PrivateBus, _ sensor: any Sensor & BusClient) throws -> ConditionSensors {
         let connection = try SystemBus(address: bus.address, clients: [sensor])
         connection.waitUntilSettled(timeoutMilliseconds: 5000)
@@ -24,7 +25,7 @@ struct BusServiceTests {
         try bus.start()
         let mock = try bus.mock("networkmanager", as: Self.networkManager)
         let path = "/org/freedesktop/NetworkManager"
-        // The stand-in lacks what the real one has had since version 1.2.
+        // The fake service lacks a property that the real one has had since version 1.2.
         bus.call(
             Self.networkManager, path, "org.freedesktop.DBus.Mock.AddProperty",
             "string:\(Self.networkManager)", "string:Metered", "variant:uint32:4")
@@ -61,7 +62,7 @@ struct BusServiceTests {
         }
         try waitUntil("the lock is taken") { isHeld() }
         var notices = sensors.sleepNotices().makeAsyncIterator()
-        // Anybody may send a signal; without logind's name it is none of logind's.
+        // Any program may send a signal; without logind's name it is not a signal of logind.
         bus.sendSignal(path, "\(interface).PrepareForSleep", "boolean:true")
         func sleep(_ isBefore: Bool) throws {
             try bus.emit(
@@ -84,7 +85,7 @@ struct BusServiceTests {
         let bus = try PrivateBus()
         let sensor = BusSensor(LogindSource())
         let sensors = try Self.sensors(bus, sensor)
-        // Absent from the start: nobody sits at this machine.
+        // Logind is absent from the start, so no user is at this machine.
         #expect(sensors.snapshot().user == .known(.idle))
         try bus.start()
         let mock = try bus.mock("logind", as: Self.login)

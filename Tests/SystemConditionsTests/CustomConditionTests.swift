@@ -7,7 +7,7 @@ import Testing
 
 @testable import SystemConditions
 
-/// Conditions that come and go with their definitions.
+/// Conditions that appear and disappear with their definitions.
 @Suite(.system) struct CustomConditionSensorTests {
     let moments = VirtualMoments()
 
@@ -89,7 +89,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: mark.path))
     }
 
-    /// A program, what it leaves, and why its condition is unknown.
+    /// Programs that fail, each with the reason why its condition is unknown.
     static let failing: [(CustomCondition, String)] = [
         (shell("sleep 600 & echo $! > $MARK; wait", timeout: .milliseconds(300)), "did not end within 300ms"),
         (shell("kill -9 $$"), "signal 9"),
@@ -115,7 +115,7 @@ import Testing
         try waitUntil("it is said why") { told.withLock { !$0.isEmpty } }
         #expect(sensors.snapshot().custom == ["docked": .unknown])
         guard index == 0 else {
-            // Many more runs, and nothing new to say.
+            // The program runs many more times, and the message stays the same.
             try waitUntil("it says \(reason)") { told.withLock { $0.first?.contains(reason) == true } }
             return
         }

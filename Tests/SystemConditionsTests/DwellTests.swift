@@ -5,7 +5,7 @@ import Testing
 
 @testable import SystemConditions
 
-/// What must last before it counts, and what counts at once.
+/// Which changes must last before they count, and which ones count at once.
 @Suite struct DwellTests {
     static let battery = SensorAnswer.value(
         .power(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 50)))

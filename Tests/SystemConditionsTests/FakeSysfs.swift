@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory in the shape of `/sys`, removed with this object.
+/// A directory with the structure of `/sys`; it is removed together with this object.
 final class FakeSysfs {
     let root: String
 
@@ -11,7 +11,7 @@ final class FakeSysfs {
 
     deinit { try? FileManager.default.removeItem(atPath: root) }
 
-    /// Makes or changes a device of a class.
+    /// Adds or changes a device of a class.
     func add(_ device: String, in subsystem: String = "power_supply", _ attributes: [String: String] = [:])
         throws
     {

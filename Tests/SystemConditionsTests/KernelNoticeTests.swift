@@ -5,10 +5,10 @@ import Testing
 
 @testable import SystemConditions
 
-/// Changes that the kernel itself tells of, in a network namespace of the test's own.
+/// Changes that the kernel itself reports, in a network namespace of the test's own.
 @Suite(.system, .enabled(if: NetworkNamespace.obstacle == nil, "needs root and iproute2"))
 struct KernelNoticeTests {
-    /// Two sensors of the kernel's alone: changes count at once, and no bus is asked.
+    /// Two sensors that use only the kernel: their changes count at once, and they use no bus.
     static func sensors(_ root: String) -> ConditionSensors {
         ConditionSensors(
             mode: .system, sensors: [RouteSensor(), PowerSupplySensor(root: root)], moments: SystemClocks())
@@ -32,7 +32,7 @@ struct KernelNoticeTests {
 
         try network.run("ip", "-6", "route", "add", "default", "dev", "uplink")
         try waitUntil("an IPv6 route is seen") { sensors.snapshot().network == .known(.unmetered) }
-        // The cable is pulled: the route stays, and leads nowhere.
+        // Without a carrier, the route still exists but leads nowhere.
         try network.run("ip", "link", "set", "far-end", "down")
         try waitUntil("a lost carrier is seen") {
             sensors.snapshot().network == .known(NetworkCondition.none)
@@ -51,7 +51,7 @@ struct KernelNoticeTests {
 
         try sysfs.add("AC", ["online": "0"])
         try sysfs.add("BAT0", ["status": "Discharging"])
-        // An event of another subsystem is none of ours: sysfs is not looked at.
+        // The sensor ignores events of another subsystem and does not read sysfs again.
         try network.sendDeviceEvent(subsystem: "usb", device: "hub")
         #expect(sensors.snapshot().power.value?.externalPower == true)
         try network.sendDeviceEvent(subsystem: "power_supply", device: "AC")

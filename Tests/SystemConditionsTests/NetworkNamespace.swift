@@ -4,12 +4,13 @@ import LinuxSystem
 import Synchronization
 import TaskHostTestSupport
 
-/// A network of its own: no link but a dead loopback, no route, and its own kernel broadcasts.
+/// A new network namespace: its only link is an inactive loopback, it has no route, and the kernel broadcasts
+/// to it separately.
 ///
-/// A process holds it open. Commands enter it as processes; code of the test enters it on a thread that does nothing
-/// else afterwards, and every thread that this code starts is in it too.
+/// A process keeps the namespace open. Commands enter it as processes. Code of the test enters it on a thread
+/// that does nothing else afterwards; every thread that this code starts is in the namespace too.
 final class NetworkNamespace {
-    /// Why a test can't have one here; `nil` if it can.
+    /// The reason why a test cannot create one here; `nil` if it can.
     static let obstacle: String? =
         geteuid() != 0
         ? "a network namespace for a thread needs root"
@@ -35,13 +36,13 @@ final class NetworkNamespace {
 
     deinit { try? FileManager.default.removeItem(at: place) }
 
-    /// Runs a command in it and wants it to succeed.
+    /// Runs a command in the namespace; throws if the command fails.
     func run(_ arguments: String...) throws {
         let answer = Command.run(["nsenter", "--net=\(path)"] + arguments)
         if answer.status != 0 { throw TestFailure("\(arguments): \(answer.output)") }
     }
 
-    /// Runs code on a thread that is in it; waits for its result.
+    /// Runs code on a new thread in the namespace, and waits for its result.
     func inside<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw TestFailure("open(\(path)): \(errno)") }
@@ -57,7 +58,7 @@ final class NetworkNamespace {
     }
 
     private static func enter<Value>(_ descriptor: CInt, _ body: () throws -> Value) throws -> Value {
-        // The Glibc module leaves out what needs _GNU_SOURCE.
+        // The Glibc module lacks functions that need _GNU_SOURCE, such as setns.
         typealias Call = @convention(c) (CInt, CInt) -> CInt
         guard let symbol = dlsym(nil, "setns") else { throw TestFailure("no setns") }
         let newNetwork: CInt = 0x4000_0000
@@ -67,7 +68,7 @@ final class NetworkNamespace {
         return try body()
     }
 
-    /// Broadcasts a device event here, as the kernel does for a device's driver.
+    /// Broadcasts a device event in the namespace, as the kernel does for a device's driver.
     func sendDeviceEvent(subsystem: String, device: String) throws {
         try inside {
             let descriptor = socket(AF_NETLINK, CInt(SOCK_RAW.rawValue), 15)
@@ -92,7 +93,7 @@ final class NetworkNamespace {
     }
 }
 
-/// What a thread leaves for the one that waits for it.
+/// The result that one thread leaves for another one that waits for it.
 private final class Slot<Value: Sendable>: Sendable {
     private let value = Mutex<Result<Value, any Error>?>(nil)
 

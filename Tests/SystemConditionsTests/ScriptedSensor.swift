@@ -4,7 +4,7 @@ import TaskModel
 
 @testable import SystemConditions
 
-/// A sensor that answers what a test tells it to.
+/// A sensor with the answers that a test sets.
 final class ScriptedSensor: Sensor {
     let key: ConditionKey
     let source = "scripted"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SystemConditions
 
-/// The real upowerd over faked devices.
+/// The real upowerd with faked devices.
 @Suite(.system, .enabled(if: PrivateBus.powerObstacle == nil, "needs upower, umockdev and python3-dbusmock"))
 struct UPowerTests {
     static func sensors(_ bus: PrivateBus) throws -> (ConditionSensors, FakeSysfs) {

@@ -3,7 +3,7 @@ import TaskHostTestSupport
 
 @testable import SystemConditions
 
-/// A bus of the driver's own, joined by one sensor.
+/// A private bus with one sensor.
 class BusDriver {
     let bus: PrivateBus
 
@@ -17,7 +17,7 @@ class BusDriver {
     }
 }
 
-/// The real upowerd over a faked plug and battery.
+/// The real upowerd, with a faked charger and battery.
 final class UPowerDriver: BusDriver, SensorDriver {
     static let name = "UPower"
     static var obstacle: String? { PrivateBus.powerObstacle }
@@ -31,7 +31,7 @@ final class UPowerDriver: BusDriver, SensorDriver {
     func vanish() throws { laptop = nil }
 }
 
-/// The real power-profiles-daemon under the name that it had first.
+/// The real power-profiles-daemon, under its former name.
 final class FormerProfilesDriver: BusDriver, SensorDriver {
     static let name = "power-profiles-daemon, net.hadess"
     static var obstacle: String? { PrivateBus.powerObstacle }
@@ -66,7 +66,7 @@ final class FormerProfilesDriver: BusDriver, SensorDriver {
     }
 }
 
-/// A stand-in for the daemon under its present name, which Debian 12's does not have yet.
+/// A fake of the daemon under its present name, which Debian 12's version does not have yet.
 final class CurrentProfilesDriver: BusDriver, SensorDriver {
     static let name = "power-profiles-daemon, org.freedesktop.UPower"
     static var obstacle: String? { PrivateBus.mockObstacle }
@@ -99,7 +99,7 @@ final class CurrentProfilesDriver: BusDriver, SensorDriver {
 final class NetworkManagerDriver: BusDriver, SensorDriver {
     static let name = "NetworkManager"
     static var obstacle: String? { PrivateBus.mockObstacle }
-    // Alone: rtnetlink, which comes after it, always answers.
+    // The sensor is tested alone, because rtnetlink, the source after it, always answers.
     static let absent = "unknown", better = "unmetered", worse = "metered"
     private static let service = "org.freedesktop.NetworkManager"
     private static let path = "/org/freedesktop/NetworkManager"
@@ -111,7 +111,7 @@ final class NetworkManagerDriver: BusDriver, SensorDriver {
 
     func appear() throws {
         mock = try bus.mock("networkmanager", as: Self.service)
-        // The stand-in lacks what the real one has had since version 1.2.
+        // The fake service lacks a property that the real one has had since version 1.2.
         bus.call(
             Self.service, Self.path, "org.freedesktop.DBus.Mock.AddProperty", "string:\(Self.service)",
             "string:Metered", "variant:uint32:4")
@@ -136,7 +136,7 @@ final class LogindDriver: BusDriver, SensorDriver {
 
     func makeSensor() throws -> (sensor: any Sensor, bus: SystemBus?) { try join(BusSensor(LogindSource())) }
     func appear() throws { mock = try bus.mock("logind", as: Self.service) }
-    // Idle since 1970: longer than five minutes.
+    // The session is idle since 1970, which is longer than five minutes.
     func improve() throws { try set(true) }
     func worsen() throws { try set(false) }
     func vanish() throws { mock = nil }

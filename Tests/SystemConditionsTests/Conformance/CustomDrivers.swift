@@ -5,7 +5,7 @@ import TaskModel
 
 @testable import SystemConditions
 
-/// A condition whose program says what a test tells it to.
+/// A condition with a program; the test decides the program's output.
 final class CommandDriver: SensorDriver {
     static let name = "a command of conditions.d"
     static let absent = "unknown", better = "on", worse = "off"
@@ -33,7 +33,7 @@ final class CommandDriver: SensorDriver {
     func vanish() throws { try FileManager.default.removeItem(at: program) }
 
     private func write(_ line: String) throws {
-        // Renamed into place: a program that is being written can't be run.
+        // The program is renamed into place, because a file that is open for writing cannot be run.
         let new = folder.appendingPathComponent("new")
         try "#!/bin/sh\n\(line)\n".write(to: new, atomically: false, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: new.path)
@@ -41,7 +41,7 @@ final class CommandDriver: SensorDriver {
     }
 }
 
-/// A condition whose file has what a test writes into it.
+/// A condition with a file; the test decides the file's content.
 final class FileDriver: SensorDriver {
     static let name = "a file of conditions.d"
     static let absent = "unknown", better = "on", worse = "off"

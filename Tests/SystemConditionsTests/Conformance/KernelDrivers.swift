@@ -5,7 +5,7 @@ import TaskModel
 
 @testable import SystemConditions
 
-/// A faked `/sys` whose device events come in a network namespace of their own.
+/// A faked `/sys`, with device events in a network namespace of its own.
 class DeviceDriver {
     let sysfs: FakeSysfs
     let namespace: NetworkNamespace
@@ -15,16 +15,16 @@ class DeviceDriver {
         namespace = try NetworkNamespace()
     }
 
-    /// A sensor that hears this namespace's events: its thread is started there.
+    /// Wraps a sensor so that its thread starts in the namespace and receives the namespace's events.
     func make(_ sensor: any Sensor) throws -> (sensor: any Sensor, bus: SystemBus?) {
         (InNamespace(sensor, namespace), nil)
     }
 }
 
-/// A sensor whose threads hear the kernel of a network namespace, and who looks there.
+/// A sensor whose threads run in a network namespace, so that they receive its events and read its state.
 final class InNamespace: Sensor {
     private let inner: any Sensor
-    /// Never changes; it is a class only to end its process.
+    /// This value never changes. Its type is a class only because its `deinit` must end a process.
     nonisolated(unsafe) private let namespace: NetworkNamespace
 
     init(_ inner: any Sensor, _ namespace: NetworkNamespace) {
@@ -44,7 +44,7 @@ final class InNamespace: Sensor {
     }
 }
 
-/// A plug and a battery in `/sys/class/power_supply`.
+/// A charger and a battery in `/sys/class/power_supply`.
 final class PowerSupplyDriver: DeviceDriver, SensorDriver {
     static let name = "sysfs power supplies"
     static var obstacle: String? { NetworkNamespace.obstacle }
@@ -72,7 +72,7 @@ final class PowerSupplyDriver: DeviceDriver, SensorDriver {
     }
 }
 
-/// Render nodes that come and go.
+/// Render nodes that appear and disappear.
 final class RenderNodeDriver: DeviceDriver, SensorDriver {
     static let name = "DRM render nodes"
     static var obstacle: String? { NetworkNamespace.obstacle }
@@ -89,7 +89,7 @@ final class RenderNodeDriver: DeviceDriver, SensorDriver {
         try namespace.sendDeviceEvent(subsystem: "drm", device: "renderD128")
     }
 
-    // A GPU that is unplugged is a source that went: nobody offers another one.
+    // If the GPU is removed, its source is gone, and no other source offers a GPU.
     func worsen() throws { try vanish() }
 
     func vanish() throws {
@@ -124,7 +124,7 @@ final class RouteDriver: SensorDriver {
     func appear() throws { for sensor in nudged { sensor.fail(false) } }
     func improve() throws { try namespace.run("ip", "route", "replace", "default", "dev", "uplink") }
     func worsen() throws { try namespace.run("ip", "route", "del", "default") }
-    // The kernel's routes are always there; what can happen is that they can't be read.
+    // The kernel always has a table of routes; only reading it can fail.
     func vanish() throws { for sensor in nudged { sensor.fail(true) } }
 }
 
@@ -152,18 +152,18 @@ final class ThermalDriver: SensorDriver {
         for sensor in nudged { sensor.nudge() }
     }
 
-    /// No driver of a faked zone tells the kernel of a crossing, so the notice is the test's.
+    /// The test sends the notice itself, because a faked zone has no driver that reports a crossing.
     private func set(_ temperature: Int) throws {
         try sysfs.add("thermal_zone0", in: "thermal", DwellTests.zone(temperature))
         for sensor in nudged { sensor.nudge() }
     }
 }
 
-/// Real stalls in a cgroup of its own, told by the kernel's triggers.
+/// Real stalls in a new cgroup; the kernel's triggers report them.
 final class PressureDriver: SensorDriver {
     static let name = "PSI"
     static let absent = "none", better = "none", worse = "pressed"
-    /// The kernel's files are there before anybody asks.
+    /// The kernel's files always exist.
     static let canBeAbsent = false
 
     static let obstacle: String? = {
@@ -219,7 +219,7 @@ final class PressureDriver: SensorDriver {
     func appear() throws { for sensor in nudged { sensor.fail(false) } }
     func improve() throws { burners = [] }
 
-    /// More that want to run than there are cores: one of them waits at any time.
+    /// Starts more busy processes than there are cores, so that at least one always waits.
     func worsen() throws {
         burners = try (0..<(2 * ProcessorCount.available + 2)).map { _ in
             try CompanionProcess(

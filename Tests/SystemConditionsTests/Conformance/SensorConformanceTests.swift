@@ -6,9 +6,9 @@ import Testing
 
 @testable import SystemConditions
 
-/// The one suite that every sensor passes, whatever is behind it.
+/// The suite that every sensor must pass, whatever its source is.
 @Suite(.system, .serialized) struct SensorConformanceTests {
-    /// A kind of source, with the name that a report shows.
+    /// A kind of source, with its name for reports.
     struct Candidate: CustomTestStringConvertible, Sendable {
         let driver: any SensorDriver.Type
         var testDescription: String { driver.name }
@@ -32,7 +32,7 @@ import Testing
         print("not run here: \(reasons.joined(separator: "; "))")
     }
 
-    /// A driver with sensors on a clock of the test's own.
+    /// A driver with its sensors, and a clock that the test moves.
     final class Bench {
         let driver: any SensorDriver
         let moments = VirtualMoments()
@@ -41,7 +41,7 @@ import Testing
         var value: String { sensors.snapshot().text(of: sensor.key) }
         private var told: AsyncStream<Conditions>.AsyncIterator
 
-        /// `isThere` starts the source before anybody looks.
+        /// With `isThere`, the source starts before the sensors do.
         init(_ driver: any SensorDriver.Type, isThere: Bool) throws {
             self.driver = try driver.init()
             if isThere {
@@ -62,7 +62,7 @@ import Testing
                 mode: .system, sensors: [sensor], moments: moments, dwell: ConditionSensors.dwell, bus: bus)
         }
 
-        /// Waits until the sensor itself has a value; nothing of it is told by that.
+        /// Waits until the sensor itself has this value; listeners may not have it yet.
         func seen(_ text: String) throws {
             try waitUntil("\(driver) sees \(text)") {
                 var conditions = sensors.snapshot()
@@ -74,7 +74,7 @@ import Testing
             }
         }
 
-        /// Lets time pass until a change has lasted.
+        /// Moves the clock until the change has lasted long enough to count.
         func settle(_ text: String) throws {
             try waitUntil("\(driver) tells \(text)") {
                 moments.advance(by: ConditionSensors.dwell)
@@ -83,7 +83,7 @@ import Testing
             }
         }
 
-        /// What listeners are told until it is this; each value once.
+        /// The values that listeners receive until this one; each value once.
         func heard(until text: String) async -> [String] {
             var heard: [String] = []
             while heard.last != text, let next = await told.next() {
@@ -107,7 +107,7 @@ import Testing
         #expect(await bench.heard(until: kind.better).last == kind.better)
         #expect(bench.sensors.rows().first { $0.key == bench.sensor.key.name }?.source == bench.sensor.source)
 
-        // Less counts at once: no time passes here.
+        // A change for the worse counts at once, so the clock does not move here.
         try bench.driver.worsen()
         #expect(await bench.heard(until: kind.worse) == [kind.worse])
         try bench.driver.improve()
@@ -160,7 +160,8 @@ import Testing
     }
 }
 
-/// What a sensor leaves in its process: nothing else may open descriptors or start threads meanwhile.
+/// Resources that a sensor leaves in its process. Nothing else may open descriptors or start threads
+/// meanwhile.
 @Suite(.alone, .serialized) struct SensorEndTests {
     @Test(.timeLimit(.minutes(3)), arguments: SensorConformanceTests.runnable)
     func `the end of a sensor ends its thread and closes its descriptors`(
@@ -177,12 +178,12 @@ import Testing
         func count(_ directory: String) -> Int {
             (try? FileManager.default.contentsOfDirectory(atPath: directory).count) ?? 0
         }
-        // What is made once for the whole process.
+        // The first use creates what exists once for the whole process.
         try use()
         let (files, threads) = (count("/proc/self/fd"), count("/proc/self/task"))
         let rounds = 30
         for _ in 0..<rounds { try use() }
-        // Threads end a little later; one that stays in each round would be more than these.
+        // Threads end a little later. A leak of one thread in each round would exceed this limit.
         try waitUntil("the descriptors are closed") { count("/proc/self/fd") < files + rounds / 2 }
         try waitUntil("the threads have ended") { count("/proc/self/task") < threads + rounds / 2 }
     }

@@ -5,28 +5,28 @@ import TaskModel
 
 @testable import SystemConditions
 
-/// What the suite needs of one kind of source: the source itself, made to come, change and go.
+/// Controls one kind of source for the suite: it makes the source appear, change and vanish.
 protocol SensorDriver: AnyObject, SendableMetatype {
-    /// As it is called in reports.
+    /// The name for reports.
     static var name: String { get }
-    /// Why it can't be run on this machine; `nil` if it can.
+    /// The reason why the source cannot run on this machine; `nil` if it can.
     static var obstacle: String? { get }
-    /// What the condition is where the source was absent from the start: the table of semantics, section 5.
+    /// The value of the condition if the source was absent from the start.
     static var absent: String { get }
-    /// The value that allows more, and the one that allows less.
+    /// The value that permits more launches; `worse` is the one that permits fewer.
     static var better: String { get }
     static var worse: String { get }
-    /// Whether the sensor's own word that the source is absent can be had: the kernel's parts are always there.
+    /// Whether the source can be absent; sources in the kernel cannot.
     static var canBeAbsent: Bool { get }
 
     init() throws
-    /// A sensor of this source, and the bus that it hears it by.
+    /// A sensor of this source, with the bus that it uses; no bus if it uses none.
     func makeSensor() throws -> (sensor: any Sensor, bus: SystemBus?)
-    /// Starts the source; it says one of the two values.
+    /// Starts the source; it has the value `better` or `worse`.
     func appear() throws
     func improve() throws
     func worsen() throws
-    /// Ends the source, or lets it err.
+    /// Ends the source, or makes it fail.
     func vanish() throws
 }
 
@@ -35,7 +35,7 @@ extension SensorDriver {
     static var canBeAbsent: Bool { true }
 }
 
-/// A sensor with a second way to send notices: for what the kernel can't be made to tell on purpose.
+/// A sensor with a second way to send notices, for notices that a test cannot make the kernel send.
 final class NudgedSensor: Sensor {
     private let inner: any Sensor
     private let notify = Mutex<(@Sendable (KernelNotice) -> Void)?>(nil)
@@ -54,10 +54,10 @@ final class NudgedSensor: Sensor {
         return inner.watch(onNotice)
     }
 
-    /// As if the kernel had told of a change.
+    /// Sends a notice of a change, like the kernel's.
     func nudge() { notify.withLock { $0 }?(.changed) }
 
-    /// The source errs from now on, or does not any more.
+    /// Makes the source fail from now on, or work again.
     func fail(_ fails: Bool) {
         isFailing.withLock { $0 = fails }
         nudge()
@@ -65,7 +65,7 @@ final class NudgedSensor: Sensor {
 }
 
 extension Conditions {
-    /// A condition in the words of the listing, as coarse as decisions are.
+    /// The value of a condition as text, with only the detail that decisions use.
     func text(of key: ConditionKey) -> String {
         let flag = { (reading: Reading<Bool>) in reading.value.map { $0 ? "on" : "off" } ?? "unknown" }
         switch key {
