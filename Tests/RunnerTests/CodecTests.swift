@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// The runner's C codec on the golden files that the Swift codec is tested with.
+/// The runner's C codec, tested with the golden files of the Swift codec.
 @Suite(.system) struct CodecTests {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Fixtures/RunnerWire")
@@ -15,7 +15,7 @@ import Testing
             .flatMap { $0.prefix { $0 != "#" }.split(separator: " ") }.compactMap { UInt8($0, radix: 16) }
     }
 
-    /// What `bgtask-runner frames` makes of a stream: its exit status and what it wrote.
+    /// The exit status and the output of `bgtask-runner frames` for a stream.
     private func frames(_ stream: [UInt8]) throws -> (status: Int32, output: [UInt8]) {
         let input = FileManager.default.temporaryDirectory.appending(path: "frames-\(UUID().uuidString)")
         try Data(stream).write(to: input)

@@ -3,7 +3,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// What a handler is told of its app and of the machine, and what it says besides its result.
+/// What a handler learns about its app and the machine, and what it reports besides its result.
 @Suite(.system, .serialized) struct HandlerWordsTests {
     private static let mains = HandlerConditions(
         isLowPowerMode: false, thermal: .nominal, power: .external, batteryPercent: nil, refresh: .available,

@@ -5,7 +5,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// What the launcher owes the host when plugins, templates and hosts die.
+/// The launcher's duties towards the host when plugins, templates or hosts die.
 @Suite(.system, .serialized) struct LauncherTests {
     @Test(arguments: Mode.grouped)
     func `a daemon that a task leaves behind is killed and counted`(mode: Mode) throws {
@@ -13,7 +13,7 @@ import Testing
         let task = try launcher.run("daemonises", mode.isolation, fresh: mode.fresh, subprocesses: true)
         let exited = try launcher.exited()
         #expect(exited.waitStatus == 0 && exited.leftovers == 1)
-        // The daemon held these pipes: their end proves its own.
+        // The daemon held these pipes open, so their end proves that the daemon has ended.
         #expect(try task.all().last == .done(DoneMessage(success: true, isDeaf: true)))
         #expect(try task.output() == "")
     }
@@ -119,7 +119,7 @@ import Testing
         let task = try launcher.run("stubborn", mode.isolation, fresh: mode.fresh)
         try task.waitUntilReady()
         try task.waitForLog()
-        // Only the socket: the task, which does not see its pipe close, has to be killed.
+        // Only the socket closes. The task's control pipe stays open, so the launcher must kill the task.
         launcher.closeSocket()
         #expect(launcher.waitForEnd() == 0)
         #expect(try task.all() == [])

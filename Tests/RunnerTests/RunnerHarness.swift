@@ -9,7 +9,7 @@ struct HarnessError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// A real launcher on the other end of a socket.
+/// A real launcher, connected to the test by a socket.
 final class TestLauncher {
     let pid: pid_t
     private var socket: CInt
@@ -22,13 +22,13 @@ final class TestLauncher {
     private var groups: [String] = []
     private var waited: CInt?
 
-    /// The runner beside this test program.
+    /// The path of the runner, which the build puts beside this test program.
     static func runnerPath() throws -> String {
         let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(filePath: test).deletingLastPathComponent().appending(path: "bgtask-runner").path
     }
 
-    /// Starts a launcher, by `wrapper` if there is one: a program that runs the command it is given.
+    /// Starts a launcher. With `wrapper`, that program runs the launcher's command.
     init(lock: String? = nil, wrapper: String? = nil) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var pair: [CInt] = [0, 0]
@@ -54,7 +54,7 @@ final class TestLauncher {
         socket = -1
     }
 
-    /// Waits for the launcher's end; its wait status.
+    /// Waits for the launcher's end; returns its wait status.
     func waitForEnd() -> CInt {
         var status: CInt = 0
         while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
@@ -65,7 +65,7 @@ final class TestLauncher {
     func send(_ message: some WireMessage) throws { try writeAll(socket, encoder.encode(message)) }
     func sendBytes(_ bytes: [UInt8]) throws { try writeAll(socket, bytes) }
 
-    /// The launcher's next report; fails after 20 s or at its end.
+    /// The launcher's next report; throws after 20 s, or if the launcher ends.
     func next() throws -> LauncherReport {
         while reports.isEmpty {
             guard try waitUntilReadable(socket) else { throw HarnessError("the launcher says nothing") }
@@ -86,7 +86,8 @@ final class TestLauncher {
         return lastNumber
     }
 
-    /// Asks for a template of a fixture (`nil`: none) and gives its number and the answer.
+    /// Requests a template of a fixture, or of no library if `nil`; returns the template's number and the
+    /// answer.
     func template(_ fixture: String?, _ isolation: GroupKill = .noFork) throws -> (UInt64, LauncherReport) {
         let library = try fixture.map { try PluginCompiler.compile($0, into: folder) }
         let id = number()
@@ -97,7 +98,7 @@ final class TestLauncher {
         return (id, try next())
     }
 
-    /// Asks for a task and starts its launch.
+    /// Requests a task and starts its launch.
     func launch(
         _ template: UInt64, _ isolation: GroupKill = .noFork, fresh: Bool = false, subprocesses: Bool = false,
         conditions: [HandlerConditions] = [], change: (inout TaskLaunchMessage) -> Void = { _ in }
@@ -132,7 +133,7 @@ final class TestLauncher {
         return task
     }
 
-    /// A template of a fixture, a launch of it.
+    /// Requests a template of a fixture and starts a launch of it.
     func run(
         _ fixture: String, _ isolation: GroupKill = .noFork, fresh: Bool = false, subprocesses: Bool = false
     ) throws -> TestTask {
@@ -175,7 +176,7 @@ final class TestTask {
     func send(_ message: some WireMessage) throws { try writeAll(control, encoder.encode(message)) }
     func sendBytes(_ bytes: [UInt8]) throws { try writeAll(control, bytes) }
 
-    /// Closes the control pipe, as a host that dies does.
+    /// Closes the control pipe, as the death of a host does.
     func hangUp() {
         if control >= 0 { close(control) }
         control = -1
@@ -196,7 +197,7 @@ final class TestTask {
         return reports.removeFirst()
     }
 
-    /// All reports until the pipe's end.
+    /// All reports until the end of the pipe.
     func all() throws -> [ReportMessage] {
         var all: [ReportMessage] = []
         while let report = try next() { all.append(report) }
@@ -207,7 +208,7 @@ final class TestTask {
         guard case .ready = try next() else { throw HarnessError("not ready") }
     }
 
-    /// Reads a log line: the fixtures that wait say so.
+    /// Waits for a log line, which fixtures write when they wait.
     func waitForLog() throws {
         guard case .log = try next() else { throw HarnessError("no log line") }
     }

@@ -3,7 +3,7 @@ import Glibc
 import TaskModel
 import Testing
 
-/// Waits until a descriptor can be read; false after 20 s.
+/// Waits until a descriptor is readable; returns false after 20 s.
 func waitUntilReadable(_ descriptor: CInt) throws -> Bool {
     var source = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     let count = poll(&source, 1, 20_000)
@@ -32,7 +32,7 @@ private func send(_ bytes: UnsafeRawBufferPointer, from start: Int, to descripto
     return write(descriptor, base + start, bytes.count - start)
 }
 
-/// Reads bytes and the descriptors that come with them.
+/// Reads bytes, and the descriptors that were sent with them.
 func receive(_ socket: CInt) throws -> ([UInt8], [CInt]) {
     var buffer = [UInt8](repeating: 0, count: 65536)
     var control = [Int](repeating: 0, count: 64)
@@ -70,7 +70,7 @@ func receive(_ socket: CInt) throws -> ([UInt8], [CInt]) {
     return (Array(buffer.prefix(count)), descriptors)
 }
 
-/// Starts a program with one descriptor at number 3.
+/// Starts a program with a descriptor under the number 3.
 func spawn(_ command: [String], at3 descriptor: CInt) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -84,9 +84,9 @@ func spawn(_ command: [String], at3 descriptor: CInt) throws -> pid_t {
     return pid
 }
 
-/// The groups that this machine lets a test make.
+/// The cgroups that a test can create on this machine.
 enum Cgroups {
-    /// A v2 directory that we may write: our own group's, or none.
+    /// The directory of this process's own v2 cgroup, if it is writable; otherwise `nil`.
     static let root: String? = {
         guard let mounts = try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8),
             let groups = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8),
@@ -115,7 +115,7 @@ struct Mode: Sendable, CustomTestStringConvertible {
     let fresh: Bool
     var testDescription: String { "\(isolation.rawValue), \(fresh ? "fresh" : "cloned")" }
 
-    /// Modes in which a launch's processes can be killed together; without cgroups the PID namespace alone.
+    /// Modes in which a launch's processes can be killed together; without cgroups, only the PID namespace.
     static let grouped = modes(Cgroups.root == nil ? [.pidNamespace] : [.cgroup, .pidNamespace])
     static let all = modes([.noFork]) + grouped
 

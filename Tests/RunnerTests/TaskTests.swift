@@ -5,7 +5,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// One launch each, in a real launcher, from a plugin in C.
+/// Single launches of C plugins in a real launcher.
 @Suite(.system, .serialized) struct TaskTests {
     @Test(arguments: Mode.all)
     func `a handler gets its facts, and what it says arrives in order`(mode: Mode) throws {
@@ -112,7 +112,7 @@ import Testing
     func `a task has five descriptors of the host's and no socket`(mode: Mode) throws {
         let launcher = try TestLauncher()
         let task = try launcher.run("descriptors", mode.isolation, fresh: mode.fresh)
-        // 5 is the eventfd by which the runner wakes its control thread.
+        // Descriptor 5 is the eventfd with which the runner wakes its control thread.
         #expect(try task.output() == "0 device\n1 pipe\n2 pipe\n3 pipe\n4 pipe\n5 other\n")
     }
 

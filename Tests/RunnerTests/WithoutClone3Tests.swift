@@ -5,9 +5,9 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// Launches where the kernel, or a container's filter, knows no clone3.
+/// Launches where the kernel, or a container's filter, lacks clone3.
 @Suite(.system, .serialized) struct WithoutClone3Tests {
-    /// A program that runs a command under such a filter.
+    /// A program that runs a command under a filter that refuses clone3.
     private final class Wrapper {
         let path: String
 
@@ -47,7 +47,7 @@ import Testing
         let task = try launcher.run("daemonises", mode.isolation, fresh: mode.fresh, subprocesses: true)
         let exited = try launcher.exited()
         #expect(exited.waitStatus == 0 && exited.leftovers == 1)
-        // The daemon held these pipes: their end proves its own.
+        // The daemon held these pipes open, so their end proves that the daemon has ended.
         #expect(try task.all().last == .done(DoneMessage(success: true, isDeaf: true)))
         #expect(try task.output() == "")
     }
