@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 //
-// Handlers for the tests, written as for iOS, to Apple's documentation alone, and built as plugins in Swift 5 mode, the
-// modern ones in Swift 6 mode. A package as a user would have it: `Tests/IntegrationTests` runs what was built of it
-// under a real host.
+// Handlers for the tests, written for iOS from Apple's documentation alone. They are built as plugins in
+// Swift 5 mode, the modern ones in Swift 6 mode. The package is like a user's: `Tests/IntegrationTests` runs
+// its products under a real host.
 import PackageDescription
 
 let apps = [
@@ -12,12 +12,12 @@ let apps = [
 ]
 let frameworks = ["BackgroundTasks", "UIKit", "SwiftUI", "OSLog"]
 
-/// A package with tests has a `main` already: the app's gets the other name that the runner looks for.
+/// A test program already has a `main`, so the app's own gets the other name that the runner looks for.
 let launchCodeBesideTests = SwiftSetting.unsafeFlags([
     "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "bgtask_app_main",
 ])
 
-/// Apps of today are in the Swift 6 language mode, and nothing that they import makes them warn.
+/// The settings of modern apps: the Swift 6 language mode; a warning from an imported module is an error.
 let swift6: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
 func settings(of app: String) -> [SwiftSetting] {

@@ -1,4 +1,4 @@
-/* Completes, and stays until a thread ends the assertion. */
+/* Completes, and its process stays until a thread ends the assertion. */
 #include "fixture.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Prints what it is permitted and what the machine is like, at its start and at each change, until it should defer. */
+/* Prints its permissions and the machine's conditions at its start and at each change, until it should defer. */
 #include "fixture.h"
 
 #include <semaphore.h>
@@ -39,7 +39,7 @@ static void run(bgtask_task *task, const bgtask_host *host) {
     bgtask_conditions now = {.struct_size = sizeof(now)};
     host->conditions(task, &now);
     print("at first", &now);
-    // An older plugin's struct ends earlier, a newer one's later: what lies behind is left alone.
+    // The struct of another ABI version has another size; the host must not write behind its own fields.
     struct {
         bgtask_conditions known;
         char later[8];

@@ -1,4 +1,4 @@
-/* Starts a thread when it is loaded: must not be cloned. */
+/* Starts a thread when it is loaded, so its process must not be cloned. */
 #include "fixture.h"
 
 #include <pthread.h>

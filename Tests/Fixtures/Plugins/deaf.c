@@ -1,4 +1,4 @@
-/* Has no expiration handler, and says that it will set none. */
+/* Has no expiration handler, and declares that it will never set one. */
 #include "fixture.h"
 
 #include <unistd.h>

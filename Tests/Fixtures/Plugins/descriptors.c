@@ -1,4 +1,4 @@
-/* Prints its open descriptors' numbers and kinds, but the one that it lists them with. */
+/* Prints the numbers and kinds of its open descriptors, except the one that it uses for the list. */
 #include "fixture.h"
 
 #include <stdio.h>

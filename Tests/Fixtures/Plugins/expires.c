@@ -1,4 +1,4 @@
-/* Completes from its expiration handler, and says what it was told. */
+/* Completes from its expiration handler, and prints the reason that it received. */
 #include "fixture.h"
 
 #include <poll.h>

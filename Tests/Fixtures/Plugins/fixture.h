@@ -1,4 +1,4 @@
-/* What every fixture needs: a plugin whose `run` is the function of that name. */
+/* The entry point of every fixture: a plugin whose handler is the fixture's function `run`. */
 #ifndef FIXTURE_H
 #define FIXTURE_H
 

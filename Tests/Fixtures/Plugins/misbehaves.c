@@ -1,4 +1,4 @@
-/* Does one bad thing: the last label of the task's identifier says which, or MISBEHAVE while it is loaded. */
+/* Does one bad thing: the last label of the task's identifier selects it, or MISBEHAVE while it is loaded. */
 #include "bgtask.h"
 
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static void write_all(int descriptor, const void *bytes, size_t size) {
     }
 }
 
-/* Two generations burn CPU in processes that leave the session. */
+/* Uses CPU time in two generations of processes that leave the session. */
 static void spin_in_grandchildren(void) {
     for (int i = 0; i < 2; i++) {
         if (fork() == 0) {

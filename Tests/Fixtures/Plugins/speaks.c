@@ -1,4 +1,4 @@
-/* Says everything that nobody answers, submits with every wish, lists titles. */
+/* Sends every message that gets no answer, submits with every option, and lists titles. */
 #include "fixture.h"
 
 #include <stdio.h>

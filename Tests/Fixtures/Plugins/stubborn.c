@@ -1,4 +1,4 @@
-/* Never ends: its expiration handler hangs, and so does the rest. */
+/* Never ends: both its expiration handler and its run function hang. */
 #include "fixture.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Submits, is refused, lists what is pending. */
+/* Submits a request, gets a refusal, and lists the pending requests. */
 #include "fixture.h"
 
 #include <stdio.h>

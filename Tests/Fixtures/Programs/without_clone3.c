@@ -1,4 +1,4 @@
-/* Runs a command as a container with an older seccomp profile does: clone3 is answered with ENOSYS. */
+/* Runs a command under a filter like that of older containers, in which clone3 fails with ENOSYS. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,7 +18,7 @@ int main(int count, char **arguments) {
     if (count < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
         return 98;
-    /* Without arguments the kernel's own answer would be EINVAL. */
+    /* Without the filter, a call without arguments would fail with EINVAL. */
     if (syscall(SYS_clone3, NULL, 0) != -1 || errno != ENOSYS)
         return 99;
     execv(arguments[1], arguments + 1);

@@ -1,6 +1,6 @@
 import BackgroundTasks
 
-// Activities, each ending in its own way; only those that the manifest permits are scheduled.
+// Activities that end in different ways; the app schedules only those that the manifest permits.
 @main
 struct ActivityPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {

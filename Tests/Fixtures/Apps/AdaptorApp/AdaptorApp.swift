@@ -2,7 +2,7 @@ import BackgroundTasks
 import SwiftUI
 import UIKit
 
-// An app of scenes with a delegate besides, and with both places for the events of transfers.
+// An app with scenes and a delegate, and with both handlers for the events of background transfers.
 class AppDelegate: NSObject, UIApplicationDelegate {
     var launches = 0
 

@@ -1,6 +1,6 @@
 import BackgroundTasks
 
-// An app that lives long: does what each line of its input says, and prints what becomes of it.
+// An app that keeps running: each line of its input is a command, and the app prints the results.
 let scheduler = BGTaskScheduler.shared
 scheduler.register(forTaskWithIdentifier: "org.example.client.export.*", using: nil) { task in
     let task = task as! BGContinuedProcessingTask

@@ -1,7 +1,7 @@
 import BackgroundTasks
 import UIKit
 
-// Listens to the machine while its task runs; launched by a call of UIApplicationMain, as before @main.
+// Follows the machine's conditions while its task runs. It calls UIApplicationMain, as apps did before @main.
 @main
 enum Main {
     static func main() {
@@ -39,7 +39,7 @@ class AppDelegate: UIResponder, UIApplicationDelegate {
             "at first: low power \(process.isLowPowerModeEnabled), thermal \(process.thermalState), "
                 + "level \(device.batteryLevel), \(device.batteryState), "
                 + "refresh \(UIApplication.shared.backgroundRefreshStatus), gpu \(Self.gpu)")
-        // Supported resources have no notification: an app asks when it needs them.
+        // A change of the supported resources causes no notification, so the app asks repeatedly.
         timer = Timer.scheduledTimer(withTimeInterval: 0.05, repeats: true) { _ in
             Task { @MainActor in self.lookForGPU() }
         }

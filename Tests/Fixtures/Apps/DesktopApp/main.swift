@@ -1,7 +1,7 @@
 import BackgroundTasks
 
-// A desktop app, no plugin: submits a continued task on its user's act, and runs it itself.
-// What it prints is read while it runs.
+// A desktop app, not a plugin: it submits a continued task for its user, and runs the task itself.
+// A test reads the output while the app runs, so each line must be written at once.
 setvbuf(stdout, nil, _IOLBF, 0)
 let scheduler = BGTaskScheduler.shared
 scheduler.register(forTaskWithIdentifier: "org.example.desktop.export.*", using: nil) { task in
@@ -27,7 +27,7 @@ scheduler.register(forTaskWithIdentifier: "org.example.desktop.refresh", using: 
     task.setTaskCompleted(success: true)
 }
 
-// Two launches of one registration: its queue takes them one after the other.
+// The queue of this registration runs its two launches one after the other.
 let inside = NSLock()
 var left = 2
 scheduler.register(forTaskWithIdentifier: "org.example.desktop.pair.*", using: nil) { task in

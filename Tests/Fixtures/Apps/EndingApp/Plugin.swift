@@ -1,7 +1,7 @@
 import BackgroundTasks
 import UIKit
 
-// Handlers that show where they are called, how long they have, and what is left after completing.
+// Handlers that print their thread, their remaining time, and the time that is left after completion.
 @main
 struct EndingPlugin: BackgroundPlugin {
     private static let own = DispatchQueue(label: "own")
@@ -48,7 +48,7 @@ struct EndingPlugin: BackgroundPlugin {
             let first = app.beginBackgroundTask(withName: "first") {}
             print("unlimited while it runs: \(app.backgroundTimeRemaining == .greatestFiniteMagnitude)")
             task.setTaskCompleted(success: true)
-            // The main thread begins to count once it has heard of the completion.
+            // The remaining time becomes finite once the main thread has handled the completion.
             while app.backgroundTimeRemaining == .greatestFiniteMagnitude { usleep(1000) }
             let before = app.backgroundTimeRemaining
             let second = app.beginBackgroundTask(withName: "second") {}
@@ -84,7 +84,7 @@ struct EndingPlugin: BackgroundPlugin {
         return DispatchQueue.getSpecific(key: key).map { "the queue '\($0)'" } ?? "a queue in the background"
     }
 
-    /// Prints the nice value whenever it changes, from a thread that does nothing else.
+    /// Prints every change of the nice value, from a thread that does nothing else.
     private static func tellPriority() {
         Thread.detachNewThread {
             var last: Int32 = -100

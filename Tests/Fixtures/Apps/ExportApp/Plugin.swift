@@ -1,6 +1,6 @@
 import BackgroundTasks
 
-// Continued tasks; the last label says how each goes on: `steady`, `still-40` (at 40 of 100), `slowing`.
+// Continued tasks. The last label selects the progress: `steady`, `still-40` (stops at 40 of 100), `slowing`.
 @main
 struct ExportPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {
@@ -29,7 +29,7 @@ struct ExportPlugin: BackgroundPlugin {
         case "slowing":
             Thread.detachNewThread {
                 while true {
-                    // 100 units at a time for two seconds, then one.
+                    // The progress grows by 100 units at a time for two seconds, then by one unit.
                     let isEarly = task.progress.completedUnitCount < 4000
                     task.progress.completedUnitCount += isEarly ? 100 : 1
                     Thread.sleep(forTimeInterval: 0.05)

@@ -1,16 +1,16 @@
 import BackgroundTasks
 import OSLog
 
-// What handlers on iOS do out of habit, each in a task of its own.
+// Common habits of handlers on iOS, each in its own task.
 @main
 struct HabitsPlugin: BackgroundPlugin {
     static let bundle = "org.example.habits"
 
     static func registerHandlers(with scheduler: BGTaskScheduler) {
-        // Submitted by the others, and never launched.
+        // The other tasks submit these tasks, and the host never launches them.
         for name in ["next", "hops", "timer", "queue"] { register("\(name)Next") { _ in } }
 
-        // They complete first, and submit the next request from wherever they are then.
+        // These tasks complete first, and then submit the next request from various places.
         register("next") { task in
             task.setTaskCompleted(success: true)
             submit("nextNext")
@@ -64,7 +64,7 @@ struct HabitsPlugin: BackgroundPlugin {
             task.setTaskCompleted(success: true)
         }
 
-        // They never complete.
+        // These tasks never complete.
         register("deaf") { _ in print("deaf") }
         register("stuck") { task in
             task.expirationHandler = { DispatchQueue.main.async { task.setTaskCompleted(success: false) } }

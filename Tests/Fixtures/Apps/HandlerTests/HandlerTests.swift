@@ -4,7 +4,7 @@ import Testing
 
 @testable import RulesApp
 
-/// Handlers under the test kit: no host, a virtual clock.
+/// Handlers in the test kit, with a virtual clock and without a host.
 @Suite(.timeLimit(.minutes(1))) struct HandlerTests {
     private static let permitted: [String: TestApp.Kind] = {
         let names = [
@@ -110,7 +110,7 @@ import Testing
             obeys.expire()
             #expect(await obeys.ended() == .completed(success: false))
             await obeys.listening()
-            // This one never listens: it ends.
+            // This task has no expiration handler; it ends by itself.
             let succeeds = try app.launch("org.example.rules.succeed")
             await succeeds.listening()
             #expect(await succeeds.ended() == .completed(success: true))

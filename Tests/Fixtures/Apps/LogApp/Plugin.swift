@@ -1,7 +1,7 @@
 import BackgroundTasks
 import OSLog
 
-// What apps write into the log, in the ways that Apple documents: one task per module's part.
+// Writes to the log in the ways that Apple documents; each task uses one part of a module.
 @main
 struct LogPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {

@@ -1,7 +1,7 @@
 import BackgroundTasks
 import os
 
-// A plugin in one file, in the Swift 6 language mode: an actor, and asynchronous work that its expiration cancels.
+// A plugin in the Swift 6 language mode: an actor, and asynchronous work that the expiration cancels.
 @main
 struct ModernPlugin: BackgroundPlugin {
     static let logger = Logger(subsystem: "org.example.modern", category: "work")
@@ -53,7 +53,7 @@ final class Screen {
     private var refreshes = 0
 
     func register(with scheduler: BGTaskScheduler) {
-        // A closure that is made here belongs to the main actor, whatever queue it is called on.
+        // A closure that is created here belongs to the main actor, whichever queue calls it.
         scheduler.register(forTaskWithIdentifier: "org.example.modern.bound", using: nil) { task in
             print("bound to the main actor, on the main thread: \(Thread.isMainThread)")
             task.setTaskCompleted(success: true)

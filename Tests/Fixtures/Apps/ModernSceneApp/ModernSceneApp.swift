@@ -1,7 +1,7 @@
 import BackgroundTasks
 import SwiftUI
 
-// An app of scenes in the Swift 6 language mode, with a model on the main actor.
+// An app with scenes in the Swift 6 language mode, and with a model on the main actor.
 @MainActor
 final class Model {
     private(set) var refreshes = 0

@@ -1,11 +1,11 @@
 import BackgroundTasks
 
-// Work of ProcessInfo's that the process lives for.
+// Activities of ProcessInfo that keep the process alive.
 @main
 struct ProcessActivitiesPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {
         let process = ProcessInfo.processInfo
-        // Finishes by itself, after the task has completed.
+        // This activity finishes by itself, after the task has completed.
         register("finishes") { task in
             process.performExpiringActivity(withReason: "flush") { expired in
                 print("flush, expired: \(expired)")
@@ -14,7 +14,7 @@ struct ProcessActivitiesPlugin: BackgroundPlugin {
                 print("flushed")
             }
         }
-        // Goes on until it is told that the time is up.
+        // This activity continues until it expires.
         register("expires") { task in
             let isOver = DispatchSemaphore(value: 0)
             process.performExpiringActivity(withReason: "upload") { expired in
@@ -28,7 +28,7 @@ struct ProcessActivitiesPlugin: BackgroundPlugin {
                 }
             }
         }
-        // A new one, once the launch is told to stop, is told so at once.
+        // An activity that begins after the launch has expired is expired from its start.
         register("late") { task in
             task.expirationHandler = {
                 process.performExpiringActivity(withReason: "too late") { expired in

@@ -1,6 +1,6 @@
 import BackgroundTasks
 
-// Requests beyond the plain ones: of iOS 27, and of health research.
+// Less common requests: those that are new in iOS 27, and those of health research.
 @main
 struct RequestsPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {

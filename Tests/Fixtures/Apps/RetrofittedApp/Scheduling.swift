@@ -1,6 +1,6 @@
 import BackgroundTasks
 
-// Protocols that public code puts over the scheduler, in both spellings of the closure.
+// Protocols like those with which public code wraps the scheduler, with both spellings of the closure.
 protocol TaskScheduling {
     @discardableResult
     func register(

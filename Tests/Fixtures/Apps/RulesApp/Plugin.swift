@@ -1,7 +1,7 @@
 import BackgroundTasks
 import UIKit
 
-// One task per rule that ends a process, or that shows in how a launch ends.
+// One task for each rule that ends a process or that decides how a launch ends.
 @main
 struct RulesPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {

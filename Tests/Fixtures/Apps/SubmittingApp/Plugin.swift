@@ -1,13 +1,13 @@
 import BackgroundTasks
 import UIKit
 
-// Handlers that submit, each to one of Apple's rules of submitting.
+// Handlers that submit; each tests one of Apple's rules of submitting.
 @main
 struct SubmittingPlugin: BackgroundPlugin {
     static let bundle = "org.example.submitting"
 
     static func registerHandlers(with scheduler: BGTaskScheduler) {
-        // What is submitted and never launched, as far as the manifest permits it.
+        // Identifiers that are submitted and never launched, if the manifest permits them.
         for number in 1...11 { register("wait\(number)") { $0.setTaskCompleted(success: true) } }
         for number in 1...3 { register("feed\(number)") { $0.setTaskCompleted(success: true) } }
         register("fill") { task in
@@ -63,7 +63,7 @@ struct SubmittingPlugin: BackgroundPlugin {
                 task.setTaskCompleted(success: true)
             }
         }
-        // A user's act runs whether or not the app may refresh in the background.
+        // A task that a user starts runs even if the app may not refresh in the background.
         scheduler.register(forTaskWithIdentifier: "\(bundle).export.*", using: nil) { task in
             _ = submits(refresh("feed1"))
             _ = submits(processing("wait1"))
@@ -94,7 +94,7 @@ struct SubmittingPlugin: BackgroundPlugin {
         return request
     }
 
-    /// Submits, and prints by name what is refused.
+    /// Submits a request, and prints the name of its error if it is refused.
     private static func submits(_ request: BGTaskRequest) -> Bool {
         do {
             try BGTaskScheduler.shared.submit(request)
