@@ -2,9 +2,9 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// `bgtask dev`, from the outside, with a real host.
+/// `bgtask dev`, run as a program, with a real host.
 @Suite(.system, .timeLimit(.minutes(5))) struct DevTests {
-    /// A plugin of one C file; `body` is its handler's.
+    /// A plugin of one C file; `body` is the body of its handler.
     private func plugin(_ body: String) -> String {
         """
         #include <bgtask.h>
@@ -210,7 +210,7 @@ import Testing
         }
         try folder.write("p/work.c", plugin("host->complete(task, 1, \"second version\");"))
         try waitUntil("the next round ends", seconds: 60) { text().contains("second version") }
-        // Not asked to end: killed, as a terminal's end may do.
+        // The session is killed without a call to stop, as can happen when a terminal closes.
         session.end()
         try waitUntil("its temporary directories are gone", seconds: 60) { try leftovers(folder) == [] }
         let left = Command.run("pgrep", "-f", folder.path + "/bgtask-dev")

@@ -1,7 +1,7 @@
 import Foundation
 import TaskHostTestSupport
 
-/// A folder of one test, removed with the value.
+/// A folder for one test; it is removed together with this object.
 final class Folder: Sendable {
     let path: String
 
@@ -12,12 +12,13 @@ final class Folder: Sendable {
     }
 
     deinit {
-        // The host's copies are read-only directories; they must become writable before they can go.
+        // The host's copies are in read-only directories, which must become writable before they can be
+        // removed.
         _ = Command.run("chmod", "-R", "u+w", path)
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Writes a file, and the folders above it; gives its path.
+    /// Writes a file, and creates its directories; returns the file's path.
     @discardableResult
     func write(_ name: String, _ text: String) throws -> String {
         let file = URL(filePath: "\(path)/\(name)")
@@ -34,12 +35,12 @@ final class Folder: Sendable {
     func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
 }
 
-/// Runs the real `bgtask`; what it prints on both outputs comes together.
+/// Runs the real `bgtask`; the answer has standard output and standard error together.
 func bgtask(_ arguments: String...) -> Command.Answer {
     Command.run([Products.path("bgtask")] + arguments, environment: ["NO_COLOR": "1"])
 }
 
-/// What a command prints on standard output alone, as JSON.
+/// The standard output of a `bgtask` command, without standard error, as JSON.
 func json(_ arguments: String...) throws -> Any {
     let words = arguments.map { "'\($0)'" }.joined(separator: " ")
     let answer = Command.run("sh", "-c", "'\(Products.path("bgtask"))' \(words) 2>/dev/null")

@@ -2,9 +2,9 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// `bgtask new`, from the outside: what it writes builds, and its test passes.
+/// `bgtask new`, run as a program: the written files build, and their test passes.
 @Suite(.system, .timeLimit(.minutes(10))) struct NewTests {
-    /// The repository's root, from this file's place in it.
+    /// The path of the repository's root, derived from the path of this file.
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
     private static let hasSDK = FileManager.default.fileExists(

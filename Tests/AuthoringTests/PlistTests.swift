@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// `bgtask manifest from-plist`, from the outside.
+/// `bgtask manifest from-plist`, run as a program.
 @Suite(.system, .timeLimit(.minutes(2))) struct PlistTests {
     private func plist(_ body: String) -> String {
         """
@@ -66,7 +66,7 @@ import Testing
         ]
         try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
             .write(to: URL(filePath: folder.path + "/Info.plist"))
-        // The names would give it the other way round.
+        // By their names, the tasks would get each other's kinds.
         try folder.write(
             "Sources/Tasks.swift",
             """

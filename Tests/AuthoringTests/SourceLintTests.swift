@@ -4,7 +4,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// `bgtask lint --sources`, from the outside, on sources as iOS developers write them.
+/// `bgtask lint --sources`, run as a program on sources in the style of iOS developers.
 @Suite(.system, .timeLimit(.minutes(2))) struct SourceLintTests {
     private func lines(_ folder: String, _ manifest: String? = nil) -> (status: Int32, lines: [String]) {
         let files = manifest.map { [$0] } ?? []
@@ -107,7 +107,7 @@ import Testing
         #expect(bgtask("lint").status == 2)
     }
 
-    /// The lexer meets files that are being written: whatever it is given, it comes to an end.
+    /// The lexer reads files that are still being written, so it must finish on any text.
     @Test func `every prefix and every damaged copy of a file is read to its end`() throws {
         let folder = try Folder()
         let bytes = Array(try Data(contentsOf: URL(filePath: "\(fixtures)/Ported/Feed.swift")))

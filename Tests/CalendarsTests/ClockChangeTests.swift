@@ -1,6 +1,6 @@
 import Testing
 
-/// What becomes of local times on the days on which clocks are changed.
+/// Local times on the days on which clocks change.
 @Suite struct ClockChangeTests {
     @Test func `a time that does not exist in spring runs once, at the first instant after the gap`() throws {
         #expect(
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `midnight that does not exist is the first instant of the day`() throws {
-        // Havana puts its clocks forward at midnight.
+        // Havana's clocks go forward at midnight.
         #expect(
             try Dates.next(1, of: "daily", after: "2024-03-09T12:00", in: "America/Havana") == [
                 "Sun 2024-03-10 01:00:00 CDT (-04:00)"

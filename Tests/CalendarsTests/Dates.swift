@@ -2,14 +2,14 @@ import Calendars
 import Foundation
 import TaskModel
 
-/// Dates as tests write them: in UTC, or as the zone's own text.
+/// Dates in the forms that tests use: in UTC, or as text in a zone's local time.
 enum Dates {
     static func utc(_ text: String) -> WallTime {
         let date = try? Date(text + ":00Z", strategy: .iso8601)
         return WallTime(sinceEpoch: .seconds(Int64((date ?? .distantPast).timeIntervalSince1970)))
     }
 
-    /// The next dates after a UTC date, as the zone's clocks show them.
+    /// The next dates after a UTC date, in the zone's local time.
     static func next(
         _ count: Int, of expression: String, after start: String, in zone: String
     ) throws -> [String] {

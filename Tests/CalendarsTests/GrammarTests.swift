@@ -47,7 +47,7 @@ import Testing
     }
 }
 
-/// Random numbers that a seed gives again.
+/// Random numbers that are the same for the same seed.
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 

@@ -3,14 +3,14 @@ import Foundation
 import TaskModel
 import Testing
 
-/// Random expressions against a scan of every minute, with offsets of another source: Foundation's own.
+/// Random expressions, compared with a scan of every minute that uses Foundation's offsets.
 @Suite struct NextDatePropertyTests {
     static let zones = [
         "UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu",
         "America/St_Johns", "Pacific/Apia", "Africa/Cairo", "America/Havana", "Pacific/Chatham",
     ]
 
-    /// One expression, as text and as plain numbers for the scan.
+    /// An expression as text, and as plain numbers for the scan.
     struct Sample {
         var weekdays: Set<Int>?
         var days: Set<Int>?
@@ -37,7 +37,7 @@ import Testing
             return "\(week)\(date)\(hours.map(list) ?? "*"):\(list(minutes))"
         }
 
-        /// Whether a local minute since the epoch matches.
+        /// Whether the expression matches a minute of local time, counted from 1970-01-01 00:00.
         func matches(_ minute: Int) -> Bool {
             let day = minute >= 0 ? minute / 1440 : (minute - 1439) / 1440
             let ofDay = minute - day * 1440
@@ -51,19 +51,20 @@ import Testing
         }
     }
 
-    /// The first matching minute after `start`, looking at each; `nil` if none comes before `end`.
+    /// The first matching minute after `start`, by a test of every minute; `nil` if there is none before
+    /// `end`.
     static func scan(_ sample: Sample, after start: Int, before end: Int, in zone: TimeZone) -> Int? {
         func local(_ minute: Int) -> Int {
             minute + zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(minute) * 60)) / 60
         }
-        // What clocks have shown in the two days before counts as shown.
+        // The scan assumes that clocks have shown every local time of the two days before.
         var furthest = (start - 2880...start).map(local).max() ?? 0
         for minute in (start + 1)..<end {
             let now = local(minute)
             if sample.hours == nil {
                 if sample.matches(now) { return minute }
             } else if now > furthest {
-                // More than one minute at once is a gap, and all of it counts now.
+                // A step of more than one minute is a gap. All its minutes count at this minute.
                 if (furthest + 1...now).contains(where: sample.matches) { return minute }
             }
             furthest = max(furthest, now)
@@ -77,7 +78,7 @@ import Testing
         var random = SplitMix(seed: seed)
         let rules = try ZoneDatabase.machine.zone(named: name)
         let zone = try #require(TimeZone(identifier: name))
-        // Half of the samples lie within three days of a change of the clocks, in 2010 to 2026.
+        // Half of the samples lie within three days of a change of the clocks, in the years 2010 to 2026.
         let first = 1_262_304_000
         for round in 0..<60 {
             let sample = Sample(&random)

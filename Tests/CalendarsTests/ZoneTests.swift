@@ -71,7 +71,7 @@ import Testing
             }
             try bytes.write(to: folder.appendingPathComponent("Broken"))
             if let rules = try? database.zone(named: "Broken") {
-                // What still reads as a zone must still give dates.
+                // A damaged file that can still be read as a zone must give dates without a crash.
                 _ = try CalendarExpression("02:00").next(after: Dates.utc("2026-01-01T00:00"), in: rules)
             }
         }

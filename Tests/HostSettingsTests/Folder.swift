@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of its own, removed with the value.
+/// A folder for one test; it is removed together with this object.
 final class Folder: Sendable {
     let path: String
 
@@ -12,7 +12,7 @@ final class Folder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Writes a file, and the directories on the way to it, as an editor with atomic saving does.
+    /// Writes a file atomically, and creates its directories.
     @discardableResult
     func write(_ name: String, _ text: String) throws -> String {
         let file = URL(fileURLWithPath: "\(path)/\(name)")

@@ -4,7 +4,7 @@ import Scheduling
 import TaskModel
 import Testing
 
-/// Layers of the configuration, and what is made of files that are wrong.
+/// The layers of the configuration, and the handling of invalid files.
 @Suite struct LayerTests {
     let folder: Folder
 
@@ -81,13 +81,13 @@ import Testing
             try folder.remove(Self.administrator)
             let fromEnvironment = try files(environment: [documented.variable: other])
             #expect(try row(key.name, of: fromEnvironment).inForce.value == other)
-            // Equal values, so both went to the same place, and to another than the standard's.
+            // The two results are equal and differ from the standard, so both texts set the same value.
             #expect(fromEnvironment.latest.effective == fromFile.latest.effective)
             #expect(fromFile.latest.effective != EffectiveSettings(paths: .root), "\(key.name)")
         }
     }
 
-    /// A value within the range that is not the standard one.
+    /// A valid value that differs from the standard one.
     static func other(than standard: String, _ kind: SettingKind) -> String? {
         switch kind {
         case .duration(let range):

@@ -4,7 +4,7 @@ import Scheduling
 import TaskModel
 import Testing
 
-/// What `bgtask replay --policy FILE` reads.
+/// The file of `bgtask replay --policy FILE`.
 @Suite struct PolicyFileTests {
     @Test func `numbers of the file stand over those of the base, and the rest stays`() throws {
         let folder = try Folder()

@@ -4,7 +4,7 @@ import Scheduling
 import TaskModel
 import Testing
 
-/// The table of everything that can be configured.
+/// The table of all settings.
 @Suite struct SettingTableTests {
     @Test func `every number of the scheduler can be configured`() throws {
         let data = try JSONEncoder().encode(SchedulerSettings())
@@ -22,7 +22,7 @@ import Testing
     }
 }
 
-/// What is written about the table.
+/// The documentation of the settings.
 @Suite struct ConfigurationDocumentTests {
     @Test func `the documentation has the table as the code has it`() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -2,12 +2,12 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// What the linker put into the runner and the shipped plugins, read with the tools that people would use.
+/// The contents of the linked runner and shipped plugins, read with common tools.
 @Suite(.system) struct LinkageTests {
     static let cProducts = ["bgtask-runner", "libTreeHasher.so"]
     static let plugins = ["libTreeHasher.so", "libFeedRefresher.so"]
 
-    /// The folder of the build's products, which is where this test program stands too.
+    /// The path of a product; the build's folder also holds this test program.
     private func product(_ name: String) throws -> String {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent(name).path
@@ -26,7 +26,7 @@ import Testing
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// The values in brackets of the dynamic section's rows of one kind.
+    /// The bracketed values of the dynamic section's rows of these kinds.
     private func dynamic(_ name: String, _ kinds: [String]) throws -> [String] {
         try output("readelf", "--dynamic", "--wide", product(name)).filter { row in
             kinds.contains { row.contains("(\($0))") }
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `the command runs the host's core without the host's database and event loop`() throws {
-        // As module names are written in Swift's symbols.
+        // The module names in the form in which Swift's mangled symbols have them.
         let modules = ["4GRDB", "7NIOCore", "8NIOPosix"]
         func linked(_ name: String) throws -> [String] {
             let symbols = try output("nm", product(name)).joined(separator: "\n")

@@ -4,7 +4,7 @@ import TaskHostTestSupport
 import TaskModel
 import Testing
 
-/// Control groups of the kernel that the tests run on, and folders with the files of those that it may not have.
+/// Control groups of the running kernel, and folders that imitate groups that the tests cannot have.
 @Suite(.system) struct ControlGroupTests {
     private static func folder(_ files: [String: String]) throws -> ControlGroup {
         let url = FileManager.default.temporaryDirectory.appending(path: "group-\(UUID().uuidString)")
@@ -35,7 +35,7 @@ import Testing
             return
         }
         defer { try? outer.remove() }
-        // Only a root group may have processes and hand controllers on.
+        // Only a root group can both contain processes and delegate controllers.
         guard own.delegate([controller]) == [controller] else {
             print("skipped: \(own.path) has processes and is no root group")
             return

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LinuxSystem
 
-/// The memory of a group's processes, as it is looked at every second.
+/// The memory of a group's processes, which the host reads every second.
 @Suite(.system) struct GroupMemoryTests {
     @Test func `what kept descriptors show is what reading the files shows, as processes come and go`() throws
     {
@@ -23,14 +23,14 @@ import Testing
             _ = kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
-        // The two looks are not taken at one moment, and a process that begins grows in between.
+        // The two readings happen at different moments, and a process that starts grows between them.
         func isSame() -> Bool {
             (0..<10_000).contains { _ in
                 sched_yield()
                 return memory.residentBytes() == ProcessUsage.residentBytes(of: group.processes)
             }
         }
-        // More than are kept.
+        // This is more than the number of descriptors that stay open.
         for count in 1...10 {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/bin/sleep")

@@ -3,7 +3,7 @@ import LinuxSystem
 import TaskHostTestSupport
 import Testing
 
-/// A watch in a directory of its own, whose events are collected.
+/// A watch in a new directory; it collects the events.
 private final class Watching {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     let watch: PathWatch
@@ -33,7 +33,7 @@ private final class Watching {
             atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
     }
 
-    /// The names that the next event tells, without the folder.
+    /// The names that the next event reports, without the folder.
     func next() async -> [String] {
         switch await iterator.next() {
         case .changed(let paths): paths.map { String($0.dropFirst(folder.count + 1)) }.sorted()
@@ -42,7 +42,8 @@ private final class Watching {
         }
     }
 
-    /// Waits until the watches stand: a change of `probe`, which must be watched, is written until it is told.
+    /// Waits until the watches exist: writes `probe`, which must be watched, until a change of it is
+    /// reported.
     func settle(_ probe: String) async throws {
         let folder = folder
         let writing = Task.detached {
@@ -55,7 +56,7 @@ private final class Watching {
         #expect(await next() == [probe])
         writing.cancel()
         _ = await writing.result
-        // One more change may have been written after the first was told.
+        // One more change may have been written after the first event.
         try write("\(probe)", "last")
         #expect(await next() == [probe])
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinuxSystem
 
-/// Lines for a reader that may stall.
+/// Lines for a reader that may stop reading.
 @Suite struct StandardErrorLinesTests {
     @Test func `a reader that stalls keeps no writer waiting, and what it missed is counted`() {
         let written = Mutex<[String]>([])
@@ -18,7 +18,7 @@ import Testing
         }
         lines.append("first\n")
         isStuck.wait()
-        // None of these returns before it was taken or left out.
+        // Each of these calls returns only when its line is in the buffer or dropped.
         for number in 1..<(StandardErrorLines.capacity + 100) { lines.append("\(number)\n") }
         #expect(written.withLock { $0 }.isEmpty)
         mayWrite.signal()

@@ -32,7 +32,7 @@ import Testing
 
     private var payload: String { #"{"directory": "\#(folder.path)"}"# }
 
-    /// The digest's entries, a line each.
+    /// The digest's entries, one line for each.
     private func items() throws -> [String] {
         var database: OpaquePointer?
         var statement: OpaquePointer?

@@ -2,11 +2,11 @@ import CHandlerABI
 import Foundation
 import Glibc
 
-/// A plugin's library, loaded into this process, and a runner's table of functions made of Swift.
+/// A plugin's library in this process, with a table of host functions that are written in Swift.
 ///
-/// It stands in for bgtask-runner where a test wants to stop a handler at an exact point of its work.
+/// It replaces bgtask-runner in tests that stop a handler at an exact point of its work.
 final class PluginHarness {
-    /// What one call of the handler did.
+    /// The result of one call of the handler.
     struct Run {
         var completion: (success: Bool, message: String)?
         var checkpoint: Data?
@@ -17,7 +17,7 @@ final class PluginHarness {
 
     private let plugin: UnsafePointer<bgtask_plugin>
 
-    /// Loads `lib<name>.so` from where the build put it, beside this test program.
+    /// Loads `lib<name>.so` from the build's folder, which also holds this test program.
     init(_ name: String) throws {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let path = URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent(
@@ -33,7 +33,8 @@ final class PluginHarness {
         self.plugin = plugin
     }
 
-    /// Calls the handler; it is told to stop from the `polls`-th time on that it asks (never if `nil`).
+    /// Calls the handler. From its `polls`-th question on, the handler learns that it must stop; never if
+    /// `nil`.
     func run(
         payload: String?, dataDirectory: String, checkpoint: Data? = nil, expiringAfter polls: Int? = nil
     ) -> Run {
@@ -85,7 +86,7 @@ struct HarnessError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// One call's state, behind the opaque `bgtask_task`.
+/// The state of one call, which the opaque `bgtask_task` refers to.
 private final class RunState {
     var run = PluginHarness.Run()
     var polls: Int?
@@ -128,7 +129,7 @@ private final class RunState {
     }
 }
 
-/// A folder that goes when the test does.
+/// A folder that is removed together with this object.
 final class ScratchFolder {
     let path: String
 

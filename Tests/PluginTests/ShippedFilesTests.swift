@@ -3,7 +3,7 @@ import HandlerRegistry
 import TaskHostTestSupport
 import Testing
 
-/// What the project ships and what its README tells people to type, read by the host's own code.
+/// The project's shipped files and its README's commands, read by the host's own code.
 @Suite(.system) struct ShippedFilesTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
@@ -25,7 +25,7 @@ import Testing
     {
         let files = try manifests(in: "manifests") + manifests(in: "Demo/manifests")
         #expect(files.count >= 3)
-        // The plugins of this package, and those of Plugins/Apps, which 'make test' builds before.
+        // The plugins of this package, and those of Plugins/Apps, which 'make test' has already built.
         let folder = try ScratchFolder()
         for products in [products, "\(Self.root)/Plugins/Apps/.build/debug"] {
             let libraries = try FileManager.default.contentsOfDirectory(atPath: products)
@@ -55,7 +55,8 @@ import Testing
         try FileManager.default.copyItem(
             atPath: "\(Self.root)/Plugins/exports.map", toPath: folder.path + "/exports.map")
 
-        // The README's own command lines, with the header of this checkout in place of an installed one, and with clang standing in for cc where a machine has no other compiler.
+        // The README's command lines, but with the header of this checkout in place of the installed one. If
+        // the machine has no cc, clang replaces it.
         for command in blocks("sh", in: text).joined(separator: "\n").replacing("\\\n", with: " ").split(
             separator: "\n")
         {
@@ -73,7 +74,7 @@ import Testing
         #expect(problems == [])
     }
 
-    /// The fenced blocks of one language.
+    /// The fenced code blocks of one language.
     private func blocks(_ language: String, in text: String) -> [String] {
         text.components(separatedBy: "```\(language)\n").dropFirst().compactMap {
             $0.components(separatedBy: "```").first

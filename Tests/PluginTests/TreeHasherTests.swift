@@ -2,7 +2,8 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// One handler runs per process in a launch; its state is static, so these run one after the other.
+/// TreeHasher's state is static, because a launch runs one handler in its process. So these tests run one by
+/// one.
 @Suite(.system, .serialized) struct TreeHasherTests {
     let plugin: PluginHarness
     let tree = try! ScratchFolder()
@@ -10,7 +11,8 @@ import Testing
 
     init() throws {
         plugin = try PluginHarness("TreeHasher")
-        // Around the edges of a block and of a read, deep and with names that sha256sum escapes.
+        // Sizes around those of a block and of a read, in deep directories and with names that sha256sum
+        // escapes.
         let sizes = [
             "a": 0, "b/1": 1, "b/2/55": 55, "b/2/56": 56, "b/63": 63, "c": 64, "d d": 65, "e\nf": 1000,
             "g\\h": 5,
@@ -23,7 +25,7 @@ import Testing
     }
 
     private func bytes(_ count: Int, seed: UInt8) -> Data {
-        // 65,521 is prime, so that no two blocks of a file are alike.
+        // 65,521 is a prime number, so that no two blocks of a file are equal.
         let pattern = Data((0..<65_521).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) ^ seed })
         var result = Data(capacity: count)
         while result.count < count { result.append(pattern.prefix(count - result.count)) }
@@ -32,7 +34,7 @@ import Testing
 
     private var payload: String { #"{"ignored": [1, {"directory": "no"}], "directory": "\#(tree.path)"}"# }
 
-    /// What coreutils say of the same tree.
+    /// The list that sha256sum prints for the same tree.
     private func expected() throws -> String {
         let process = Process()
         let pipe = Pipe()
@@ -66,7 +68,7 @@ import Testing
                 payload: payload, dataDirectory: data.path, checkpoint: checkpoint,
                 expiringAfter: 19 + attempts % 5)
             checkpoint = run.checkpoint ?? checkpoint
-            // It goes on from where it was: the first reports of an attempt stand where the last one's ended.
+            // The attempt continues: its first report is not behind the last report of the previous attempt.
             if let first = run.progress.first { #expect(first.completed >= done) }
             done = run.progress.last?.completed ?? done
             if let completion = run.completion {

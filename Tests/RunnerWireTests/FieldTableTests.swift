@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunnerWire
 
-/// The two sides of the protocol describe their messages by tables; they must be the same.
+/// Both sides of the protocol describe their messages in tables, which must be equal.
 @Suite struct FieldTableTests {
     /// One message of the Swift side.
     struct Row {

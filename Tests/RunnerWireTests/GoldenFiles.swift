@@ -3,14 +3,14 @@ import Testing
 
 @testable import RunnerWire
 
-/// The frames in `Tests/Fixtures/RunnerWire`, which the runner's C codec is tested against too.
+/// The frames in `Tests/Fixtures/RunnerWire`; the runner's C codec is tested with them too.
 enum GoldenFiles {
     struct Unreadable: Error { let name: String }
 
     static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Fixtures/RunnerWire")
 
-    /// The bytes of `NAME.hex`: hexadecimal bytes, `#` begins a comment.
+    /// The bytes of `NAME.hex`, a file of hexadecimal bytes and comments that begin with `#`.
     static func bytes(_ name: String) throws -> [UInt8] {
         let text = try String(contentsOf: directory.appending(path: name + ".hex"), encoding: .utf8)
         return try text.split(separator: "\n").flatMap { line in
@@ -27,7 +27,7 @@ enum GoldenFiles {
     }
 }
 
-/// One message with its golden file, its type erased.
+/// One message with its golden file, without its type.
 struct GoldenCase: Sendable, CustomTestStringConvertible {
     let name: String
     let encode: @Sendable () throws -> [UInt8]

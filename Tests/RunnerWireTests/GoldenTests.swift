@@ -53,7 +53,7 @@ import Testing
         #expect(reports.last == .unkillable(UnkillableMessage(launch: 42)))
     }
 
-    /// The golden frames one after another, renumbered.
+    /// The golden frames in sequence, with new sequence numbers.
     static func stream(_ cases: [GoldenCase]) throws -> [UInt8] {
         try cases.enumerated().flatMap { index, golden in
             var bytes = try GoldenFiles.bytes(golden.name)

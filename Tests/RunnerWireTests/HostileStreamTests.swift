@@ -121,7 +121,7 @@ import Testing
         #expect(
             Self.code { _ = try encoder.encode(ProgramMessage(bytes: [UInt8](repeating: 0, count: 65_536))) }
                 == .tooLarge)
-        // The refused frame has not used up a number.
+        // The refused frame used no sequence number.
         #expect(try encoder.encode(StartMessage())[6] == 0)
     }
 
@@ -133,14 +133,14 @@ import Testing
             try? GoldenTests.stream($0)
         }
         for round in 0..<4000 {
-            // Half of the rounds are noise, half are good streams with a few bytes overwritten.
+            // Half of the rounds are random bytes; the other half are valid streams with a few bytes changed.
             var bytes: [UInt8]
             if round % 2 == 0 {
                 bytes = (0..<Int.random(in: 1...300, using: &random)).map { _ in
                     UInt8.random(in: 0...255, using: &random)
                 }
                 if round % 4 == 0, bytes.count > 8 {
-                    // A good header of some kind before the noise, so that the fields are reached.
+                    // A valid header before the random bytes lets the decoder reach the fields.
                     let kind = 0x20 + UInt8(round / 4 % 16)
                     bytes.replaceSubrange(
                         0..<8, with: [UInt8((bytes.count - 4) % 256), 0, 0, 0, kind, 0, 0, 0])
@@ -188,7 +188,7 @@ import Testing
     }
 }
 
-/// A small seeded generator, so that a failure can be run again.
+/// A small generator with a seed, so that a failure can be reproduced.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -1,10 +1,12 @@
-/* What decodes bytes of others, under the address and undefined-behaviour sanitizers: frames, call programs, payloads.
+/* Runs the decoders of foreign bytes (frames, call programs, payloads) under the address and undefined-behaviour
+ * sanitizers.
  *
  *   decoders GOLDEN.hex...
  *
- * Every golden frame is read whole, in every prefix, byte by byte, and bent; so is a call program with every kind of
- * argument. What is random begins with a fixed seed, so that a finding can be had again. Every input lies in memory of
- * exactly its size, and what a reader's buffer has not been given yet is poisoned. */
+ * Every golden frame is decoded completely, in every prefix, byte by byte, and with changed bytes; so is a
+ * call program with every kind of argument. Random numbers begin with a fixed seed, so that a failure can be
+ * reproduced. Every input lies in memory of exactly its size, and the unused part of a reader's buffer is
+ * poisoned. */
 #include "call_program.h"
 #include "frames.h"
 #include "payload.h"
@@ -21,7 +23,7 @@ enum { FRAME_ROUNDS = 60000, PROGRAM_ROUNDS = 60000, PAYLOAD_ROUNDS = 60000, BAT
 
 static uint64_t seed = 0x62677461736b;
 
-/* xorshift64: the same numbers on every machine. */
+/* xorshift64, which gives the same numbers on every machine. */
 static uint64_t random_number(uint64_t limit) {
     seed ^= seed << 13;
     seed ^= seed >> 7;
@@ -48,7 +50,7 @@ static uint8_t *exactly(const void *bytes, size_t length) {
 static struct frame_reader reader;
 static struct frame_writer writer;
 
-/* Reads everything that a body has, as the runner does. */
+/* Reads every field of a body, as the runner does. */
 static void read_body(const struct frame *frame) {
     uint8_t *bytes = exactly(frame->body.bytes, frame->body.length);
     struct body body = {bytes, frame->body.length};
@@ -64,7 +66,7 @@ static void read_body(const struct frame *frame) {
         char *text = body_text(body, tag);
         frame_add_text(&writer, tag, text != NULL ? text : "", random_number(64));
         free(text);
-        /* A nested body is any bytes until its rule has been asked. */
+        /* A nested body is plain bytes until its rule is applied. */
         uint8_t *inner = exactly(value.bytes, value.length);
         struct body nested = {inner, value.length};
         if (body_violation(nested, &pending_request_rule) == NULL)
@@ -76,7 +78,7 @@ static void read_body(const struct frame *frame) {
     free(bytes);
 }
 
-/* Feeds a stream in pieces of at most `piece` bytes. True if all of it was whole frames that keep the rules. */
+/* Feeds a stream in pieces of at most `piece` bytes. True if it held only complete, valid frames. */
 static bool read_stream(const uint8_t *bytes, size_t length, size_t piece, size_t *frames) {
     ASAN_UNPOISON_MEMORY_REGION(reader.buffer, sizeof reader.buffer);
     memset(&reader, 0, offsetof(struct frame_reader, buffer));
@@ -161,7 +163,7 @@ static void fuzz_frames(const struct golden *golden, size_t golden_count) {
         if (random_number(8) == 0)
             for (size_t i = 0; i < length; i++)
                 bytes[i] = (uint8_t)random_number(256);
-        /* Half of them with a length that is right again, so that the body is reached. */
+        /* Half of the frames get a correct length again, so that the decoder reaches their body. */
         bend(bytes, length);
         if (length >= FRAME_HEADER && random_number(2)) {
             uint32_t rest = (uint32_t)(length - FRAME_PREFIX);
@@ -295,11 +297,11 @@ static void fuzz_payloads(void) {
     }
 }
 
-/* MARK: All of it */
+/* MARK: Main program */
 
-/* Runs a batch in a process of its own: a decoded program lives until its process ends. */
+/* Runs a batch in a new process, because the memory of a decoded program is freed only by its end. */
 static void batch(void (*fuzz)(void)) {
-    (void)random_number(2); /* the next batch begins elsewhere */
+    (void)random_number(2); /* the next batch has other numbers */
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {

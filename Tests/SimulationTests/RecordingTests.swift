@@ -6,7 +6,7 @@ import Testing
 @testable import Recording
 @testable import Scheduling
 
-/// The log as files: what is written is read, and what is damaged is told.
+/// The log as files: written entries can be read, and damage is reported.
 @Suite struct RecordingTests {
     private static func folder() -> URL {
         FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
@@ -41,7 +41,7 @@ import Testing
         #expect(!text.contains("secret"))
         let segments = try RecordedLog.read(folder.path)
         #expect(segments.count == 1 && segments[0].header.isContinued == false && !segments[0].isCut)
-        // What came before the segment began is in none.
+        // No segment has the entries from before the segment began.
         #expect(
             segments[0].entries == [
                 RecordedEntry(

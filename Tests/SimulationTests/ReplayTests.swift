@@ -7,7 +7,7 @@ import Testing
 @testable import Scheduling
 @testable import Simulation
 
-/// Days of a virtual host, written as a real one writes them and run again.
+/// Days of a virtual host that are recorded in the format of a real host, then replayed.
 @Suite struct ReplayTests {
     private static let fleet: Fleet = {
         var fleet = Fleet(kinds: [.laptop], manifests: (try? SampleManifests.make()) ?? [], seed: 7)
@@ -16,14 +16,14 @@ import Testing
     }()
 
     private static let dates: VirtualHost.DateFinder = { _, _, after in
-        // 02:00 UTC, the only expression of the samples.
+        // The next 02:00 UTC; the samples have no other expression.
         let day = Int64(86_400)
         let seconds = Int64(after.sinceEpoch.inSeconds)
         let today = seconds / day * day + 7200
         return WallTime(sinceEpoch: .seconds(today > seconds ? today : today + day))
     }
 
-    /// What a device did, as a log of one segment.
+    /// The history of a device, as a log of one segment.
     private static func recording(_ fleet: Fleet = fleet) -> (segment: RecordedSegment, tally: Tally) {
         var entries: [RecordedEntry] = []
         let tally = fleet.run(device: 0, detail: .waits, findDate: dates) { entries.append($0) }
@@ -37,7 +37,7 @@ import Testing
     @Test func `a recorded history replays to the same launches, waits and alarms`() throws {
         let (segment, tally) = Self.recording()
         #expect(tally.launches.count > 100)
-        // Through the file's own form.
+        // The entries pass through the format of the file.
         let lines = try segment.entries.map { try JSONEncoder().encode($0) }
         let entries = try lines.map { try JSONDecoder().decode(RecordedEntry.self, from: $0) }
         let replay = ExactReplay([RecordedSegment(path: "memory", entries: entries)])
@@ -95,7 +95,8 @@ import Testing
         settings.backOffBase = .seconds(400)
         var host = VirtualHost(at: start, model: TypicalLaunches(seed: 1), findDate: Self.dates)
         var world = VirtualBeginning(settings: settings, manifests: manifests)
-        // Launched by an earlier run of the host, an hour ago; the other one's first launch is lost with the host.
+        // An earlier run of the host launched this task an hour ago. The other task's first launch is lost
+        // with the host.
         world.lastLaunches = [cleanup: start.wall + (.zero - .seconds(3600))]
         host.begin(world)
         host.run(until: .seconds(1))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Simulation
 
-/// A virtual host lives by the core of the real one: what the core alone does happens here too.
+/// A virtual host uses the core of the real host, so features of the core work here too.
 @Suite struct VirtualHostTests {
     private static let start = Moment(boot: .zero, monotonic: .zero, wall: Fleet.start)
 
@@ -63,7 +63,7 @@ import Testing
         var (host, _) = Self.host(world)
         host.run(until: .seconds(1))
         #expect(host.tally.launches.count == (isBooted ? 1 : 0))
-        // A host that begins later under the same boot does not trigger them again.
+        // A host that starts later during the same boot does not trigger these schedules again.
         host.run(until: .seconds(3600))
         world.isBooted = false
         host.die(at: host.now)
@@ -78,7 +78,7 @@ import Testing
         host.add(.sleep(until: .seconds(1000), notBefore: .seconds(100)), at: .seconds(100))
         host.add(.sleep(until: .seconds(3000), notBefore: .seconds(2000)), at: .seconds(2000))
         host.run(until: .seconds(3600))
-        // The launch answers within 50 ms, and nothing else keeps the machine awake.
+        // The launch ends within 50 ms of the call to stop, and nothing else keeps the machine awake.
         #expect(host.tally.launches.first?.expiration == .systemSleep)
         #expect(log.moments(of: .willSleep).map(\.boot) == [.seconds(100), .seconds(2000)])
         let naps = log.moments(of: .hasWoken)
@@ -103,7 +103,7 @@ import Testing
         host.run(until: .seconds(3600))
         let woken = try #require(log.moments(of: .hasWoken).first)
         #expect(woken.boot == .seconds(1000) && woken.monotonic == .seconds(105))
-        // Its grace of 10 s went on when the machine woke.
+        // The grace period of 10 s continued when the machine woke.
         let launch = try #require(host.tally.launches.first)
         #expect(launch.outcome == .killed && launch.end == Fleet.start + .seconds(1005))
     }
@@ -158,7 +158,7 @@ import Testing
         let segment = RecordedSegment(path: "memory", entries: log.entries)
         let again = try #require(RecordedWorld([segment]).run())
         #expect(again.launches.map(\.start) == host.tally.launches.map(\.start))
-        // Manifests that watch another file hear of nothing.
+        // Manifests that watch another file do not react to this one.
         var changes = RecordedWorld.Changes()
         schedule.onFileChange = "/etc/other"
         changes.manifests = [try Self.manifest(schedule)]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskHost
 
-/// How listeners get what is sent.
+/// What a slow listener still receives.
 @Suite struct BroadcasterTests {
     /// What a listener got; `nil` is the end.
     private final class Heard<Value: Sendable>: Sendable {

@@ -9,7 +9,7 @@ import Testing
 @testable import HostCore
 @testable import TaskHost
 
-/// What the host's worker does once for many.
+/// Work that the host's worker does once for many callers.
 @Suite struct HostWorkerTests {
     @Test func `submissions that wait for a look at the directories share one`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("worker-\(UUID())").path
@@ -32,7 +32,7 @@ import Testing
             sensors: ConditionSensors(mode: .simulated, moments: SystemClocks(), onProblem: { _ in }),
             inbox: inbox)
         let isFree = DispatchSemaphore(value: 0)
-        // The queue is busy while the submissions come.
+        // The queue stays busy while the submissions arrive.
         await withCheckedContinuation { isBusy in
             Task {
                 await worker.run {

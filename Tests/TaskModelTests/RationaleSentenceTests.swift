@@ -1,7 +1,7 @@
 import TaskModel
 import Testing
 
-/// What policies found, as people read it.
+/// The findings of policies as sentences for people.
 @Suite struct RationaleSentenceTests {
     @Test(arguments: [
         (
