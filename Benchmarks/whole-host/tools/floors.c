@@ -3,12 +3,12 @@
  * Floors: the part of the work that no implementation can avoid.
  *
  *   bench-floor fork COUNT             a bare fork, _exit and wait, one after the other
- *   bench-floor forks COUNT            the same, two at a time: seconds in all
- *   bench-floor template LIBRARY COUNT a plugin is loaded, and forks call it, two at a time: seconds in all
- *   bench-floor pipe COUNT             a process that sleeps in read() is woken, ten times a second
- *   bench-floor append FILE COUNT      256 bytes are appended and synced (fdatasync)
- *   bench-floor sqlite FILE COUNT      one row is inserted and synced (WAL, synchronous=FULL)
- *   bench-floor watch COUNT            reads a kept descriptor COUNT times: nanoseconds of CPU time for each
+ *   bench-floor forks COUNT            the same, two at a time; prints the total in seconds
+ *   bench-floor template LIBRARY COUNT loads a plugin; forks call it, two at a time; prints the total in seconds
+ *   bench-floor pipe COUNT             wakes a process that sleeps in read(), ten times a second
+ *   bench-floor append FILE COUNT      appends 256 bytes and syncs them (fdatasync)
+ *   bench-floor sqlite FILE COUNT      inserts one row and syncs it (WAL, synchronous=FULL)
+ *   bench-floor watch COUNT            reads an open descriptor COUNT times; prints nanoseconds of CPU time for each
  *
  * Prints one figure a line: nanoseconds of each sample, but for `forks` and `template`.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C handler of the benchmarks. The identifier says what it does, in its last two labels but one:
+ * The C handler of the benchmarks. The last label but one of the identifier selects its work:
  *
  *   ....run.N         stamps and completes
- *   ....hold.N        stamps, waits until it expires, stamps that and completes
+ *   ....hold.N        stamps, waits until it expires, stamps again and completes
  *   ....progress.N    reports the time as its progress, 50 times, ten times a second
  *   ....forks.N       uses 800 ms of CPU time, most of it in children and in grandchildren without a parent
  */

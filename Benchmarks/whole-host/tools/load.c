@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The load generator: what a client does, timed from outside the host. FIRST numbers the tasks, so that
- * stamps of different runs are told apart; PREFIX.NUMBER is a task's identifier. All times are
- * CLOCK_MONOTONIC nanoseconds.
+ * The load generator: it does what clients do, and measures the times outside the host. FIRST is the number of
+ * the first task, so that stamps of different runs differ; PREFIX.NUMBER is a task's identifier. All times
+ * are CLOCK_MONOTONIC nanoseconds.
  *
  *   bench-load submit SOCKET PREFIX FIRST COUNT CONNECTIONS
  *       submits as fast as the host answers; prints the seconds, then the time of each answer
@@ -12,7 +12,7 @@
  *       submits all at once and waits until each has run and has ended; prints "submitted", "started" and "ended"
  *       with the seconds from the first submission on
  *   bench-load expire SOCKET STAMPS PREFIX FIRST COUNT
- *       launches one at a time and expires it; prints the time to the handler's callback of each
+ *       launches one task at a time and expires it; prints each time to the handler's callback
  *   bench-load follow SOCKET PREFIX FIRST COUNT
  *       submits one task that reports the time as its progress, and follows the event stream; prints the age of each
  *   bench-load together SOCKET STAMPS PREFIX FIRST COUNT

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What handlers and peers' tasks leave behind: a record of 24 bytes in a file that all of them append to. A
- * benchmark reads it to learn when code of a task ran, so that nothing between the task and the reader
- * counts.
+ * Stamps: each handler and each peer's task appends a record of 24 bytes to a common file. A benchmark reads
+ * the time at which a task's code ran from its stamp, so the time until the benchmark reads it does not count.
  */
 #ifndef BENCH_STAMPS_H
 #define BENCH_STAMPS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the peers run: bench-task FILE NUMBER appends one stamp and ends. The same work as the handlers do.
+ * The program that peers run: bench-task FILE NUMBER appends one stamp and ends, as the handlers do.
  */
 #include "stamps.h"
 

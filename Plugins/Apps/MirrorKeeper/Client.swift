@@ -5,7 +5,7 @@ import os
     import FoundationNetworking
 #endif
 
-/// Requests files from the server; for a file that is already here, it asks only for a changed version.
+/// Requests files from the server; for a file that the mirror has, it asks only for a changed version.
 struct Client: Sendable {
     static let logger = Logger(subsystem: "org.bgtask.mirrorkeeper", category: "client")
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Linked into a second product of the app: a library that starts a thread while it is loaded can't be cloned,
- * so the launcher loads it afresh for each launch. The benchmarks compare the memory of both.
+ * This file is linked into a second product of the app. A process whose library starts a thread while it is
+ * loaded cannot be cloned, so the launcher loads the library again for each launch. The benchmarks compare the
+ * memory of both products.
  */
 #include <pthread.h>
 #include <unistd.h>
