@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A small client for HTTP/1.1 over a Unix socket, for the load generator. Each connection has one request at a
- * time.
+ * A small client for HTTP/1.1 over a Unix socket, for the load generator. Each connection has one request at
+ * a time.
  */
 #ifndef BENCH_HTTP_H
 #define BENCH_HTTP_H

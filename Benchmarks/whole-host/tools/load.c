@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The load generator: it does what clients do, and measures the times outside the host. FIRST is the number of
- * the first task, so that stamps of different runs differ; PREFIX.NUMBER is a task's identifier. All times
+ * The load generator: it does what clients do, and measures the times outside the host. FIRST is the number
+ * of the first task, so that stamps of different runs differ; PREFIX.NUMBER is a task's identifier. All times
  * are CLOCK_MONOTONIC nanoseconds.
  *
  *   bench-load submit SOCKET PREFIX FIRST COUNT CONNECTIONS

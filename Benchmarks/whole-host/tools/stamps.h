@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Stamps: each handler and each peer's task appends a record of 24 bytes to a common file. A benchmark reads
- * the time at which a task's code ran from its stamp, so the time until the benchmark reads it does not count.
+ * the time at which a task's code ran from its stamp, so the time until the benchmark reads it does not
+ * count.
  */
 #ifndef BENCH_STAMPS_H
 #define BENCH_STAMPS_H

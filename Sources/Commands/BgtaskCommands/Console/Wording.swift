@@ -112,8 +112,8 @@ enum Wording {
         return wish == rationale.observed ? statement : "\(statement). Better: \(wish)"
     }
 
-    /// What the first veto found, and the number of further ones: `The network is not connected (and 1
-    /// more)`.
+    /// What the first veto found, with the number of the others:
+    /// `The network is not connected (and 1 more)`.
     static func reason(_ verdicts: [VerdictMessage]) -> String {
         let vetoes = verdicts.filter { $0.decision != .proceed }
         guard let first = vetoes.first else { return "" }
