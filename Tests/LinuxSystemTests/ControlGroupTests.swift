@@ -48,4 +48,25 @@ import Testing
         #expect(inner.controllers == [controller])
         try inner.remove()
     }
+
+    @Test func `a wait for an empty group lasts as long as it was asked for`() throws {
+        guard case .success(let own) = ControlGroup.own(),
+            let group = try? own.child("bgtask-test-\(UUID().uuidString)")
+        else {
+            print("skipped: no cgroup v2 here")
+            return
+        }
+        defer { try? group.remove() }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sleep")
+        process.arguments = ["1000"]
+        try process.run()
+        try SmallFile.write("\(process.processIdentifier)", to: group.path + "/cgroup.procs")
+        let begin = ContinuousClock.now
+        #expect(!group.waitUntilEmpty(timeoutMilliseconds: 200))
+        #expect(ContinuousClock.now - begin >= .milliseconds(200))
+        _ = kill(process.processIdentifier, SIGKILL)
+        #expect(group.waitUntilEmpty(timeoutMilliseconds: 10_000))
+        process.waitUntilExit()
+    }
 }

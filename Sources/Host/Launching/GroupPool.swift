@@ -50,6 +50,14 @@ struct GroupPool: Sendable {
         if (try? group.remove()) == nil { discarded.append(group) }
     }
 
+    /// Forgets all groups, because their directories were removed.
+    ///
+    /// Numbers are not used again: a group whose processes do not die yet still has its directory.
+    mutating func forgetAll() {
+        free = []
+        discarded = []
+    }
+
     /// Kills all processes in a parent group and removes its groups; blocks until it is empty.
     ///
     /// - Throws: The failed system call's error, or ``LauncherError`` if processes do not end within 10 s.

@@ -49,8 +49,7 @@ extension LauncherCore {
     }
 
     private func swept(_ running: [RunningLaunch], _ message: String) {
-        // Killing removed the directories of the groups, so the pool starts again.
-        if let base = groups?.base { groups = try? GroupPool(base: base) }
+        groups?.forgetAll()
         for launch in running.sorted(by: { $0.number < $1.number }) {
             launch.group = nil
             handle(.launcherDied(message: message), launch)

@@ -7,7 +7,7 @@ extension LauncherCore {
     /// How often memory is measured if the kernel does not enforce the limit.
     static let memoryInterval = Duration.seconds(1)
 
-    /// Sets the timers of the next looks at a launch.
+    /// Schedules the next measurements of a launch.
     func scheduleMonitor(_ launch: RunningLaunch) {
         launch.monitorTimer?.cancel()
         launch.monitorTimer = nil
@@ -35,16 +35,6 @@ extension LauncherCore {
             handle(.expire(.cpuLimit, note: message), launch)
             return
         }
-        guard launch.memoryBefore == nil else { return scheduleMonitor(launch) }
-        let resident = launch.residentBytes()
-        if resident > launch.order.declaration.limits.memory.bytes {
-            let limit = launch.order.declaration.limits.memory
-            handle(
-                .expire(
-                    .memoryLimit, note: "\(ByteCount(bytes: resident)) are resident, the limit is \(limit)"),
-                launch)
-            return
-        }
         scheduleMonitor(launch)
     }
 
@@ -57,7 +47,7 @@ extension LauncherCore {
     private func lookAtMemory() {
         memoryTimer = nil
         for launch in launches.values where launch.life.stage == .running && launch.memoryBefore == nil {
-            let (resident, limit) = (launch.residentBytes(), launch.order.limits.memory)
+            let (resident, limit) = (launch.residentBytes(), launch.order.declaration.limits.memory)
             guard resident > limit.bytes else {
                 scheduleMemoryLook()
                 continue
@@ -67,7 +57,7 @@ extension LauncherCore {
         }
     }
 
-    /// What a launch that has a process has used; `nil` if there is none of this number.
+    /// Returns the present resource use of one launch; `nil` if it has no process.
     func usage(of id: LaunchID) -> LaunchUsage? { find(id).flatMap(usage(of:)) }
 
     /// What every launch that has a process has used.

@@ -138,7 +138,7 @@ final class RunningLaunch: @unchecked Sendable {
     /// The resident memory of all processes of the launch that can be found, in bytes; updates the peak.
     func residentBytes() -> Int64 {
         if groupMemory == nil, let group {
-            groupMemory = try? GroupMemory(of: group, mayGrow: order.subprocesses)
+            groupMemory = try? GroupMemory(of: group, mayGrow: order.mayStartProcesses)
         }
         let resident = groupMemory?.residentBytes() ?? ProcessUsage.residentBytes(of: processes)
         peakResident = max(peakResident, resident)

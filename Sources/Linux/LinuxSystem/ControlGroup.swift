@@ -1,4 +1,5 @@
 import Glibc
+import TaskModel
 
 /// A directory of the cgroup v2 file system in which this process may write.
 ///
@@ -79,14 +80,16 @@ public struct ControlGroup: Sendable, Equatable {
         let descriptor = open(path + "/cgroup.events", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
         let owned = OwnedDescriptor(taking: descriptor)
-        var left = timeoutMilliseconds
-        while isPopulated {
-            if left <= 0 { return false }
+        let clocks = SystemClocks()
+        let end = clocks.now().monotonic + .milliseconds(Int64(timeoutMilliseconds))
+        var buffer = [UInt8](repeating: 0, count: 256)
+        // Reading through this descriptor makes poll wait for the next change; without it, poll returns at once.
+        while pread(owned.rawValue, &buffer, buffer.count, 0) >= 0, isPopulated {
+            let left = end - clocks.now().monotonic
+            if left <= .zero { return false }
             // The kernel reports changes. Short waits limit the delay if a report is missed.
             var polled = pollfd(fd: owned.rawValue, events: Int16(POLLPRI), revents: 0)
-            let round = min(left, 20)
-            _ = poll(&polled, 1, round)
-            left -= round
+            _ = poll(&polled, 1, Int32(min(left, .milliseconds(20)).wholeMilliseconds) + 1)
         }
         return true
     }

@@ -134,12 +134,10 @@ struct RunOptions: ParsableArguments {
         }
     }
 
-    /// The system's own words for why a file was not written: `No such file or directory`.
+    /// The system's own words for why a file was not written, such as `No such file or directory`.
     private static func cause(of error: any Error) -> String {
-        guard let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError else {
-            return error.localizedDescription
-        }
-        return String(cString: strerror(cause.code.rawValue))
+        guard let cause = (error as? CocoaError)?.underlying as? POSIXError else { return "\(error)" }
+        return SystemCallError(call: "write", subject: "", code: cause.code.rawValue).reason
     }
 
     private static func days(_ period: ClosedRange<WallTime>) -> Int {
