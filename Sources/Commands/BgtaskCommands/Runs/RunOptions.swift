@@ -137,7 +137,7 @@ struct RunOptions: ParsableArguments {
     /// The system's own words for why a file was not written, such as `No such file or directory`.
     private static func cause(of error: any Error) -> String {
         guard let cause = (error as? CocoaError)?.underlying as? POSIXError else { return "\(error)" }
-        return SystemCallError(call: "write", subject: "", code: cause.code.rawValue).reason
+        return SystemCallError.text(of: cause.code.rawValue)
     }
 
     private static func days(_ period: ClosedRange<WallTime>) -> Int {
