@@ -1,53 +1,54 @@
 public import Scheduling
 public import TaskModel
 
-/// Everything that can be configured, with the values in force.
+/// The values of all settings that can be configured.
 public struct EffectiveSettings: Equatable, Sendable {
-    /// Where the conditions come from.
+    /// The source of the machine's conditions.
     public enum ConditionSource: String, Sendable, CaseIterable {
         /// The machine's sensors.
         case system
-        /// A mains-powered, idle, cool machine, until `bgtask conditions set` says otherwise.
+        /// Invented conditions: external power, an idle device and a nominal temperature. `bgtask conditions
+        /// set` changes them.
         case simulated
     }
 
-    /// The group kill that launches get.
+    /// How the host kills all processes of a launch.
     public enum Isolation: String, Sendable, CaseIterable {
-        /// What the machine offers, the strongest first.
+        /// The strongest method that the machine offers.
         case strongest
-        /// See `GroupKill`.
+        /// The method of the same name in `GroupKill`.
         case cgroup, pidNamespace, noFork
     }
 
-    /// The scheduler's numbers and switches.
+    /// The settings of the scheduler.
     public var scheduler = SchedulerSettings()
-    /// Where things are.
+    /// The paths of directories, the socket and the runner.
     public var paths: HostPaths
-    /// Launches of the history that are kept at least.
+    /// The number of newest launches that the host always keeps in the history.
     public var keptLaunches = 10_000
-    /// Launches younger than this are kept as well.
+    /// The host also keeps every launch that ended less than this time ago.
     public var keptAge = Duration.seconds(30 * 86_400)
-    /// How long a loaded template stays without a launch.
+    /// How long a template process keeps its plugin loaded after the plugin's last launch ended.
     public var templateIdleTime = Duration.seconds(300)
-    /// Where the conditions come from.
+    /// The source of the machine's conditions.
     public var conditions = ConditionSource.system
-    /// Forces a weaker group kill than the machine offers.
+    /// The group kill to use; a value other than `strongest` is for tests.
     public var isolation = Isolation.strongest
-    /// Log lines of this level and above are written.
+    /// The lowest level of log lines that the host writes to standard error.
     public var logLevel = LogLine.Level.info
-    /// Whether what the scheduler sees is recorded for a replay.
+    /// Whether the host records the scheduler's events, for replays and forecasts.
     public var isRecording = true
-    /// The most that a recording may take on the disk.
+    /// The maximum size of the recording on the disk.
     public var recordingLimit = ByteCount.mebibytes(64)
 
-    /// Makes the standard values.
+    /// Creates the default settings with these paths.
     public init(paths: HostPaths) {
         self.paths = paths
     }
 
-    /// The group kill that is forced; `nil` takes the strongest.
+    /// The group kill to use; `nil` selects the strongest that the machine offers.
     public var groupKill: GroupKill? { GroupKill(rawValue: isolation.rawValue) }
 
-    /// The most bytes that a recording may take; `nil` records nothing.
+    /// The maximum size of the recording, in bytes; `nil` if the host records nothing.
     public var recordingSize: Int64? { isRecording ? recordingLimit.bytes : nil }
 }

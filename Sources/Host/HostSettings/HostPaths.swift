@@ -1,23 +1,26 @@
 public import LinuxSystem
 
-/// Where things are unless the configuration says otherwise: root's under /usr, /etc, /var and /run, a user's
-/// in XDG directories.
+/// The paths that a host uses.
+///
+/// By default, a host of root uses directories under `/usr`, `/etc`, `/var` and `/run`, and a host of another
+/// user uses XDG directories.
 public struct HostPaths: Equatable, Sendable {
-    /// The handlers' libraries.
+    /// The directory with the libraries of the plugins.
     public var plugins: String
-    /// The manifests.
+    /// The directory with the manifests.
     public var manifests: String
-    /// The store and the bundles' data.
+    /// The directory with the store and the bundles' data.
     public var state: String
-    /// The control socket.
+    /// The path of the control socket.
     public var socket: String
-    /// The runner program; empty if it is to be found beside bgtaskd.
+    /// The path of the runner program; empty means that the host uses ``installedRunner()``.
     public var runner = ""
 
-    /// The definitions of custom conditions; empty if they are in `conditions.d` beside the manifests.
+    /// The directory with the definitions of custom conditions; empty means `conditions.d` beside the
+    /// directory of the manifests.
     public var conditions = ""
 
-    /// Names the places.
+    /// Creates paths; ``runner`` and ``conditions`` are empty.
     public init(plugins: String, manifests: String, state: String, socket: String) {
         self.plugins = plugins
         self.manifests = manifests
@@ -25,12 +28,12 @@ public struct HostPaths: Equatable, Sendable {
         self.socket = socket
     }
 
-    /// Those of a host that runs as root.
+    /// The default paths of a host that runs as root.
     public static let root = HostPaths(
         plugins: "/usr/lib/bgtask/plugins", manifests: "/etc/bgtask/manifests",
         state: "/var/lib/bgtask", socket: "/run/bgtask/control.sock")
 
-    /// Where the administrator's configuration of this process's host is.
+    /// The directory of `bgtaskd.yaml` and `conf.d`, for a host of this process's user.
     public static var configurationDirectory: String {
         if ProcessFacts.isRoot { return "/etc/bgtask" }
         return (ProcessFacts.environment("XDG_CONFIG_HOME") ?? home + "/.config") + "/bgtask"
@@ -38,7 +41,7 @@ public struct HostPaths: Equatable, Sendable {
 
     static var home: String { ProcessFacts.environment("HOME") ?? "." }
 
-    /// This process's: by its user and its environment.
+    /// The default paths for this process, from its user and its environment variables.
     public static var standard: HostPaths {
         if ProcessFacts.isRoot { return root }
         let data = ProcessFacts.environment("XDG_DATA_HOME") ?? home + "/.local/share"
@@ -49,9 +52,11 @@ public struct HostPaths: Equatable, Sendable {
             state: state + "/bgtask", socket: runtime + "/bgtask/control.sock")
     }
 
-    /// The runner beside the host's own file, or where `make install` puts it.
+    /// Finds the runner: beside this process's executable, or where `make install` puts it.
     ///
-    /// - Throws: The call that failed; without /proc there is no answer.
+    /// If neither file is executable, the result is the path beside the executable.
+    ///
+    /// - Throws: The system call that failed; the function needs `/proc`.
     public static func installedRunner() throws(SystemCallError) -> String {
         let directory = try ProcessFacts.executableDirectory()
         let candidates = [directory + "/bgtask-runner", directory + "/../libexec/bgtask/bgtask-runner"]

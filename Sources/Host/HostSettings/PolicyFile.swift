@@ -1,18 +1,18 @@
 public import Scheduling
 public import TaskModel
 
-/// The scheduler's part of a configuration file, without a host: for replays and simulations.
+/// Reads the scheduler's settings from a configuration file, for replays and simulations without a host.
 public enum PolicyFile {
-    /// The settings that a host with this file would schedule by.
+    /// Reads the scheduler settings that a host with this file would use.
     ///
-    /// The file is an ordinary configuration file. Its `scheduling`, `refresh` and `bundles` count; whatever
-    /// else is in it is checked and has no effect.
+    /// The file is an ordinary configuration file. Only its `scheduling`, `refresh` and `bundles` keys have
+    /// an effect; all other keys are checked too.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - base: What counts where the file says nothing.
-    /// - Returns: The base with what the file says.
-    /// - Throws: ``SettingsError`` with everything that is wrong in the file.
+    ///   - path: The path of the file.
+    ///   - base: The values of the settings that the file does not contain.
+    /// - Returns: The base, with the values of the file in place of its own.
+    /// - Throws: ``SettingsError`` with all problems of the file, if one of them is an error.
     public static func schedulerSettings(
         fromFile path: String, over base: SchedulerSettings = SchedulerSettings()
     ) throws(SettingsError) -> SchedulerSettings {
@@ -25,9 +25,9 @@ public enum PolicyFile {
     }
 }
 
-/// Settings that were named expressly are wrong; none of them was used.
+/// The error for invalid settings that the user selected explicitly: a named file or an environment variable.
 public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What is wrong, by file, line and column.
+    /// The problems, with file, line and column.
     public let problems: [ManifestProblem]
 
     /// One line for each problem.

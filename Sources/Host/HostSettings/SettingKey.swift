@@ -1,30 +1,33 @@
 import TaskModel
 
-/// One value that can be configured: its key, what it may be, why the standard is what it is, and where it
-/// goes.
+/// One setting: its key, its valid values, the reason for its default, and its place in
+/// ``EffectiveSettings``.
 public struct SettingKey: Sendable {
-    /// The keys of the mappings on the way and its own: `scheduling`, `refreshSpacing`.
+    /// The parts of the key, outermost first: `scheduling`, `refreshSpacing`.
     public let path: [String]
-    /// What it may be.
+    /// The type and range of valid values.
     public let kind: SettingKind
-    /// What it is, and why the standard value is what it is; one or two short sentences.
+    /// The meaning, and the reason for the default, in a few short sentences for users.
     public let reason: String
-    /// Whether a change takes force only after a restart of the host.
+    /// Whether a change takes effect only when the host restarts.
     public let needsRestart: Bool
-    /// The value in the form that files have; `nil` where the host finds it out when it starts.
+    /// Formats the present value as in a configuration file; `nil` if the settings contain no value for the
+    /// key.
     let text: @Sendable (EffectiveSettings) -> String?
-    /// Takes over a text that ``SettingKind/text(of:_:_:)`` made.
+    /// Stores a value; the text must come from ``SettingKind/text(of:_:_:)``, and any other text may be
+    /// ignored.
     let set: @Sendable (inout EffectiveSettings, String) -> Void
 
-    /// `scheduling.refreshSpacing`.
+    /// The whole key, with dots: `scheduling.refreshSpacing`.
     public var name: String { path.joined(separator: ".") }
 
-    /// Whether it is a switch for background refresh, whose `restricted` only files of the vendor and the
-    /// administrator may say.
+    /// Whether the setting is a switch for background refresh.
+    ///
+    /// Only the files of the vendor and the administrator may set such a switch to `restricted`.
     var isRefreshSwitch: Bool { path.last == "refresh" }
 }
 
-/// Keys by the type of what they set.
+/// One factory function for each type of setting.
 extension SettingKey {
     typealias Target<Value> = any WritableKeyPath<EffectiveSettings, Value> & Sendable
 

@@ -2,29 +2,28 @@ import LinuxSystem
 import StrictFiles
 public import TaskModel
 
-/// What a setting may be, how it is written and how it is read.
+/// The type and range of a setting's values; it parses and formats them.
 public enum SettingKind: Sendable {
-    /// With a unit, `15m`; inclusive bounds.
+    /// A duration with a unit, such as `15m`; the bounds are inclusive.
     case duration(ClosedRange<Duration>)
-    /// A whole number.
+    /// A whole number; the bounds are inclusive.
     case integer(ClosedRange<Int>)
-    /// A number with or without a point.
+    /// A number, with or without a decimal point; the bounds are inclusive.
     case decimal(ClosedRange<Double>)
     /// `true` or `false`.
     case bool
-    /// One of a few words.
+    /// One of these words.
     case word([String])
     /// An absolute path, or one that begins with `~/`.
     case path
-    /// With a unit, `64MiB`.
+    /// A size with a unit, such as `64MiB`; the bounds are inclusive.
     case size(ClosedRange<ByteCount>)
 
-    /// Whether values are paths.
     var isPath: Bool {
         if case .path = self { true } else { false }
     }
 
-    /// What may be written, for people: `duration, 1s to 1h`.
+    /// A description of the valid values, for people: `duration, 1s to 1h`.
     public var summary: String {
         switch self {
         case .duration(let range):
@@ -40,8 +39,9 @@ public enum SettingKind: Sendable {
         }
     }
 
-    /// The value of a node in the one form that ``SettingKey`` takes; `nil` after saying what is wrong with
-    /// it.
+    /// Checks a YAML node and converts its value to the form that ``SettingKey`` stores.
+    ///
+    /// Returns `nil` after adding a problem if the value is invalid.
     func text(of node: YAMLNode, _ what: String, _ problems: ProblemList) -> String? {
         switch self {
         case .duration(let range): node.duration(what, in: range, problems).map(DurationText.format)
@@ -64,11 +64,11 @@ public enum SettingKind: Sendable {
         return nil
     }
 
-    /// `4` for 4.0, `0.25` for 0.25.
+    /// Formats a number without needless digits: `4` for 4.0, `0.25` for 0.25.
     static func text(of number: Double) -> String {
         Double(Int64(number)) == number ? "\(Int64(number))" : "\(number)"
     }
 
-    /// `64MiB`.
+    /// Formats a size without a space: `64MiB`.
     static func text(of size: ByteCount) -> String { size.description.filter { $0 != " " } }
 }

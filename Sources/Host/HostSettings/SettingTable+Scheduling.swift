@@ -1,6 +1,6 @@
 import Scheduling
 
-/// The scheduler's numbers, as `Scheduling/SchedulerSettings.swift` has them.
+/// The keys of all settings in `Scheduling/SchedulerSettings.swift`.
 extension SettingTable {
     static let scheduling: [SettingKey] = [
         .decimal(

@@ -2,14 +2,14 @@ import Scheduling
 import StrictFiles
 public import TaskModel
 
-/// Every key that can be configured, in the order in which people read them.
+/// The table of all configuration keys, in the order of the documentation.
 ///
-/// Nothing else can be configured. `Documentation/Configuration.md` is checked against it.
+/// A test checks `Documentation/Configuration.md` against this table.
 public enum SettingTable {
-    /// All keys except those of single bundles.
+    /// All keys, without the `bundles` keys, because their names contain bundle identifiers.
     public static let keys: [SettingKey] = host + scheduling + weights + scores
 
-    /// A key by its name; `nil` if there is none.
+    /// Finds a key by its whole name, `bundles.BUNDLE.refresh` included; `nil` if there is no such key.
     public static func key(named name: String) -> SettingKey? {
         if let key = keys.first(where: { $0.name == name }) { return key }
         guard name.hasPrefix("bundles."), name.hasSuffix(".refresh") else { return nil }
@@ -18,7 +18,7 @@ public enum SettingTable {
         return bundle.map(refresh)
     }
 
-    /// The key of one bundle's switch.
+    /// The key of one bundle's switch for background refresh.
     public static func refresh(of bundle: BundleIdentifier) -> SettingKey {
         SettingKey(
             path: ["bundles", bundle.rawValue, "refresh"],
@@ -82,22 +82,22 @@ public enum SettingTable {
     ]
 }
 
-/// A key as the documentation shows it.
+/// A key with the values that the documentation shows.
 public struct DocumentedKey: Sendable {
     /// The key.
     public let key: SettingKey
-    /// Its standard value; empty where the host finds it out when it starts.
+    /// The default value; empty if the settings contain none.
     public let standard: String
-    /// Its environment variable.
+    /// The environment variable that sets the key.
     public let variable: String
 }
 
 extension SettingTable {
-    /// Every key with its standard value.
+    /// Returns every key with its default value and its environment variable.
     ///
-    /// - Parameter paths: The standard places: those of this process, or of root's host as the documentation
-    ///   has them.
-    /// - Returns: The keys in the table's order.
+    /// - Parameter paths: The default paths: those of this process, or ``HostPaths/root`` for the
+    ///   documentation.
+    /// - Returns: The keys, in the order of the table.
     public static func documented(paths: HostPaths) -> [DocumentedKey] {
         let standard = EffectiveSettings(paths: paths)
         return keys.map {
@@ -106,7 +106,7 @@ extension SettingTable {
         }
     }
 
-    /// The table of `Documentation/Configuration.md`.
+    /// The Markdown table in `Documentation/Configuration.md`.
     public static var markdown: String {
         let rows = documented(paths: .root).map {
             let restart = $0.key.needsRestart ? ", *restart*" : ""
@@ -118,7 +118,7 @@ extension SettingTable {
             .joined(separator: "\n")
     }
 
-    /// Advice for an unknown key: the nearest key or section.
+    /// Advice for an unknown key: the key or section with the most similar name.
     public static func advice(for name: String) -> String {
         let sections = Set(
             keys.flatMap { key in

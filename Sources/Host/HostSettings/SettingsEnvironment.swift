@@ -3,23 +3,29 @@ import FoundationEssentials
 import StrictFiles
 import TaskModel
 
-/// Reads `BGTASK_…` variables: `scheduling.refreshSpacing` is `BGTASK_SCHEDULING_REFRESH_SPACING`.
+/// Reads settings from environment variables.
+///
+/// For example, `BGTASK_SCHEDULING_REFRESH_SPACING` sets `scheduling.refreshSpacing`.
 struct SettingsEnvironment {
-    /// Variables of that prefix that are not ours to read: clients look for the socket there, and tasks get
-    /// the other one, which shows private values in what apps log.
+    /// Variables that begin with `BGTASK_` but are not settings of the host.
+    ///
+    /// Clients find the control socket by `BGTASK_SOCKET`. Tasks read `BGTASK_LOG_PRIVATE`, which shows
+    /// private values in the log messages of apps.
     private static let others: Set<String> = ["BGTASK_SOCKET", "BGTASK_LOG_PRIVATE"]
 
-    /// Every variable of this process.
+    /// All environment variables of this process.
     static var ofProcess: [String: String] { ProcessInfo.processInfo.environment }
 
-    /// The variable of a key.
+    /// The name of the variable that sets a key.
     static func name(of key: SettingKey) -> String {
         let provider = EnvironmentVariablesProvider(environmentVariables: [:])
         return (try? provider.value(forKey: AbsoluteConfigKey(["bgtask"] + key.path), type: .string))?
             .encodedKey ?? ""
     }
 
-    /// What the variables say, and what is wrong with them: bad values are errors, unknown names warnings.
+    /// Reads all variables that begin with `BGTASK_`.
+    ///
+    /// An invalid value is an error, and an unknown name is a warning. An empty value counts as not set.
     static func read(_ variables: [String: String]) -> (layer: SettingsLayer, problems: [ManifestProblem]) {
         let provider = EnvironmentVariablesProvider(environmentVariables: variables)
         var values: [SettingsLayer.Value] = []
@@ -39,7 +45,7 @@ struct SettingsEnvironment {
             if let text = key.checked(text, mayRestrict: false, list) {
                 values.append(.init(key: key, text: text, source: source))
             }
-            // A variable has no lines.
+            // Without line and column, which have no meaning for a variable.
             problems += list.sorted.map {
                 ManifestProblem(severity: $0.severity, file: source, finding: $0.finding, remedy: $0.remedy)
             }
@@ -57,13 +63,15 @@ struct SettingsEnvironment {
 }
 
 extension SettingKey {
-    /// A text that stands in no file, checked like one that does; `nil` after saying what is wrong with it.
+    /// Checks a value that comes from an environment variable, with the rules for files.
+    ///
+    /// Returns `nil` after adding a problem if the value is invalid.
     func checked(_ text: String, mayRestrict: Bool, _ problems: ProblemList) -> String? {
         let node = YAMLNode(value: .scalar(text, isPlain: true), place: Place(line: 1, column: 1))
         return checked(node, mayRestrict: mayRestrict, problems)
     }
 
-    /// A value of a file, checked.
+    /// Checks a value in a file; returns `nil` after adding a problem if it is invalid.
     func checked(_ node: YAMLNode, mayRestrict: Bool, _ problems: ProblemList) -> String? {
         guard let text = kind.text(of: node, name, problems) else { return nil }
         if isRefreshSwitch, text == RefreshPermission.restricted.rawValue, !mayRestrict {

@@ -2,33 +2,35 @@ import LinuxSystem
 import StrictFiles
 public import TaskModel
 
-/// One configuration file as it was read: its values with their places, and what is wrong with it.
+/// The contents of one configuration file: its values with their positions, and its problems.
 public struct SettingsFile: Sendable {
-    /// One value.
+    /// One value in the file.
     struct Entry: Sendable {
         var key: SettingKey
         var text: String
         var place: Place
     }
 
-    /// The file.
+    /// The path of the file.
     public let path: String
     let entries: [Entry]
-    /// Everything that was found, warnings included; with an error among it, no value of the file is used.
+    /// All problems, warnings included; if one of them is an error, no value of the file is used.
     public let problems: [ManifestProblem]
 
-    /// Whether the file may be used.
+    /// Whether the file has no errors, so that its values are used.
     public var isRight: Bool { !problems.contains { $0.severity == .error } }
 
-    /// Reads a file strictly: what is not known, is of another type or lies outside its range is an error
-    /// with its place.
+    /// Reads and checks a file.
+    ///
+    /// Unknown keys, values of the wrong type and values out of range are errors, with their positions.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - mayRestrict: Whether a switch in it may be `restricted`, which only the vendor and the
-    ///     administrator may say.
-    ///   - isInForce: Whether a host is to obey it, so that it matters who may write there.
-    /// - Returns: The file; one that can't be read has a problem and no values.
+    ///   - path: The path of the file.
+    ///   - mayRestrict: Whether the file may set a refresh switch to `restricted`; only files of the vendor
+    ///     and the administrator may.
+    ///   - isInForce: Whether a host uses the file. Then its owner and permissions are checked too, because
+    ///     other users must not be able to change it.
+    /// - Returns: The contents; if the file can't be read, a problem and no values.
     public static func read(_ path: String, mayRestrict: Bool, isInForce: Bool) -> SettingsFile {
         let bytes: [UInt8]
         do {
@@ -42,7 +44,7 @@ public struct SettingsFile: Sendable {
         return read(bytes, path: path, mayRestrict: mayRestrict)
     }
 
-    /// Reads a file's bytes.
+    /// Parses and checks the bytes of a file.
     static func read(_ bytes: [UInt8], path: String, mayRestrict: Bool) -> SettingsFile {
         let problems = ProblemList(file: path, kind: .configuration)
         var entries: [Entry] = []
@@ -61,7 +63,9 @@ public struct SettingsFile: Sendable {
 }
 
 extension FileKind {
-    /// Configuration files, as messages speak of them; one whose every line is a comment is right.
+    /// The words for configuration files in messages.
+    ///
+    /// An empty file, or one that contains only comments, is valid.
     static let configuration = FileKind(
         plural: "Configuration files", whenEmpty: nil, whenLarge: "Split it into several files of conf.d")
 }

@@ -3,18 +3,18 @@ import Scheduling
 import Synchronization
 public import TaskModel
 
-/// The configuration as it is at one moment.
+/// The configuration at one time.
 public struct SettingsSnapshot: Equatable, Sendable {
-    /// The values.
+    /// The values in force.
     public var effective: EffectiveSettings
-    /// The values with their origins.
+    /// The same values for people, each with its source.
     public var values: [ConfiguredValue]
     /// The files, the lowest layer first.
     public var files: [ConfigurationFile]
-    /// What is wrong in files and environment.
+    /// The problems in the files and the environment variables.
     public var problems: [ManifestProblem]
 
-    /// Makes a snapshot of values that no file gave.
+    /// Creates a snapshot.
     public init(
         effective: EffectiveSettings, values: [ConfiguredValue] = [], files: [ConfigurationFile] = [],
         problems: [ManifestProblem] = []
@@ -26,13 +26,13 @@ public struct SettingsSnapshot: Equatable, Sendable {
     }
 }
 
-/// The host's configuration: reads all layers, and reads the files again when they change.
+/// Reads the host's configuration from all its sources, and reads the files again when they change.
 ///
-/// A file that is wrong counts as a whole: what it said while it was right stays in force, and a file that
-/// was never right is left out. Callable from any thread.
+/// If a file has an error, none of its values is used. Instead, the values of its last version without errors
+/// stay in force, if there was one. All functions can be called from any thread.
 public final class SettingsFiles: Sendable {
     private struct State {
-        /// The last version of each file that was right, by path.
+        /// The last version without errors of each file, by path.
         var lastRight: [String: SettingsFile] = [:]
         var latest: SettingsSnapshot
         var watch: PathWatch?
@@ -42,13 +42,13 @@ public final class SettingsFiles: Sendable {
     private let standard: EffectiveSettings
     private let state: Mutex<State>
 
-    /// Reads everything.
+    /// Reads the configuration from all sources.
     ///
     /// - Parameters:
-    ///   - sources: Where to look.
-    ///   - paths: The standard places.
-    /// - Throws: ``SettingsError`` where something that was named expressly is wrong: the environment, or the
-    ///   file of `--config`.
+    ///   - sources: The sources to read.
+    ///   - paths: The default paths.
+    /// - Throws: ``SettingsError`` if an environment variable or the file of `--config` has an error. An
+    ///   error in another file does not throw; it is a problem of the snapshot.
     public init(_ sources: SettingsSources, paths: HostPaths = .standard) throws(SettingsError) {
         self.sources = sources
         standard = EffectiveSettings(paths: paths)
@@ -62,19 +62,19 @@ public final class SettingsFiles: Sendable {
         state = Mutex(State(lastRight: lastRight, latest: snapshot))
     }
 
-    /// The newest reading.
+    /// The result of the newest reading.
     public var latest: SettingsSnapshot { state.withLock { $0.latest } }
 
-    /// Watches the files on a thread of its own.
+    /// Starts to watch the files, on a separate thread.
     ///
-    /// - Returns: The newest snapshot whenever it differs from the last one; a consumer that is late gets the
-    ///   newest only. One stream at a time: a second call ends the first.
+    /// - Returns: A stream of snapshots, one for each change. A slow reader gets only the newest one. A
+    ///   second call ends the first stream.
     /// - Throws: The inotify call that failed.
     public func changes() throws(SystemCallError) -> AsyncStream<SettingsSnapshot> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: SettingsSnapshot.self, bufferingPolicy: .bufferingNewest(1))
         let watch = try PathWatch { [weak self] event in
-            // A path that can't be watched is one that can't be read either, and that is reported.
+            // A path that can't be watched can't be read either, and the reading reports that.
             guard case .changed = event, let self else { return }
             if self.reread() { continuation.yield(self.latest) }
         }
@@ -84,12 +84,12 @@ public final class SettingsFiles: Sendable {
             state.watch = watch
             watch.watch(sources.watched())
         }
-        // What changed between the first reading and the watch.
+        // The files may have changed between the first reading and the start of the watch.
         if reread() { continuation.yield(latest) }
         return stream
     }
 
-    /// Reads the files again, now.
+    /// Reads the files again.
     ///
     /// - Returns: Whether ``latest`` changed.
     @discardableResult
@@ -144,7 +144,7 @@ public final class SettingsFiles: Sendable {
 }
 
 extension EffectiveSettings {
-    /// What is allowed and makes little sense together.
+    /// Warnings about values that are valid but contradict each other.
     var doubts: [ManifestProblem] {
         var doubts: [ManifestProblem] = []
         if scheduler.batteryEndPercent > scheduler.batteryStartPercent {

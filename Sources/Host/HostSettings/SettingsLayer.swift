@@ -2,18 +2,18 @@ internal import Configuration
 import StrictFiles
 import TaskModel
 
-/// One layer of the configuration: what one file, the environment or the command line says.
+/// The values from one source: a file, the environment or the command line.
 struct SettingsLayer: Sendable {
-    /// One value and who says so.
+    /// One value, and where it was set.
     struct Value: Sendable {
         var key: SettingKey
         var text: String
         var source: String
     }
 
-    /// Its values by key.
+    /// The values, by the name of their key.
     private(set) var values: [String: Value] = [:]
-    /// The same for swift-configuration, which decides among layers.
+    /// The same values for swift-configuration, which selects the highest layer that has a value.
     let provider: InMemoryProvider
 
     init(_ name: String, _ values: [Value]) {
@@ -27,7 +27,7 @@ struct SettingsLayer: Sendable {
                 uniquingKeysWith: { $1 }))
     }
 
-    /// A file's values, each with its line.
+    /// Creates a layer from a file; the source of each value contains its line.
     init(_ file: SettingsFile) {
         self.init(
             file.path,
@@ -36,7 +36,7 @@ struct SettingsLayer: Sendable {
             })
     }
 
-    /// What the code says.
+    /// Creates the lowest layer, the default values.
     init(standard: EffectiveSettings) {
         self.init(
             "standard",
@@ -46,18 +46,18 @@ struct SettingsLayer: Sendable {
     }
 }
 
-/// Layers put together.
+/// The result of merging all layers.
 struct LayeredSettings: Sendable {
     /// The values in force.
     private(set) var effective: EffectiveSettings
-    /// The same with their origins, in the order of the table, bundles last.
+    /// The same values with their sources, in the order of ``SettingTable/keys``; those of bundles come last.
     private(set) var values: [ConfiguredValue] = []
 
-    /// Puts layers over the standard values.
+    /// Merges layers with the default values.
     ///
     /// - Parameters:
-    ///   - standard: What counts where no layer says anything.
-    ///   - layers: The lowest first.
+    ///   - standard: The values of the settings that no layer contains.
+    ///   - layers: The layers, lowest first; a higher layer overrides a lower one.
     init(standard: EffectiveSettings, layers: [SettingsLayer]) {
         effective = standard
         let highestFirst = (layers.reversed() + [SettingsLayer(standard: standard)])

@@ -1,12 +1,12 @@
 import StrictFiles
 import TaskModel
 
-/// Walks through a configuration file by the table of keys.
+/// Reads the values of a YAML document by the keys of ``SettingTable``.
 struct SettingsReader {
     let mayRestrict: Bool
     let problems: ProblemList
 
-    /// The values of a document.
+    /// Returns the valid values of a document, and adds its problems to ``problems``.
     func entries(_ root: YAMLNode) -> [SettingsFile.Entry] {
         var entries: [SettingsFile.Entry] = []
         read(root, at: [], &entries)
@@ -14,7 +14,7 @@ struct SettingsReader {
     }
 
     private func read(_ node: YAMLNode, at path: [String], _ entries: inout [SettingsFile.Entry]) {
-        // A section whose every line is a comment is as good as none.
+        // If all lines of a section are comments, its value is null.
         if node.isNull { return }
         let what = path.isEmpty ? "the configuration" : path.joined(separator: ".")
         guard let fields = Fields(node, what, keys: Self.children(of: path), problems) else { return }
@@ -52,7 +52,7 @@ struct SettingsReader {
         }
     }
 
-    /// The keys that a mapping may have.
+    /// The keys that a mapping at this path may have.
     private static func children(of path: [String]) -> [String] {
         var names: [String] = path.isEmpty ? ["bundles"] : []
         for key in SettingTable.keys where key.path.count > path.count && key.path.starts(with: path) {

@@ -3,16 +3,16 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
-/// Where this host's configuration comes from, besides the code.
+/// The sources of a host's configuration, besides the default values.
 public struct SettingsSources: Sendable {
-    /// One file, wherever it is.
+    /// One file, whether it exists or not.
     struct Place: Equatable {
         var path: String
         /// `vendor`, `administrator` or `option --config`.
         var layer: String
     }
 
-    /// The vendor's file: root's, for every host of the machine.
+    /// The vendor's file, which applies to every host on the machine.
     let vendor: String
     /// The directory of the administrator's `bgtaskd.yaml` and `conf.d`.
     let directory: String
@@ -21,14 +21,16 @@ public struct SettingsSources: Sendable {
     let environment: [String: String]
     let options: [SettingsLayer.Value]
 
-    /// Names the sources.
+    /// Creates the list of sources.
     ///
     /// - Parameters:
-    ///   - root: Stands before `/usr/share` and `/etc`, for images and tests; `nil` is this system, where a
-    ///     user's host has `$XDG_CONFIG_HOME/bgtask` in place of `/etc/bgtask`.
-    ///   - file: `--config`; one file above the administrator's.
-    ///   - environment: All variables; `nil` takes the process's.
-    ///   - options: Values of the command line by the option's name, with the key each stands for.
+    ///   - root: A prefix of `/usr/share` and `/etc`, for disk images and tests. `nil` means this system;
+    ///     there, the host of a user other than root reads `$XDG_CONFIG_HOME/bgtask` instead of
+    ///     `/etc/bgtask`.
+    ///   - file: The path after `--config`; this file overrides those of the administrator.
+    ///   - environment: All environment variables; `nil` means those of this process.
+    ///   - options: Options of the command line: the name without `--`, the key that it sets, and the value;
+    ///     a value of `nil` is ignored.
     public init(
         root: String? = nil, file: String? = nil, environment: [String: String]? = nil,
         options: [(option: String, key: String, value: String?)] = []
@@ -40,7 +42,7 @@ public struct SettingsSources: Sendable {
         self.environment = environment ?? SettingsEnvironment.ofProcess
         self.options = options.compactMap { option in
             guard let value = option.value, let key = SettingTable.key(named: option.key) else { return nil }
-            // A path on the command line means the directory in which the user is, as everywhere in a shell.
+            // On the command line, a relative path is relative to the current directory.
             let isRelativePath = key.kind.isPath && !value.isEmpty && !value.hasPrefix("~/")
             return .init(
                 key: key, text: isRelativePath ? Self.absolute(value) : value,
@@ -48,7 +50,7 @@ public struct SettingsSources: Sendable {
         }
     }
 
-    /// Watches need whole paths, and messages are clearer with them.
+    /// Makes a path absolute, because the watch needs absolute paths and messages are clearer with them.
     private static func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         let tail = path == "." ? "" : path.hasPrefix("./") ? String(path.dropFirst(2)) : path
@@ -58,7 +60,7 @@ public struct SettingsSources: Sendable {
 
     var dropIns: String { directory + "/conf.d" }
 
-    /// The files, the lowest first; those of `conf.d` that are there now.
+    /// The files, lowest layer first, with the files that `conf.d` contains now.
     func places() -> [Place] {
         var places = [
             Place(path: vendor, layer: "vendor"),
@@ -69,9 +71,9 @@ public struct SettingsSources: Sendable {
         return places
     }
 
-    /// What must be watched to see every change of the files.
+    /// The paths to watch, so that every change of the files is noticed.
     func watched() -> Set<String> {
-        // The files of conf.d besides their directory: one may be a link to elsewhere.
+        // The directory is not enough: a file of `conf.d` can be a link to a file in another directory.
         Set(places().map(\.path) + [dropIns])
     }
 }
