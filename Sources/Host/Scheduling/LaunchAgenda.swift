@@ -1,20 +1,22 @@
 import HeapModule
 import TaskModel
 
-/// Which launches the scheduler looks at after an event: those that the event touched, and those whose next
-/// instant has come.
+/// Selects the launches that the scheduler examines after an event.
 ///
-/// A look at any other launch would find what the look before it found. So an event costs as much with a
-/// thousand launches under way as with one.
+/// These are the launches that the event affects, and those with an instant that has come: a time at which
+/// the launch must be examined even without an event.
+///
+/// Nothing has changed for the other launches. So the cost of an event does not grow with the number of
+/// launches under way.
 struct LaunchAgenda: Sendable {
-    /// What one pass looks at.
+    /// The launches that the scheduler examines in one pass.
     struct Pass {
-        /// The launches to look at, by their requests; `nil` means all.
+        /// The requests of the launches to examine; `nil` means all.
         let requests: Set<RequestID>?
-        /// The launches of which the policies are asked again; `nil` means all.
+        /// The requests of the launches that the policies judge again; `nil` means all.
         let checked: Set<RequestID>?
 
-        /// Whether the policies are asked again about a launch.
+        /// Whether the policies judge the launch of a request again.
         func checks(_ request: RequestID) -> Bool { checked?.contains(request) ?? true }
     }
 
@@ -32,30 +34,34 @@ struct LaunchAgenda: Sendable {
     private var checksAll = false
     private var touched: Set<RequestID> = []
     private var checked: Set<RequestID> = []
-    /// When to look at a launch without any event, on CLOCK_BOOTTIME.
+    /// When to examine each launch even without an event, on CLOCK_BOOTTIME.
     private var instants: [RequestID: Duration] = [:]
-    /// The instants in their order; an entry that differs from ``instants`` is out of date and is skipped.
+    /// The instants in order of time; an entry is out of date, and ignored, if ``instants`` has another
+    /// value.
     private var queue = Heap<Entry>()
 
-    /// An event changed a launch.
+    /// Adds a launch that an event affected to the next pass.
     mutating func touch(_ request: RequestID) { touched.insert(request) }
 
-    /// An event may have changed every launch, but not what the policies say of them.
+    /// Adds all launches to the next pass, because an event may have affected them.
+    ///
+    /// The policies' answers cannot have changed.
     mutating func touchAll() { touchesAll = true }
 
-    /// The policies have not been asked about a launch since it started.
+    /// Adds a launch to the next pass, in which the policies judge it again.
     mutating func check(_ request: RequestID) {
         touched.insert(request)
         checked.insert(request)
     }
 
-    /// Something changed that the policies judge running launches by.
+    /// Adds all launches to the next pass, in which the policies judge them again.
     mutating func checkAll() {
         touchesAll = true
         checksAll = true
     }
 
-    /// What the pass of this instant, on CLOCK_BOOTTIME, looks at; the next pass begins with nothing touched.
+    /// Returns what the pass at this time, on CLOCK_BOOTTIME, must examine, and empties the agenda for the
+    /// next pass.
     mutating func takePass(at boot: Duration) -> Pass {
         while let first = queue.min, first.instant <= boot {
             queue.removeMin()
@@ -69,25 +75,25 @@ struct LaunchAgenda: Sendable {
         return pass
     }
 
-    /// When to look at a launch without any event, on CLOCK_BOOTTIME; `nil` means never.
+    /// Sets when to examine a launch even without an event, on CLOCK_BOOTTIME; `nil` means never.
     mutating func setInstant(_ instant: Duration?, of request: RequestID) {
         guard instants[request] != instant else { return }
         instants[request] = instant
         if let instant { queue.insert(Entry(instant: instant, request: request)) }
-        // Most entries are out of date: a launch that reports progress moves its instant each time.
+        // Removes the entries that are out of date once they are the majority: each progress report adds one.
         if queue.count > 64, queue.count > 4 * instants.count {
             queue = Heap(instants.map { Entry(instant: $1, request: $0) })
         }
     }
 
-    /// A launch has ended.
+    /// Removes a launch that has ended.
     mutating func remove(_ request: RequestID) {
         touched.remove(request)
         checked.remove(request)
         instants[request] = nil
     }
 
-    /// The first instant of any launch, on CLOCK_BOOTTIME; `nil` if none has one.
+    /// The earliest instant of all launches, on CLOCK_BOOTTIME; `nil` if there is none.
     mutating func nextInstant() -> Duration? {
         while let first = queue.min, instants[first.request] != first.instant { queue.removeMin() }
         return queue.min?.instant

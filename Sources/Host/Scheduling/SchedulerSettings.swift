@@ -1,197 +1,217 @@
 public import TaskModel
 
-/// The numbers of the scheduler: every threshold, weight, limit and period, in this one table.
+/// The settings of the scheduler: all thresholds, weights, limits and periods.
 ///
-/// Apple publishes few of them. Those that it does are marked with their source; the rest are ours, with the
-/// reason. `Documentation/Scheduling.md` describes the same for people.
+/// "Apple" marks a number that Apple publishes, with its source. "Ours" marks a number that we chose, with
+/// the reason. `Documentation/Scheduling.md` explains how the scheduler uses them.
 public struct SchedulerSettings: Equatable, Sendable, Codable {
     // MARK: The score
 
-    /// How much each policy's score counts.
+    /// The weight of each policy's score.
     public var weights = PolicyWeights()
-    /// What policies give where a condition is not the best one.
+    /// The scores for conditions that allow a start but are not the best.
     public var scores = PolicyScores()
-    /// What the weighted mean must reach while the deadline is far: 0.6.
+    /// The weighted mean of the scores that a request needs at its earliest begin date, 0 through 1: 0.6.
     ///
-    /// Ours: idle on mains (0.91) and idle on a battery of 40 % (0.71) start at once; a refresh on a battery
-    /// of 30 % with the user there (0.56), or on a metered network with the user there and 80 % (0.58), waits
-    /// for better times or the deadline.
+    /// The needed mean falls to 0 at the deadline.
+    ///
+    /// Ours: on an idle device, a request starts at once with external power (0.91) or with a battery at 40 %
+    /// (0.71). While the user is active, a refresh waits with a battery at 30 % (0.56), or with a metered
+    /// network and a battery at 80 % (0.58).
     public var scoreThreshold = 0.6
 
     // MARK: Slots
 
-    /// Discretionary launches at once: 2.
+    /// The maximum number of deferrable launches at the same time: 2.
     ///
-    /// Ours: one slow job does not hold up the rest of a small machine.
+    /// Ours: one slow task must not hold up all others on a small machine.
     public var discretionarySlots = 2
-    /// Discretionary launches at once while it is warm, or the temperature is unknown: 1.
+    /// The same limit while the thermal state is `fair` or unknown: 1.
     public var discretionarySlotsWhenFair = 1
-    /// Discretionary launches of one bundle while a bundle without a launch waits: 1.
+    /// The number of deferrable launches from which a bundle gets no free slot while another bundle waits: 1.
+    ///
+    /// If no bundle with fewer launches has a request that may start, the bundle still gets the slot.
     ///
     /// Ours: fairness between vendors.
     public var discretionarySlotsPerBundle = 1
-    /// Continued launches at once: 3.
+    /// The maximum number of continued launches at the same time: 3.
     ///
-    /// Ours: Apple says that there is a limit and not which.
+    /// Ours: Apple has a limit, but does not publish it.
     public var continuedSlots = 3
-    /// Launches for urgent pushes at once, besides the others: 2.
+    /// The maximum number of launches for urgent pushes at the same time, in addition to other launches: 2.
     ///
-    /// Ours: one launch of 30 s must not hold up the next.
+    /// Ours: one push with a lease of 30 s must not hold up the next one.
     public var urgentSlots = 2
-    /// Launches of apps at once, besides the others: 2.
+    /// The maximum number of app launches at the same time, in addition to other launches: 2.
     ///
-    /// Ours: a folder full of new plugins does not fill a small machine.
+    /// Ours: many new plugins at once must not overload a small machine.
     public var appSlots = 2
 
     // MARK: Power, heat, pressure
 
-    /// On battery below this many percent nothing discretionary starts: 20.
+    /// The battery charge below which no deferrable request starts without external power, in percent: 20.
     ///
-    /// Apple names a critically low battery, about 20 %, among its factors.
+    /// Apple: a critically low battery, about 20 %, is one of its factors.
     public var batteryStartPercent = 20
-    /// On battery below this many percent discretionary launches expire: 10.
+    /// The battery charge below which deferrable launches expire without external power, in percent: 10.
     ///
-    /// Ours: half of the above.
+    /// Ours: half of ``batteryStartPercent``.
     public var batteryEndPercent = 10
-    /// Between two launches that memory pressure ends: 10 s.
+    /// The least time between two launches that the host stops because of memory pressure: 10 s.
     ///
-    /// Ours: grace and the kernel's averages need about as long.
+    /// Ours: a grace period, and the kernel's averages of pressure, take about as long.
     public var pressurePeriod = Duration.seconds(10)
 
     // MARK: Rates and budgets
 
-    /// Between refresh launches of one bundle: 15 min.
+    /// The least time between the starts of two refresh launches of a bundle: 15 min.
     ///
-    /// Apple asks for no more than 3 pushes an hour and names no figure here.
+    /// Ours: Apple asks for at most 3 pushes an hour, and publishes no number for refresh.
     public var refreshSpacing = Duration.seconds(900)
-    /// Between push launches of one bundle: 15 min.
+    /// The least time from any push launch of a bundle to its next push launch of priority 5: 15 min.
     ///
-    /// Apple: 14 pushes may give 7 launches, about 15 min apart.
+    /// Apple's example: 14 pushes may give 7 launches, about 15 min apart.
     public var pushSpacing = Duration.seconds(900)
-    /// Between two launches of one identifier, whatever deferrable kind it is of: 10 s, from begin to begin.
+    /// The least time between the starts of two deferrable launches of one identifier: 10 s.
     ///
-    /// Ours (Documentation/Decisions/0007): a chain that submits its next request without a begin date goes
-    /// on as soon as it may where a piece takes longer, and costs the host next to nothing where it takes
-    /// none.
+    /// Ours (Documentation/Decisions/0007): a task may submit its next request each time it runs, without a
+    /// begin date. Such a task then makes progress, but costs the host little even if each launch is very
+    /// short.
     public var launchSpacing = Duration.seconds(10)
-    /// Launches of one deferrable kind per bundle within an hour: 720.
+    /// The maximum number of launches of one deferrable kind, for each bundle and hour: 720.
     ///
-    /// Ours: ten tasks that each run once a minute, or two chains at their spacing.
+    /// Ours: enough for ten tasks that each run once a minute, or for two tasks that run every 10 s.
     public var launchesPerHour = 720
-    /// Refresh launches per bundle and day: 48.
+    /// The maximum number of refresh launches for each bundle and day: 48.
     ///
-    /// Ours: one in half an hour.
+    /// Ours: one every half hour.
     public var refreshLaunchesPerDay = 48
-    /// CPU time of discretionary launches per bundle and day: 30 min.
+    /// The maximum CPU time of deferrable launches for each bundle and day: 30 min.
     ///
-    /// Ours: about 1 % of a day of two cores.
+    /// Ours: about 1 % of the CPU time that two cores have in a day.
     public var cpuPerDay = Duration.seconds(1800)
 
     // MARK: Leases, stalls, renewals
 
-    /// How long a continued launch may go without a change of progress, on CLOCK_MONOTONIC: 60 s.
+    /// The time without a change of progress, on CLOCK_MONOTONIC, after which a continued launch is stopped:
+    /// 60 s.
     ///
-    /// Ours: Apple names none.
+    /// Ours: Apple publishes no number.
     public var stallLimit = Duration.seconds(60)
-    /// After how long without a change the user is asked whether to keep going: 30 s.
+    /// The time without a change of progress after which the host asks the user whether to keep going: 30 s.
     ///
-    /// Half of the limit.
+    /// Ours: half of ``stallLimit``.
     public var stallQuestion = Duration.seconds(30)
-    /// Below this share of its own median rate a launch counts as slow: a quarter.
+    /// A continued launch is slow if its rate of progress falls below this share of its usual rate: 0.25.
     public var slowShare = 0.25
-    /// Over what periods the rate of progress is taken: 10 s.
+    /// The period of one measurement of the rate of progress: 10 s.
     ///
-    /// Three of them are "of late", and six at least "usually". Ours: a single report in 10 s gives no rate,
-    /// and 30 s are three periods.
+    /// The host compares the mean of the last three periods with the median of six or more periods before
+    /// them. Ours: one report in 10 s does not give a rate, and three periods are 30 s.
     public var ratePeriod = Duration.seconds(10)
-    /// How long renewals may keep a processing launch going: 8 h from its *ready*.
+    /// The longest run time of a processing launch with renewals of its lease, from its *ready* message: 8 h.
     ///
     /// Ours: a night on the charger.
     public var renewalLimit = Duration.seconds(8 * 3600)
-    /// CPU time within one period of a lease that counts as a sign of work: 0.1 s, more than waking to look
-    /// around costs.
+    /// The least CPU time within one period of a lease that counts as progress: 0.1 s.
+    ///
+    /// Ours: more than a process uses to wake up and sleep again.
     public var leastCPU = Duration.milliseconds(100)
 
-    /// How long an activity has to stop by itself once it is asked to defer: 10 s.
+    /// The time that an activity has to stop by itself after the host asks it to defer: 10 s.
     ///
-    /// Ours: as long as its grace; Apple's tells and waits.
+    /// Ours: as long as its grace period; Apple only asks and sets no limit.
     public var deferralTime = Duration.seconds(10)
 
     // MARK: Requests
 
-    /// Pending refresh requests of one bundle, its schedules' not counted: 1, as Apple.
-    public var pendingRefreshLimit = 1
-    /// Pending processing requests of one bundle, its schedules' not counted: 10, as Apple.
-    public var pendingProcessingLimit = 10
-    /// From the earliest begin date to the deadline, where no schedule sets one: 7 days.
+    /// The maximum number of pending refresh requests of a bundle: 1, as for Apple.
     ///
-    /// Apple's log shows deadlines of days.
+    /// Requests of schedules do not count.
+    public var pendingRefreshLimit = 1
+    /// The maximum number of pending processing requests of a bundle: 10, as for Apple.
+    ///
+    /// Requests of schedules do not count.
+    public var pendingProcessingLimit = 10
+    /// The time from the earliest begin date to the deadline, for requests without a schedule: 7 days.
+    ///
+    /// Ours: Apple's log shows deadlines of several days.
     public var deadlineDelay = Duration.seconds(7 * 86_400)
-    /// The same for a bundle in use: 2 days.
+    /// The same time for a bundle in use: 2 days.
     public var deadlineDelayInUse = Duration.seconds(2 * 86_400)
     /// A bundle is in use for this long after its newest use: 7 days.
     public var usePeriod = Duration.seconds(7 * 86_400)
-    /// The first back-off of a request that is put back: 5 s, doubled with every attempt.
+    /// The first back-off of a request that is put back: 5 s; it doubles with each further attempt.
     public var backOffBase = Duration.seconds(5)
     /// The longest back-off: 10 min.
     ///
-    /// Ours: at most one standard lease.
+    /// Ours: one standard lease.
     public var backOffLimit = Duration.seconds(600)
-    /// How long to wait before asking again for a scheduled request that could not be stored: 60 s.
+    /// The time until the scheduler submits a scheduled request again that could not be stored: 60 s.
     public var scheduleRetryDelay = Duration.seconds(60)
 
     // MARK: Usage and conduct
 
-    /// Days of history before the hours of use count: 3.
+    /// The days of history that the host needs before hours of use affect the score: 3.
     ///
-    /// Ours: fewer are chance.
+    /// Ours: a pattern in fewer days may be chance.
     public var usageDays: Int64 = 3
-    /// Days of history before the weekday counts as well as the hour: 14, at least 1.
+    /// The days of history that the host needs before it also distinguishes weekdays: 14; at least 1.
     ///
-    /// Ours: each weekday has come twice.
+    /// Ours: in 14 days, each weekday occurs twice.
     public var usageWeekdayDays: Int64 = 14
-    /// Half of the weeks after which the sums of use are halved, as if half of the time had passed: 8.
+    /// Half the number of weeks after which the host halves the counts of uses: 8, so after 16 weeks.
     ///
-    /// Ours: habits change with seasons.
+    /// The length of the history is halved too, so that the shares stay the same and newer uses count more.
+    ///
+    /// Ours: habits change with the seasons.
     public var usageWeeks: Int64 = 8
-    /// Days after which conduct is forgotten: 7.
+    /// The days after which the host forgets conduct: 7, which is the most that the store keeps.
     public var conductDays: Int64 = 7
-    /// Conduct of a bundle that nothing is known of: 0.75.
+    /// The conduct score of a new bundle, 0 through 1: 0.75.
     ///
-    /// Ours: room below, and some above.
+    /// Ours: the score can fall a lot, and rise a little.
     public var conductStart = 0.75
-    /// What a kill or crash costs, in hundredths: 20.
+    /// What a kill or crash takes from the conduct score, in hundredths: 20.
     ///
-    /// Ours: four in a week bring it to 0.
+    /// Ours: four in a week bring the score to 0.
     public var conductFault = 20
-    /// What an assertion leaked costs, in hundredths: 10.
+    /// What a launch that leaks assertions takes from the conduct score, in hundredths: 10.
+    ///
+    /// A launch leaks an assertion if it completes without ending it.
     public var conductLeak = 10
-    /// What an end before half of the lease brings, or one within half of the grace, in hundredths: 2.
+    /// What a launch adds to the conduct score if it stops early, in hundredths: 2.
+    ///
+    /// Early means success within half of the lease or, after an expiration, an end within half of the grace
+    /// period.
     public var conductReward = 2
-    /// The most that good conduct adds, in hundredths: 25.
+    /// The most that good conduct adds to the score, in hundredths: 25.
     ///
-    /// Ours: the score starts at 0.75 and is 1 at this limit. A higher one would only let a bundle save up
-    /// for later crashes.
+    /// Ours: the score starts at 0.75 and is 1 at this limit. With a higher limit, later crashes would not
+    /// lower the score at once.
     public var conductCeiling = 25
-    /// The most that bad conduct takes away, in hundredths: 75.
+    /// The most that bad conduct takes from the score, in hundredths: 75.
     ///
-    /// Ours: the score is 0 at this limit. A higher one would only delay recovery.
+    /// Ours: the score is 0 at this limit. With a higher limit, later good conduct would not raise the score
+    /// at once.
     public var conductFloor = 75
 
     // MARK: The operator's switches
 
-    /// Whether any bundle may refresh: the host-wide switch.
+    /// The host-wide switch for background refresh; unless it is `available`, it overrides the switches of
+    /// bundles.
     public var refresh = RefreshPermission.available
-    /// The administrator's switches of single bundles: `restricted` stands above the user's own, the others
-    /// below it.
+    /// The configured switches for background refresh of single bundles.
+    ///
+    /// `restricted` overrides the user's own switch; the user's own switch overrides the other values.
     public var bundleRefresh: [BundleIdentifier: RefreshPermission] = [:]
-    /// Whether processing runs while a user is active: for kiosks and servers.
+    /// Whether processing tasks also run while a user is active; for kiosks and servers.
     public var ignoresDeviceActivity = false
 
-    /// Makes the standard settings.
+    /// Creates the default settings.
     public init() {}
 
-    /// The pending requests of this kind that one bundle may have; `nil` has no limit.
+    /// The maximum number of pending requests of this kind for a bundle; `nil` means no limit.
     public func pendingLimit(for kind: TaskKind) -> Int? {
         switch kind {
         case .appRefresh: pendingRefreshLimit
@@ -200,21 +220,22 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
         }
     }
 
-    /// How long a request waits that is put back after its launch number `attempt`, from 1.
+    /// The back-off of a request that is put back after a launch; `attempt` is the launch's number, from 1.
     public func backOff(afterAttempt attempt: Int) -> Duration {
         var delay = backOffBase
         for _ in 1..<max(2, attempt) where attempt > 1 && delay < backOffLimit { delay *= 2 }
         return min(delay, backOffLimit)
     }
 
-    /// The deadline of a submission that no schedule made.
+    /// Calculates the deadline of a submission that was not made by a schedule.
     ///
     /// - Parameters:
-    ///   - submission: What was submitted.
-    ///   - kind: Its kind; `nil` where it is not known.
-    ///   - lastUsed: The newest use of its bundle; `nil` if none is known.
-    ///   - now: When it was submitted.
-    /// - Returns: Two or seven days after its earliest begin date; the end of an activity's window.
+    ///   - submission: The submission.
+    ///   - kind: The kind of the task; `nil` if it is not known.
+    ///   - lastUsed: When the bundle was last used; `nil` if none is known.
+    ///   - now: The time of the submission.
+    /// - Returns: The end of the window for an activity that has one. Otherwise ``deadlineDelay`` or
+    ///   ``deadlineDelayInUse`` after the earliest begin date. Never a date in the past.
     public func deadline(
         for submission: TaskSubmission, kind: TaskKind? = nil, lastUsed: WallTime? = nil, at now: Moment
     ) -> WallTime {
@@ -225,76 +246,80 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     }
 }
 
-/// How much each policy's score counts in the mean; a policy without an opinion on a request counts nothing.
+/// The weight of each policy's score in the weighted mean.
 ///
-/// Ours; Apple's own weights, seen in its logs, run from 1 to 50 and put the charger and the user before all
-/// else.
+/// A policy that gives no score to a request does not count.
+///
+/// All are ours. Apple's weights, as its logs show them, are 1 through 50; external power and user activity
+/// have the largest.
 public struct PolicyWeights: Equatable, Sendable, Codable {
-    /// Preference for external power: 4.
+    /// The weight of external power: 4.
     public var externalPower = 4.0
-    /// Charge of the battery: 3.
+    /// The weight of the battery charge: 3.
     public var batteryLevel = 3.0
-    /// Cost of the network, for work that needs it: 4.
+    /// The weight of the cost of the network, for tasks that need it: 4.
     public var network = 4.0
-    /// Heat: 3.
+    /// The weight of the thermal state: 3.
     public var thermal = 3.0
-    /// Whether a user is active: 5.
+    /// The weight of user activity: 5.
     public var deviceActivity = 5.0
-    /// Whether pressure and low-power mode are known to be absent: 1 each.
+    /// The weight of pressure on CPU, memory and disks: 1.
     public var pressure = 1.0
-    /// See ``pressure``.
+    /// The weight of low-power mode: 1.
     public var lowPowerMode = 1.0
-    /// How soon the bundle is usually used: 5.
+    /// The weight of the hours in which the bundle is usually used: 5.
     public var usage = 5.0
-    /// How the bundle behaved: 3.
+    /// The weight of the bundle's conduct: 3.
     public var conduct = 3.0
-    /// Whether the machine is busy anyway: 2.
+    /// The weight of other launches that run at the same time: 2.
     public var coalescing = 2.0
 
-    /// Makes the standard weights.
+    /// Creates the default weights.
     public init() {}
 }
 
-/// The scores that policies give to a state of the machine that allows a start but is not the best one.
+/// The scores of conditions that allow a start but are not the best.
 ///
-/// Each is 0 through 1, where 1 is the score of the best state: external power, an idle device, an unmetered
-/// network, a nominal temperature. The charge of a battery, the hours of use and the conduct of a bundle are
-/// scores by themselves and need no number here. All are ours: Apple publishes its factors, not their scores.
+/// Each score is 0 through 1. The best conditions have the score 1: external power, an idle device, an
+/// unmetered network and a nominal temperature. The battery charge, the hours of use and the conduct of a
+/// bundle need no number here, because their values are scores. All numbers are ours: Apple publishes its
+/// factors, but not their scores.
 public struct PolicyScores: Equatable, Sendable, Codable {
-    /// External power is not connected, or unknown: 0.3.
+    /// The score if external power is not connected, or that is unknown: 0.3.
     ///
-    /// With the standard weights, a refresh on a battery of 40 % starts at once on an idle device (0.71), and
+    /// With the default weights, a refresh on a battery of 40 % starts at once on an idle device (0.71), and
     /// waits while the user is active and the charge is 30 % (0.56).
     public var externalPowerMissing = 0.3
-    /// The charge of the battery is unknown: 0.2.
+    /// The score if the battery charge is unknown: 0.2.
     ///
-    /// As the lowest charge at which deferrable work starts.
+    /// This is the score of the lowest charge at which deferrable requests start, 20 %.
     public var batteryUnknown = 0.2
-    /// The network is metered: 0.3.
+    /// The score of a metered network: 0.3.
     ///
-    /// The user pays for it, as for the charge of a battery.
+    /// The same as without external power: in both cases the launch uses something that costs the user.
     public var networkMetered = 0.3
-    /// The machine is warm, or its temperature unknown: 0.5.
+    /// The score if the thermal state is `fair` or unknown: 0.5.
     ///
-    /// Halfway: one launch still may run then.
+    /// Halfway between `serious`, which holds deferrable requests, and `nominal`.
     public var thermalFair = 0.5
-    /// A user is active, or whether one is active is unknown: 0.4.
+    /// The score if a user is active, or that is unknown: 0.4.
     ///
-    /// Below the threshold, so that deferrable work needs good conditions elsewhere to start beside a user.
+    /// Below ``SchedulerSettings/scoreThreshold``, so that other conditions must be good for a request to
+    /// start.
     public var userActive = 0.4
-    /// Whether there is pressure on CPU, memory or disks is unknown: 0.5.
+    /// The score if pressure on CPU, memory and disks is unknown: 0.5.
     ///
-    /// Halfway between pressure, which holds deferrable work, and none.
+    /// Halfway between pressure, which holds deferrable requests, and no pressure.
     public var pressureUnknown = 0.5
-    /// Whether low-power mode is on is unknown: 0.5.
+    /// The score if low-power mode is unknown: 0.5.
     ///
-    /// Halfway between on, which holds deferrable work, and off.
+    /// Halfway between on, which holds deferrable requests, and off.
     public var lowPowerModeUnknown = 0.5
-    /// No launch runs: 0.5.
+    /// The score if no launch is under way: 0.5.
     ///
-    /// Half of what work gets that starts while the machine is busy anyway.
+    /// Half of the score while a launch is under way.
     public var nothingRunning = 0.5
 
-    /// Makes the standard scores.
+    /// Creates the default scores.
     public init() {}
 }

@@ -1,8 +1,11 @@
 import TaskModel
 
-/// Spares a battery that runs low: below 20 % nothing deferrable starts, below 10 % what runs expires.
+/// Holds deferrable work while the battery is low and there is no external power.
 ///
-/// An unknown charge neither holds work forever nor counts as a full one: it scores as a low battery.
+/// Below ``SchedulerSettings/batteryStartPercent`` (20 %), no deferrable request starts. Below
+/// ``SchedulerSettings/batteryEndPercent`` (10 %), deferrable launches expire.
+///
+/// An unknown charge holds no request; it has the score of a low battery.
 struct BatteryLevel: Policy {
     let name = "BatteryLevel"
     let endReason: Reason? = .lowBattery
@@ -50,7 +53,8 @@ struct BatteryLevel: Policy {
 }
 
 extension PowerCondition {
-    /// The charge in tenths, rounded down: scores move in steps, so that not every percent is a reason to
-    /// look at everything.
+    /// The charge in tenths, 0 through 10, rounded down; an unknown charge counts as 0.
+    ///
+    /// Scores use these steps, so that the scheduler need not judge all requests again at each percent.
     var chargeBand: Int { (batteryPercent ?? 0) / 10 }
 }

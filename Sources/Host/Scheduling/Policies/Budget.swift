@@ -1,10 +1,11 @@
 import TaskModel
 
-/// What a bundle may spend in a day: refresh launches, and CPU time of deferrable work; refilled at local
-/// midnight.
+/// Limits the refresh launches of each bundle per day, and the CPU time of its deferrable launches.
 ///
-/// Work that requires external power, and has it, neither spends CPU time of the budget nor waits for it, as
-/// its CPU monitor is relaxed too: a night on the charger costs no battery.
+/// The budget is refilled at midnight, local time.
+///
+/// The CPU time of launches that require external power does not count and is not limited, because they use
+/// no battery.
 struct Budget: Policy {
     let name = "Budget"
 

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Prefers to start work while other work runs: the machine is awake anyway.
+/// Gives a higher score while another launch is under way, because the machine is awake anyway.
 struct Coalescing: Policy {
     let name = "Coalescing"
     let moving: ScoreSum.Moving? = .coalescing

@@ -1,13 +1,13 @@
 import TaskModel
 
-/// How many launches run at once, by lane.
+/// Limits the number of launches under way at the same time, for each lane.
 ///
-/// That a bundle has one while others wait is a matter of order: free slots go to bundles without a launch
-/// first.
+/// The limit per bundle, ``SchedulerSettings/discretionarySlotsPerBundle``, is not enforced here. It only
+/// affects the order of requests: bundles below it get free slots first.
 struct Concurrency: Policy {
     let name = "Concurrency"
 
-    /// What helps where a setting grants no slot at all, so that waiting is in vain.
+    /// The remedy when a setting allows no launch at all, so that waiting does not help.
     static func remedy(ofNone setting: String, at limit: Int) -> String {
         "Set scheduling.\(setting) to 1 or more in the host's configuration; "
             + "with \(limit), no such launch ever starts"

@@ -1,6 +1,9 @@
 import TaskModel
 
-/// Launches that end early and heed expiration raise a bundle's score; kills, crashes and leaks lower it.
+/// Scores how a bundle's launches ended in the last days.
+///
+/// Launches that finish early, or that stop soon after an expiration, raise the score. Kills, crashes and
+/// assertions that were never ended lower it.
 struct Conduct: Policy {
     let name = "Conduct"
 

@@ -1,10 +1,12 @@
 import TaskModel
 
-/// Processing waits until the device is idle, and ends when the user returns; other deferrable work prefers
-/// an idle one.
+/// Holds processing requests until the device is idle, and stops processing launches when the user returns.
 ///
-/// Unknown is not a return: what runs goes on. It is not idleness either: processing does not start, unless
-/// its manifest or the operator says that activity does not matter.
+/// Other deferrable requests only get a higher score on an idle device.
+///
+/// While it is unknown whether a user is active, no processing request starts, but launches under way
+/// continue. If the manifest or the operator ignores device activity, the policy does not apply to
+/// processing.
 struct DeviceActivity: Policy {
     let name = "DeviceActivity"
     let reach = Reach.machine
@@ -42,6 +44,6 @@ struct DeviceActivity: Policy {
 }
 
 extension UserCondition {
-    /// `idle`, or `in use`.
+    /// The state for people: `idle` or `in use`.
     var text: String { self == .active ? "in use" : rawValue }
 }

@@ -1,7 +1,8 @@
 import TaskModel
 
-/// A bundle that the user dismissed gets no refresh and no push until it is used again; processing still
-/// runs.
+/// Holds the refresh and push requests of a dismissed bundle until the bundle is used again.
+///
+/// Its other requests still start.
 struct Dismissed: Policy {
     let name = "Dismissed"
     let reach = Reach.bundle

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Not before the request's date, nor before the back-off of one that was put back.
+/// Holds a request until its earliest begin date, and a request that was put back until its back-off ends.
 struct EarliestBeginDate: Policy {
     let name = "EarliestBeginDate"
 
@@ -16,12 +16,13 @@ struct EarliestBeginDate: Policy {
                 remedy: situation.remedy("Wait", orLaunch: request.identifier)))
     }
 
-    /// The date that the request waits for by itself; `nil` if it has come, or there is none.
+    /// The date until which the policy holds the request; `nil` if it does not hold it now.
     static func date(of request: TaskRequest, _ needs: Needs, at now: WallTime) -> WallTime? {
-        // A back-off that lies further off than any can was made before the wall clock was set back.
+        // Ignores a back-off that ends later than the longest back-off allows: the wall clock was set back
+        // after the back-off began.
         let backOff = request.notBefore.flatMap { $0 <= now + needs.longestBackOff ? $0 : nil }
         guard let begin = request.effectiveBeginDate else { return backOff.flatMap { $0 > now ? $0 : nil } }
-        // The later one decides when a look is worthwhile.
+        // Both must have passed, so the later one counts.
         let date = backOff.map { max($0, begin) } ?? begin
         return date > now ? date : nil
     }

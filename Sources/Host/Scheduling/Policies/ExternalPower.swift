@@ -1,8 +1,9 @@
 import TaskModel
 
-/// The constraint on external power, and the preference of all deferrable work for it.
+/// Enforces the constraint on external power, and gives deferrable requests a higher score while it is
+/// connected.
 ///
-/// Unknown power satisfies no constraint and scores as a battery does.
+/// If it is unknown whether external power is connected, it counts as not connected.
 struct ExternalPower: Policy {
     let name = "ExternalPower"
     let reach = Reach.machine

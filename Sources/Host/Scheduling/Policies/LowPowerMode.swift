@@ -1,6 +1,8 @@
 import TaskModel
 
-/// While the low-power switch is on, deferrable work waits; unknown is neither on nor off.
+/// Holds deferrable requests while low-power mode is on.
+///
+/// An unknown state holds no request; it has a score between those of on and off.
 struct LowPowerMode: Policy {
     let name = "LowPowerMode"
     let deferralReason: Reason? = .lowPowerMode

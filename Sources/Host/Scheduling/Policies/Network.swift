@@ -1,9 +1,8 @@
 import TaskModel
 
-/// The constraint on the network, and what the network costs.
+/// Enforces the constraint on the network, and gives a lower score to a metered network.
 ///
-/// Where the user asked for low data, deferrable work that needs the network does not start; what runs goes
-/// on.
+/// In low-data mode, deferrable requests that need the network do not start; launches under way continue.
 struct Network: Policy {
     let name = "Network"
     let reach = Reach.machine
@@ -42,7 +41,7 @@ struct Network: Policy {
 }
 
 extension NetworkCondition {
-    /// `not connected`, or what the connection is like.
+    /// The state for people: `not connected`, `in low-data mode`, `metered` or `unmetered`.
     var text: String {
         switch self {
         case .none: "not connected"

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Never two launches of one identifier at once, not even by `bgtask launch`.
+/// Prevents two launches of one identifier at the same time; this also applies to `bgtask launch`.
 struct OneLaunchPerIdentifier: Policy {
     let name = "OneLaunchPerIdentifier"
     let isPermission = true

@@ -1,6 +1,8 @@
 import TaskModel
 
-/// Holds requests whose manifest is gone or no longer permits them; they wait rather than vanish.
+/// Holds requests that no manifest permits any more, and stops their launches.
+///
+/// The requests stay pending, and can start when a manifest permits them again.
 struct Permission: Policy {
     let name = "Permission"
     let isPermission = true

@@ -1,6 +1,8 @@
 import TaskModel
 
-/// While CPU, memory or I/O are under pressure, deferrable work waits; unknown pressure only scores lower.
+/// Holds deferrable requests while CPU, memory or disks are under pressure.
+///
+/// Unknown pressure holds no request; it only has a lower score.
 struct Pressure: Policy {
     let name = "Pressure"
     let deferralReason: Reason? = .pressure
@@ -29,7 +31,7 @@ struct Pressure: Policy {
 }
 
 extension PressureCondition {
-    /// `cpu, io`.
+    /// The resources under pressure, for people: `cpu, io`.
     var text: String {
         [(cpu, "cpu"), (memory, "memory"), (io, "io")].filter(\.0).map(\.1).joined(separator: ", ")
     }

@@ -1,29 +1,29 @@
 import TaskModel
 
-/// How often deferrable launches may begin, wherever their requests came from.
+/// Limits how often deferrable launches may begin, whatever the origin of their requests.
 ///
-/// - One identifier: `launchSpacing` apart.
-/// - One bundle: at most `launchesPerHour` of each kind within an hour.
-/// - One bundle's refresh launches `refreshSpacing` apart, its pushes of priority 5 `pushSpacing` after any
-///   push.
+/// - Two launches of one identifier begin at least `launchSpacing` apart.
+/// - A bundle has at most `launchesPerHour` launches of each kind within an hour.
+/// - Two refresh launches of a bundle begin at least `refreshSpacing` apart. A push launch of priority 5
+///   begins at least `pushSpacing` after any other push launch of the bundle.
 ///
-/// A request that was put back is the same work going on, and has a back-off of its own: it does not wait for
-/// its turn again. What a user asked for and launches of apps have no rate, and launches by `bgtask launch`
-/// ask no policy.
+/// The limits do not apply to requests that were put back, because those have a back-off, nor to continued
+/// tasks and app launches. `bgtask launch` ignores them too.
 struct RateLimit: Policy {
     let name = "RateLimit"
 
-    /// Whether launches of the kind have a rate.
+    /// Whether the rate limits apply to launches of a kind.
     static func binds(_ kind: TaskKind) -> Bool { kind.isDiscretionary }
 
-    /// One of the rates, as it stands for a request.
+    /// The state of one of the limits for one request.
     private struct Rate {
         let quantity: String
         let required: String
         let observed: String
-        /// Since when it is so.
+        /// When the newest launch began, for a limit on spacing; otherwise `nil`.
         var since: WallTime?
-        /// When it lets the request begin; past if it does now.
+        /// The earliest time at which the limit allows the request to start; not later than now if it allows
+        /// it now.
         let next: WallTime
     }
 
@@ -35,7 +35,7 @@ struct RateLimit: Policy {
             spacing(subject, situation.settings, at: now.wall),
             hourly(subject, situation.settings, at: now.wall),
         ].compactMap(\.self)
-        // The one that holds longest decides; what holds nothing is shown all the same.
+        // The limit that holds the request longest decides. A limit that does not hold it is still shown.
         guard let rate = rates.max(by: { $0.next < $1.next }) else { return subject.proceed() }
         let isHeld = rate.next > now.wall
         func rationale() -> Rationale {
@@ -49,7 +49,7 @@ struct RateLimit: Policy {
         return subject.wait(for: .bundle(request.bundle), until: rate.next, since: rate.since, rationale())
     }
 
-    /// The spacing of a bundle's refresh launches and of its considerate pushes.
+    /// The limit on the spacing of a bundle's refresh launches, or of its pushes of priority 5.
     private func bundleSpacing(_ subject: Subject, _ settings: SchedulerSettings, at now: WallTime) -> Rate? {
         let request = subject.request
         let (quantity, last, spacing): (String, WallTime?, Duration)
@@ -62,14 +62,14 @@ struct RateLimit: Policy {
             (quantity, last, spacing) = ("timeSincePush", subject.bundle.lastPush, settings.pushSpacing)
         case .push, .processing, .continuedProcessing, .transferEvents, .activity, .appLaunch: return nil
         }
-        // A launch that lies ahead was recorded before the wall clock was set back.
+        // A launch in the future was recorded before the wall clock was set back.
         guard let last, last <= now else { return nil }
         return Rate(
             quantity: quantity, required: "\(spacing.text) or more",
             observed: (now - last).elapsedText, since: last, next: last + spacing)
     }
 
-    /// The spacing of one identifier's launches.
+    /// The limit on the spacing of one identifier's launches.
     private func spacing(_ subject: Subject, _ settings: SchedulerSettings, at now: WallTime) -> Rate? {
         let identifier = subject.request.identifier
         guard let last = subject.bundle.recent.newest(of: identifier, at: now) else { return nil }
@@ -79,7 +79,7 @@ struct RateLimit: Policy {
             observed: (now - last).elapsedText, since: last, next: last + settings.launchSpacing)
     }
 
-    /// The launches of a kind that a bundle may have within an hour.
+    /// The limit on a bundle's launches of one kind within an hour.
     private func hourly(_ subject: Subject, _ settings: SchedulerSettings, at now: WallTime) -> Rate? {
         let (request, recent, limit) = (
             subject.request, subject.bundle.recent, max(1, settings.launchesPerHour)

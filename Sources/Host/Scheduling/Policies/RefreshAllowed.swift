@@ -1,12 +1,14 @@
 import TaskModel
 
-/// The user's switch for background refresh, per bundle and for the host; only the administrator lifts
-/// `restricted`.
+/// Holds refresh, processing and push requests while background refresh is off, for the bundle or the whole
+/// host.
+///
+/// Only the administrator can change the state `restricted`.
 struct RefreshAllowed: Policy {
     let name = "RefreshAllowed"
     let reach = Reach.bundle
 
-    /// The kinds that the switch holds.
+    /// Whether the switch for background refresh applies to requests of a kind.
     static func binds(_ kind: TaskKind) -> Bool {
         switch kind {
         case .appRefresh, .processing, .push: true
@@ -26,7 +28,8 @@ struct RefreshAllowed: Policy {
                 remedy: refusal.remedy))
     }
 
-    /// What speaks against a bundle's refreshing, if anything does.
+    /// The switch that prevents a bundle's background refresh, and a remedy, for people; `nil` if refresh is
+    /// available.
     static func refusal(_ bundle: BundleIdentifier, _ state: BundleState, _ settings: SchedulerSettings)
         -> (observed: String, remedy: String)?
     {
@@ -52,16 +55,18 @@ struct RefreshAllowed: Policy {
 }
 
 extension SchedulerSettings {
-    /// The switch that decides for a bundle, and whether it is the host's: that one goes before all bundles'
-    /// own.
+    /// The state of background refresh for a bundle, and whether the host-wide switch determines it.
+    ///
+    /// If the host-wide switch is off, the switches of single bundles have no effect.
     func refreshInForce(of bundle: BundleIdentifier, _ state: BundleState)
         -> (permission: RefreshPermission, isOfHost: Bool)
     {
         refresh == .available ? (refreshSwitch(of: bundle, state), false) : (refresh, true)
     }
 
-    /// The switch of a bundle that is in force: the administrator's restriction, else the user's choice, else
-    /// what is configured.
+    /// The state of a bundle's own switch.
+    ///
+    /// A configured `restricted` comes first, then the user's choice, then any other configured value.
     func refreshSwitch(of bundle: BundleIdentifier, _ state: BundleState) -> RefreshPermission {
         guard let configured = bundleRefresh[bundle] else { return state.refresh }
         let isChosen = state.refreshChangedAt != nil && state.refresh != .restricted

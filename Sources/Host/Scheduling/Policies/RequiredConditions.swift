@@ -1,7 +1,9 @@
 import TaskModel
 
-/// The custom conditions that the manifest requires; unknown satisfies none, and one that no file defines
-/// does not either.
+/// Holds a request until all custom conditions that its manifest requires are on, and stops its launch when
+/// one is off.
+///
+/// A condition that is unknown or undefined counts as off.
 struct RequiredConditions: Policy {
     let name = "RequiredConditions"
     let reach = Reach.machine
@@ -34,6 +36,6 @@ struct RequiredConditions: Policy {
 }
 
 extension Reading<Bool> {
-    /// As `bgtask conditions` shows it.
+    /// The value as `bgtask conditions` shows it: `on`, `off` or `unknown`.
     var text: String { value.map { $0 ? "on" : "off" } ?? "unknown" }
 }

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// The resources that the request asks for: the GPU.
+/// Holds a request that requires a GPU until the machine is known to offer one.
 struct Resources: Policy {
     let name = "Resources"
     let reach = Reach.machine

@@ -1,9 +1,12 @@
 import TaskModel
 
-/// Heat thins and stops work: `fair` leaves one deferrable launch, `serious` none and ends processing,
-/// `critical` ends everything.
+/// Limits the launches on a hot machine.
 ///
-/// Unknown heat is taken for `fair`: the full number of launches is not granted, and nothing waits forever.
+/// In the state `fair`, the number of deferrable launches is ``SchedulerSettings/discretionarySlotsWhenFair``
+/// (1). In the state `serious`, no deferrable request starts, and processing launches and activities stop. In
+/// the state `critical`, no request starts and all launches stop.
+///
+/// An unknown state counts as `fair`, so that requests neither wait forever nor use all slots.
 struct Thermal: Policy {
     let name = "Thermal"
     let endReason: Reason? = .thermal

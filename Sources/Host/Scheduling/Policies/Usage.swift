@@ -1,6 +1,7 @@
 import TaskModel
 
-/// Learnt hours of use raise the score in the hour before them and within them.
+/// Gives a higher score during the hours of the week in which the bundle is usually used, and one hour before
+/// them.
 struct Usage: Policy {
     let name = "Usage"
     let moving: ScoreSum.Moving? = .usage
