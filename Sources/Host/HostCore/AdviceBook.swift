@@ -1,19 +1,20 @@
 import TaskModel
 
-/// The advice that was given about each version of a plugin, so that each is given once.
+/// The advice that the host has given about each plugin, so that it gives each piece once per library
+/// version.
 struct AdviceBook: Sendable {
-    /// The greatest number of pieces of advice about one version.
+    /// The maximum number of pieces of advice about one version of a library.
     static let limit = 100
 
     private(set) var entries: [BundleIdentifier: VersionAdvice] = [:]
 
-    /// Takes what an earlier run of the host stored.
+    /// Restores an entry from the store.
     mutating func restore(_ entry: VersionAdvice, of bundle: BundleIdentifier) { entries[bundle] = entry }
 
-    /// Enters a piece of advice.
+    /// Adds a piece of advice.
     ///
-    /// - Returns: Whether it is news: not the same code and message of the same version again, nor one too
-    ///   many.
+    /// - Whether the piece was added. It is not added if the version already has a piece with the same code
+    ///   and message, or ``limit`` pieces.
     mutating func add(_ piece: PluginAdvice, of bundle: BundleIdentifier, libraryHash: String) -> Bool {
         var entry = entries[bundle] ?? VersionAdvice(libraryHash: libraryHash, advice: [])
         if entry.libraryHash != libraryHash { entry = VersionAdvice(libraryHash: libraryHash, advice: []) }
@@ -24,10 +25,11 @@ struct AdviceBook: Sendable {
         return true
     }
 
-    /// Forgets the advice about versions that are no longer installed; a bundle that is not installed may
-    /// come back.
+    /// Removes the advice about library versions that were replaced.
     ///
-    /// - Returns: The bundles that were forgotten.
+    /// The advice of a bundle that is not installed stays, because the same version may be installed again.
+    ///
+    /// - Returns: The bundles whose advice was removed.
     mutating func forget(besides installed: [BundleIdentifier: String?]) -> [BundleIdentifier] {
         let gone = entries.keys.filter { bundle in
             installed[bundle].map { $0 != entries[bundle]?.libraryHash } ?? false

@@ -1,41 +1,40 @@
 import TaskModel
 
-/// What the scheduler remembers of bundles, on its way into the store.
+/// Collects changes of bundle states until they are written to the store.
 ///
-/// A launch changes it twice, and it need not be durable: it waits for the next write of
-/// anything else, or for ``patience``. What a user set is written at once, and the user is answered when it
-/// is durable.
+/// Each launch changes its bundle's state twice, and these changes may be lost in a crash. They are written
+/// together with the next other write, but at most ``patience`` later. A change by a user is written at once,
+/// and the user gets the answer when the change is durable.
 struct BundleKeeper: Sendable {
-    /// How long a change waits for another write to share a commit with: 5 s.
+    /// The longest time that a change waits for another write, to share its commit: 5 s.
     ///
-    /// Ours: a host that dies forgets at most so much of what a bundle spent, and a busy host writes it for
-    /// nothing.
+    /// Ours: a host that crashes loses at most 5 s of changes, and a busy host needs no extra commits.
     static let patience = Duration.seconds(5)
 
-    /// What the store does not have and has not been asked to keep.
+    /// The newest state of each bundle with changes that were not written yet.
     private var unsaved: [BundleIdentifier: BundleState] = [:]
-    /// How many writes of each bundle the store has not answered.
+    /// The number of writes for each bundle that the store has not answered.
     private var writing: [BundleIdentifier: Int] = [:]
-    /// Callers that wait until a bundle's change is durable.
+    /// The callers that wait until a change of a bundle is durable.
     private var callers: [BundleIdentifier: [CallID]] = [:]
-    /// When what is unsaved is written in any case, on CLOCK_BOOTTIME.
+    /// When the unsaved states must be written, on CLOCK_BOOTTIME; `nil` if there are none.
     private(set) var due: Duration?
 
-    /// Whether a caller waits for something that is not being written yet.
+    /// Whether a caller waits for a change that was not written yet.
     var isUrgent: Bool { callers.keys.contains { unsaved[$0] != nil } }
 
-    /// Takes a new state in, at an instant of CLOCK_BOOTTIME.
+    /// Adds the new state of a bundle; `boot` is the present time on CLOCK_BOOTTIME.
     mutating func keep(_ state: BundleState, of bundle: BundleIdentifier, at boot: Duration) {
         unsaved[bundle] = state
         if due == nil { due = boot + Self.patience }
     }
 
-    /// Enters a caller that waits until everything about a bundle is durable.
+    /// Adds a caller that waits until all changes of a bundle are durable.
     mutating func wait(for bundle: BundleIdentifier, _ call: CallID) {
         callers[bundle, default: []].append(call)
     }
 
-    /// What the store should keep now; it counts as being written.
+    /// Returns the unsaved states, which the caller must write now.
     mutating func take() -> [(BundleIdentifier, BundleState)] {
         let taken = unsaved.sorted { $0.key < $1.key }
         for (bundle, _) in taken { writing[bundle, default: 0] += 1 }
@@ -44,19 +43,19 @@ struct BundleKeeper: Sendable {
         return taken
     }
 
-    /// The store has answered one write of a bundle.
+    /// Notes that the store answered one write of a bundle.
     mutating func written(_ bundle: BundleIdentifier) {
         writing[bundle] = writing[bundle].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 
-    /// The callers of bundles of which nothing is left to write; they wait no longer.
+    /// Removes and returns the callers whose bundles have no unsaved state and no write under way.
     mutating func takeSettled() -> [(BundleIdentifier, CallID)] {
         let settled = callers.filter { unsaved[$0.key] == nil && writing[$0.key] == nil }
         for bundle in settled.keys { callers[bundle] = nil }
         return settled.sorted { $0.key < $1.key }.flatMap { pair in pair.value.map { (pair.key, $0) } }
     }
 
-    /// The callers of one bundle, whose change could not be stored; they wait no longer.
+    /// Removes and returns the callers of a bundle whose state could not be stored.
     mutating func takeCallers(of bundle: BundleIdentifier) -> [CallID] {
         callers.removeValue(forKey: bundle) ?? []
     }

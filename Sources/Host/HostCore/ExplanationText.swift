@@ -1,11 +1,12 @@
 import ControlWire
 import TaskModel
 
-/// Records of decisions as text for the store.
+/// Converts explanations of decisions to text for the store, and back.
 ///
-/// Since version 2 the text is short, because a host keeps one for each launch: a JSON array without keys,
-/// without what every policy says that has no objection, and with numbers for the names that it knows
-/// (Documentation/Store.md). Before, it was the control channel's message, which is still read.
+/// Version 2 of the text is short, because the store keeps one for each launch (Documentation/Store.md). It
+/// is a JSON array without keys. A number replaces each name in ``names``, and a policy without objection,
+/// score and reason is only its name. Version 1 is the message of the control channel; it can still be
+/// decoded.
 enum ExplanationText {
     static func encode(_ explanation: Explanation?) -> String? {
         explanation.map { explanation in
@@ -21,7 +22,7 @@ enum ExplanationText {
         }
     }
 
-    /// `nil` for text that this host does not know.
+    /// Decodes a text of either version; `nil` if it is invalid.
     static func decode(_ text: String?) -> Explanation? {
         guard let text else { return nil }
         if text.utf8.first == UInt8(ascii: "[") {
@@ -30,7 +31,7 @@ enum ExplanationText {
         return try? ControlJSON.decode(ExplanationMessage.self, from: text).explanation
     }
 
-    /// A verdict without objection, opinion and reason is its policy alone.
+    /// Appends a verdict; one without objection, score and reason is only the name of its policy.
     private static func append(_ verdict: Verdict, _ at: WallTime, to text: inout ArrayText) {
         let since = verdict.since.map { $0.milliseconds - at.milliseconds }
         let isSilent =
@@ -56,12 +57,12 @@ enum ExplanationText {
         text.close()
     }
 
-    /// By their numbers in the text; only ever added to at the end.
+    /// The decisions; the text contains their indexes, so new ones must be added at the end.
     static let decisions: [Decision] = [.proceed, .mustNotProceed, .absolutelyMustNotProceed]
 
-    /// Names and phrases by their numbers in the text; only ever added to at the end.
+    /// Names and phrases; the text contains their indexes, so new ones must be added at the end.
     ///
-    /// A text that is not here is written out, so that the list need not have all.
+    /// A phrase that is not in the list is stored as a string.
     static let names = [
         "Permission", "EarliestBeginDate", "ExternalPower", "Network", "Resources", "RequiredConditions",
         "BatteryLevel", "LowPowerMode", "Pressure", "Thermal", "DeviceActivity", "RefreshAllowed",
@@ -75,7 +76,6 @@ enum ExplanationText {
         "unknown", "idle, by preference", "nothing of note", "no kills, crashes or leaks for 7 days",
         "0 s spent", "fewer than 2", "0", "1", "1 or more, by preference", "less than 30 min spent today",
         "usually used within the hour, by preference",
-        // Since texts say what is counted, and what is free of what.
         "refreshLaunches", "urgentLaunches", "continuedLaunches", "appLaunches", "less than 2", "less than 48",
         "1 or more", "free of pressure", "neutral", "without kills, crashes and leaks for 7 days",
     ]
@@ -83,7 +83,7 @@ enum ExplanationText {
         names.enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })
 }
 
-/// A JSON array as it grows; written by hand, because every launch waits for it.
+/// Builds the text of a JSON array without an encoder, for speed: every launch waits for it.
 private struct ArrayText {
     private var text = "["
     private var needsComma = false
@@ -108,7 +108,7 @@ private struct ArrayText {
         put(Int64(exactly: number).map { "\($0)" } ?? "\(number)")
     }
 
-    /// A name as its number, if it has one.
+    /// Appends the index of a name in ``ExplanationText/names``, or the name as a string.
     mutating func append(named name: String) {
         if let number = ExplanationText.numbers[name] { return append(number) }
         separate()
@@ -137,7 +137,7 @@ private struct ArrayText {
     }
 }
 
-/// The short text's values.
+/// Decodes version 2 of the text.
 private struct ShortExplanation: Decodable {
     var explanation: Explanation
 
@@ -187,7 +187,7 @@ private struct ShortExplanation: Decodable {
     }
 }
 
-/// A name: its number, or itself.
+/// Decodes a name, which is an index in ``ExplanationText/names`` or a string.
 private struct Name: Decodable {
     var text: String
 
@@ -205,7 +205,7 @@ private struct Name: Decodable {
 }
 
 extension UnkeyedDecodingContainer {
-    /// `nil` for `null`.
+    /// Decodes a value; `nil` for `null`.
     fileprivate mutating func decodeOptional<Value: Decodable>(_ type: Value.Type) throws -> Value? {
         try decodeNil() ? nil : decode(type)
     }

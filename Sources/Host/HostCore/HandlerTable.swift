@@ -1,20 +1,19 @@
 import TaskModel
 
-/// The handlers in force, arranged for look-ups that cost the same however many there are.
+/// The handlers in force; the time of a look-up does not depend on their number.
 struct HandlerTable: Sendable {
     private var byBundle: [BundleIdentifier: PermittedHandler] = [:]
-    /// The hashes of all host-owned copies of libraries that manifests name.
+    /// The hashes of the libraries that manifests name; the host keeps a copy of each library under its hash.
     private(set) var libraryCopies: Set<String> = []
 
     init(_ handlers: [PermittedHandler] = []) {
         byBundle.reserveCapacity(handlers.count)
         for handler in handlers {
-            // The registry refuses a second manifest of a bundle.
             if byBundle[handler.manifest.bundle] == nil { byBundle[handler.manifest.bundle] = handler }
             libraryCopies.formUnion(handler.libraryCopies)
         }
     }
 
-    /// The bundle's handler.
+    /// The handler of a bundle; `nil` if no manifest in force has the bundle.
     subscript(bundle: BundleIdentifier) -> PermittedHandler? { byBundle[bundle] }
 }

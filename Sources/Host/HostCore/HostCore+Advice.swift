@@ -2,17 +2,18 @@ import HandlerRegistry
 import Scheduling
 import TaskModel
 
-/// What the authors of plugins are advised: once per version of the library, in the log and in `bgtask
-/// plugins`.
+/// Advice to the authors of plugins, shown in the log and by `bgtask plugins`.
+///
+/// The host gives each piece of advice once for each version of the library.
 extension HostCore {
-    /// Enters a piece of advice, unless it was given before.
+    /// Gives a piece of advice, unless it was given before.
     ///
     /// - Parameters:
-    ///   - launch: The launch that shows it.
-    ///   - code: One word.
-    ///   - message: What was found and what to do.
+    ///   - launch: The launch that caused the advice.
+    ///   - code: One word that identifies the advice, such as `neverCompleted`.
+    ///   - message: The finding and the remedy, for people.
     mutating func advise(_ launch: LaunchRecord, _ code: String, _ message: String) {
-        // A launch of a version that was replaced meanwhile says nothing of the one that is installed.
+        // The launch may have used a version of the library that is not installed any more.
         guard let hash = launch.libraryHash, handlers[launch.bundle]?.libraryHash == hash else { return }
         let piece = PluginAdvice(code: code, message: message, launch: launch.id, at: now.wall)
         guard advice.add(piece, of: launch.bundle, libraryHash: hash) else { return }
@@ -22,7 +23,7 @@ extension HostCore {
         keepAdvice(of: launch.bundle)
     }
 
-    /// A handler has completed that never listened for an expiration.
+    /// Advises about a handler that completed without ever asking for notice of expirations.
     mutating func adviseToListen(_ id: LaunchID) {
         guard let record = launches[id]?.record, record.kind != .appLaunch else { return }
         advise(
@@ -32,7 +33,9 @@ extension HostCore {
                 + "host->set_expiration_handler, or task.expirationHandler")
     }
 
-    /// What the end of a launch shows: a completion that never came, or a chain that is over.
+    /// Gives advice after the end of a launch: the handler never completed, or a chain ended.
+    ///
+    /// A chain is a task that submits its own next request each time it runs.
     mutating func advise(after end: LaunchEnd, of launch: OpenLaunch, putBack: TaskRequest?) {
         let record = launch.record
         let task = declaration(for: record.identifier)
@@ -44,11 +47,11 @@ extension HostCore {
                     + "path: host->complete, or task.setTaskCompleted(success:)")
         }
         let isRepeating = record.kind == .appRefresh || record.kind == .processing
-        // What a client submitted, or a user launched by `bgtask launch`, may well be meant to run once; a
-        // request that the plugin's own code made is a link of a chain.
+        // A request of a client or of `bgtask launch` may be meant to run once. Only a request that the
+        // plugin submitted is part of a chain.
         guard launch.request.submission.origin == .handler, end.outcome == .succeeded, isRepeating,
             task.schedule == nil, putBack == nil, requests.request(of: record.identifier) == nil,
-            // The next link may run already.
+            // The next request of the chain may already have a launch.
             launches.launch(of: record.identifier) == nil
         else { return }
         advise(
@@ -58,7 +61,7 @@ extension HostCore {
                 + "completing, or write 'schedule: {every: 15m}' in the manifest")
     }
 
-    /// Forgets the advice about libraries that were replaced.
+    /// Removes the advice about library versions that were replaced.
     mutating func forgetOldAdvice() {
         let installed = registered.handlers.map { ($0.manifest.bundle, $0.libraryHash) }
         for bundle in advice.forget(besides: Dictionary(installed, uniquingKeysWith: { $1 })) {
@@ -66,7 +69,7 @@ extension HostCore {
         }
     }
 
-    /// It was given; if the store can't keep that, it is given once more after a restart.
+    /// Stores that the advice was given; if this fails, the host gives the advice again after a restart.
     private mutating func keepAdvice(of bundle: BundleIdentifier) {
         store(
             .remember(.advice(bundle, advice.entries[bundle])), .fact("that \(bundle) was given advice"))

@@ -3,10 +3,10 @@ import HostSettings
 import Scheduling
 import TaskModel
 
-/// What the core does before anything else: it remembers, then it serves.
+/// The start of the core: it restores its past from the store, and then serves.
 extension HostCore {
     mutating func begin(_ beginning: HostBeginning) {
-        // Told to stop before it could begin: it has nothing to do any more.
+        // The host was asked to stop before it could begin.
         guard phase == .starting else { return }
         surroundings = beginning.surroundings
         log(.info, "launches are isolated by \(surroundings.isolation)")
@@ -44,7 +44,7 @@ extension HostCore {
         launchInstalledApps()
     }
 
-    /// Gives the scheduler its past; before `started` it only remembers.
+    /// Feeds the scheduler the state from before the start; it makes no decisions until the event `started`.
     private mutating func remember(_ beginning: HostBeginning) {
         feed(.settingsChanged(beginning.settings.effective.scheduler))
         for (bundle, state) in beginning.recovery.facts.bundleStates.sorted(by: { $0.key < $1.key }) {
@@ -66,7 +66,8 @@ extension HostCore {
 
     /// Triggers every `onBoot` schedule, if this is the host's first start since the machine was booted.
     ///
-    /// The requests are written before the boot: a host that dies in between triggers them twice, not never.
+    /// The requests are stored before the boot id. If the host crashes in between, the next start triggers
+    /// the schedules a second time; otherwise, they might never be triggered.
     private mutating func noticeBoot(_ boot: String?, before: String?) {
         guard let boot else {
             return log(

@@ -1,9 +1,11 @@
 import Scheduling
 import TaskModel
 
-/// Launches that run in a client: the host keeps lease, stall, expiration and record, and never kills.
+/// Launches that run in a client process.
+///
+/// The host keeps their lease, stall limit, expiration and record, but never kills a client.
 extension HostCore {
-    /// Hands a launch that is recorded to its client.
+    /// Sends a launch to its client; the store has recorded the launch.
     mutating func beginInClient(_ id: LaunchID) {
         guard let launch = launches[id], let name = launch.client else { return }
         launches[id]?.stage = .started
@@ -26,7 +28,9 @@ extension HostCore {
         ready(id, at: now)
     }
 
-    /// Takes what a client says of its launch.
+    /// Handles a client's report about its launch.
+    ///
+    /// `processCPU` is the CPU time of the client's whole process, and `call` is the call to answer.
     mutating func take(
         _ report: ClientReport, of id: LaunchID, from process: Int32, _ processCPU: Duration, _ call: CallID
     ) {
@@ -65,7 +69,7 @@ extension HostCore {
         answer(call, .done)
     }
 
-    /// Asks a client to stop a launch, which is over after the grace period in any case.
+    /// Asks a client to stop a launch; the host ends the launch if it still runs after the grace period.
     mutating func expireInClient(_ id: LaunchID, _ reason: Reason) {
         guard let launch = launches[id], let name = launch.client, clients[name] != nil else { return }
         let grace = limits(of: launch.request).lease.gracePeriod
@@ -74,7 +78,9 @@ extension HostCore {
         expiring(id, reason)
     }
 
-    /// Ends the launches whose clients did not stop in time; the clients go on, and the record says so.
+    /// Ends the launches whose clients did not stop them within the grace period.
+    ///
+    /// The clients keep running, and the record says so.
     mutating func endOverdueInClients() {
         for (id, deadline) in launches.deadlines.sorted(by: { $0.key < $1.key }) where deadline <= now.boot {
             guard let launch = launches[id], let reason = launch.record.expiration else {
@@ -92,7 +98,7 @@ extension HostCore {
         }
     }
 
-    /// Records the end of a launch in a client, once.
+    /// Ends a launch in a client; does nothing if it has ended already.
     mutating func endInClient(_ id: LaunchID, _ end: LaunchEnd) {
         guard let launch = launches[id], launch.client != nil, launch.stage != .ending else { return }
         launches.setDeadline(nil, of: id)
@@ -101,7 +107,9 @@ extension HostCore {
                 id: id, end: end, at: now, cpuTime: launch.record.cpuTime, cpuIsLowerBound: true))
     }
 
-    /// What the client's process has used since the launch began; other work of the process is in it.
+    /// Returns the CPU time that the client's process has used since the launch began.
+    ///
+    /// This includes other work of the process. The first measurement of a launch returns zero.
     mutating func cpuInClient(_ id: LaunchID, ofProcess cpu: Duration) -> Duration {
         guard let launch = launches[id] else { return .zero }
         guard let before = launch.cpuBefore else {
@@ -113,7 +121,7 @@ extension HostCore {
         return used
     }
 
-    /// Says once that a launch uses more than its limit: a client is not stopped for it.
+    /// Logs once that a launch uses more CPU time than its limit; the host does not stop a client for that.
     private mutating func watchCPU(of id: LaunchID, _ processCPU: Duration) {
         guard let launch = launches[id], let readyAt = launch.record.readyAt else { return }
         let used = cpuInClient(id, ofProcess: processCPU)

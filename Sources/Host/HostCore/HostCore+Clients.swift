@@ -2,21 +2,22 @@ import HandlerRegistry
 import Scheduling
 import TaskModel
 
-/// A process that registered handlers: requests that it submits run in it.
+/// A client: a process that registered handlers over a connection, in which the requests that it submits run.
 struct ConnectedClient: Sendable {
     let id: ClientID
-    /// To know its other connections by, and for people.
+    /// The process number, which identifies other connections of the same process.
     let processIdentifier: Int32
     let identifiers: [IdentifierPattern]
 
-    /// Whether it has a handler for a task.
+    /// Whether the client registered a handler for the identifier.
     func handles(_ identifier: TaskIdentifier) -> Bool { identifiers.contains { $0.matches(identifier) } }
 }
 
-/// The clients that are connected, and those that have left with launches of theirs open.
+/// The connected clients, and the clients that left while launches of theirs were under way.
 struct ClientBook: Sendable {
     private var connected: [ClientID: ConnectedClient] = [:]
-    /// Launches of clients that have closed their connections and may not have ended.
+    /// The clients that closed their connection and whose process may still exist, with their launches under
+    /// way.
     private(set) var leaving: [ClientID: (client: ConnectedClient, launches: [LaunchID])] = [:]
     private var last = 0
 
@@ -24,7 +25,7 @@ struct ClientBook: Sendable {
 
     subscript(id: ClientID) -> ConnectedClient? { connected[id] }
 
-    /// The newest client of a process that handles an identifier.
+    /// Finds the newest client of a process that has a handler for an identifier; `nil` if there is none.
     func client(of process: Int32?, for identifier: TaskIdentifier) -> ClientID? {
         guard let process else { return nil }
         return connected.values.filter { $0.processIdentifier == process && $0.handles(identifier) }
@@ -50,7 +51,7 @@ struct ClientBook: Sendable {
     }
 }
 
-/// Who the clients are: registering and leaving.
+/// The registration and the departure of clients.
 extension HostCore {
     mutating func connect(
         _ patterns: [IdentifierPattern], _ process: Int32, _ call: CallID, _ asked: HostCall,
@@ -70,13 +71,14 @@ extension HostCore {
         emit(.notifyClient(client.id, .conditions(clientConditions)))
     }
 
-    /// A client gets no more events: its process has ended, or it closed the connection.
+    /// Handles the departure of a client: its process ended, or it closed its connection.
     mutating func clientLeft(_ id: ClientID) {
         let open = launches.all.filter { $0.client == id && $0.stage != .ending }.map(\.record.id).sorted()
         guard let client = clients.remove(id, leaving: open) else { return }
         log(.info, "client \(id), process \(client.processIdentifier), is gone")
         requests.forget(id)
-        // The kernel closes a process's files before it is dead: it has a second for the rest of the way.
+        // The kernel closes a process's files shortly before the process ends. So the host waits up to a
+        // second, to distinguish a crash from a closed connection.
         emit(open.isEmpty ? .closeClient(id) : .awaitClientEnd(id))
         cancelWithoutClient()
     }
@@ -102,12 +104,12 @@ extension HostCore {
         }
     }
 
-    /// Cancels the requests that nothing can run any more.
+    /// Cancels all pending requests that neither a client nor a plugin can run.
     mutating func cancelWithoutClient() {
         for request in requests.pending.values.sorted(by: { $0.id < $1.id }) { cancelWithoutClient(request) }
     }
 
-    /// Cancels a request if nothing can run it any more.
+    /// Cancels a pending request if neither a client nor a plugin can run it.
     mutating func cancelWithoutClient(_ request: TaskRequest) {
         guard requests.pending[request.id] != nil, requests.clients[request.id] == nil,
             requests.starting[request.id] == nil, !requests.withdrawing.contains(request.id),

@@ -2,7 +2,7 @@ import HostSettings
 import Scheduling
 import TaskModel
 
-/// What handlers and clients learn about the machine, and what happens around its sleep.
+/// Conditions for handlers and clients, the sleep of the machine, and changes of the configuration.
 extension HostCore {
     mutating func take(_ conditions: Conditions) {
         if conditions == self.conditions { return }
@@ -10,21 +10,22 @@ extension HostCore {
         feed(.conditionsChanged(conditions))
     }
 
-    /// What was before the host began goes before what it has seen since.
+    /// Adds the history from before the start of the host, which was read from the recording.
     mutating func take(_ past: ConditionHistory) { history = past.followed(by: history) }
 
-    /// What a handler of a bundle may know now.
+    /// The conditions that handlers of a bundle may read, as they are now.
     func handlerConditions(of bundle: BundleIdentifier) -> HandlerConditions {
         HandlerConditions(conditions, refresh: scheduler.refreshPermission(of: bundle))
     }
 
-    /// What clients may know of the machine.
+    /// The conditions that clients may read, as they are now.
     var clientConditions: HandlerConditions {
         HandlerConditions(conditions, refresh: scheduler.settings.refresh)
     }
 
-    /// Notifies clients and what runs, if an event may have changed what they know; only what differs is
-    /// sent.
+    /// Notifies clients and launches of conditions that an event may have changed.
+    ///
+    /// A launch gets a notification only if its conditions differ from those that it has.
     mutating func notifyConditions(after event: SchedulerEvent) {
         if case .conditionsChanged = event {
             for client in clients.ids { emit(.notifyClient(client, .conditions(clientConditions))) }
@@ -36,7 +37,7 @@ extension HostCore {
         }
     }
 
-    /// Notifies one launch of what it does not know yet.
+    /// Notifies a launch of its conditions, if they differ from those that it has.
     mutating func notifyConditions(to id: LaunchID) {
         guard let launch = launches[id], let before = launch.conditions, launch.stage == .started else {
             return
@@ -48,7 +49,7 @@ extension HostCore {
         emit(.setConditions(id, conditions))
     }
 
-    /// Activities learn of a veto before they are asked to stop.
+    /// Asks an activity to stop by itself because of a veto, or takes the request back.
     mutating func askToDefer(_ id: LaunchID, _ isDeferred: Bool) {
         guard launches[id] != nil else { return }
         launches[id]?.shouldDefer = isDeferred
@@ -61,7 +62,7 @@ extension HostCore {
 
     // MARK: Sleep
 
-    /// Before the machine sleeps, deferrable work stops and saves its place.
+    /// Stops the deferrable launches before the machine sleeps, so that they can save their state.
     mutating func willSleep() {
         log(.notice, "the machine is about to sleep")
         isGoingToSleep = true
@@ -77,7 +78,9 @@ extension HostCore {
         feed(.timePassed)
     }
 
-    /// Lets the machine sleep once nothing deferrable runs; the sensors do after 5 s in any case.
+    /// Lets the machine sleep if no deferrable launch is under way.
+    ///
+    /// The sensors let it sleep after 5 s in any case.
     mutating func letSleepIfDrained() {
         guard isGoingToSleep, requests.starting.isEmpty, discretionaryLaunches.isEmpty else { return }
         emit(.letSleep)
@@ -89,9 +92,10 @@ extension HostCore {
 
     // MARK: Configuration
 
-    /// Puts a reading of the configuration's files into force.
+    /// Applies a new configuration.
     ///
-    /// What needs a restart is logged, and shown by ``configuration()``, until that comes.
+    /// A setting that needs a restart is only logged; ``configuration()`` shows the new value until the
+    /// restart.
     mutating func take(_ snapshot: SettingsSnapshot) {
         guard let before = settings, snapshot != before else { return }
         settings = snapshot
@@ -105,7 +109,7 @@ extension HostCore {
         }
     }
 
-    /// Says what the configuration lacked when the host began.
+    /// Logs the problems of the configuration when the host begins.
     mutating func reportSettings(_ snapshot: SettingsSnapshot) {
         for problem in snapshot.problems { log(problem.logLevel, "\(problem)") }
         for file in snapshot.files { reportIfWrong(file) }
@@ -119,7 +123,7 @@ extension HostCore {
         }
     }
 
-    /// Lines for the log: each value that is another than before.
+    /// Returns a line for the log for each value that changed.
     private static func changes(from before: [ConfiguredValue], to now: [ConfiguredValue]) -> [String] {
         let old = Dictionary(before.map { ($0.key, $0.inForce) }, uniquingKeysWith: { $1 })
         let new = Set(now.map(\.key))

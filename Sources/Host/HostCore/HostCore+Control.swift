@@ -2,7 +2,7 @@ import HandlerRegistry
 import Scheduling
 import TaskModel
 
-/// What callers of the control API ask.
+/// The calls of the control API that change something.
 extension HostCore {
     mutating func take(_ asked: HostCall, of call: CallID, isRescanned: Bool = false) {
         switch asked {
@@ -21,7 +21,8 @@ extension HostCore {
         }
     }
 
-    /// Reads the directories for a call that found nothing, and takes the call once more.
+    /// Reads the directories of manifests and plugins again, and then handles a call again that found no
+    /// manifest.
     mutating func rescan(for call: CallID, _ asked: HostCall) {
         guard phase == .serving else { return refuse(call, notServing("bgtaskd")) }
         let ticket = nextWork()
@@ -95,7 +96,7 @@ extension HostCore {
             feed(.refreshSwitched(bundle, permission))
         case .budget(let launches, let cpu): feed(.budgetChanged(bundle, launches: launches, cpu: cpu))
         }
-        // What a user set is durable before the user gets the answer.
+        // The caller gets the answer when the change is durable.
         bundles.wait(for: bundle, call)
     }
 
@@ -127,7 +128,7 @@ extension HostCore {
             found = requests.request(of: identifier).map { [$0] } ?? []
             running = launches.launch(of: identifier).map { [$0.record.id] } ?? []
         }
-        // Over, but not in the store yet: its request must not come back when it is.
+        // Launches that have ended, but whose end is not stored yet: their requests must not be put back.
         let over = unsavedEnds.indices.filter { index in
             let record = unsavedEnds[index].record
             return switch target {
@@ -141,7 +142,8 @@ extension HostCore {
             found, running + over.map { unsavedEnds[$0].ended.id }, of: "\(target)", for: .call(call))
     }
 
-    /// A handler cancels one identifier or, with `nil`, everything of its bundle that is pending.
+    /// Cancels, for a handler, the pending request of an identifier or, with `nil`, all pending requests of
+    /// its bundle.
     mutating func cancel(_ identifier: TaskIdentifier?, of id: LaunchID, _ call: UInt64) {
         guard let launch = launches[id] else { return }
         let candidates =
@@ -169,14 +171,16 @@ extension HostCore {
         }
     }
 
-    /// Stops a launch that a user cancelled; where it is over already, its request does not come back.
+    /// Stops a launch that a user cancelled, and prevents that its request is put back.
     ///
-    /// The caller gets its answer when that is durable: a host that dies now must not put the request back.
+    /// The store records the cancellation before the caller, entry `number` of ``cancellations``, gets its
+    /// answer. So the request is not put back even if the host crashes now.
     private mutating func stopForGood(_ id: LaunchID, _ number: Int) {
         launches[id]?.isCancelled = true
         let unsaved = unsavedEnds.first { $0.ended.id == id && $0.isUnderWay }?.launch
         if let launch = launches[id] ?? unsaved, launch.stage == .ending {
-            // Its end is being stored, and may put the request back: this write comes after that one.
+            // The store is recording the launch's end, which may put the request back. This write comes after
+            // it and cancels the request.
             let request = launch.record.request
             _ = cancellations.settle(number) { $0.requests.insert(request) }
             store(
@@ -187,7 +191,7 @@ extension HostCore {
         feed(.expireRequested(id, .cancelledByUser))
     }
 
-    /// Cancels a pending request for the host's own reasons.
+    /// Cancels a pending request because the host decided to, not because a caller asked for it.
     mutating func cancel(_ id: RequestID, _ reason: Reason) {
         guard requests.pending[id] != nil, requests.beginWithdrawing(id) else { return }
         store(.cancel(id, reason, at: now.wall), .cancel(id, reason, .host))
@@ -205,7 +209,8 @@ extension HostCore {
             forget(id, reason)
         case .success:
             requests.endWithdrawing(id)
-            // A launch took it first, or it was cancelled twice: what runs is what the user meant.
+            // The request is not pending any more: it was launched or cancelled before. If it has a launch,
+            // the user's cancellation applies to that.
             if case .asker(let number) = canceller, let launch = launches.launch(of: id) {
                 let started = launch.record.id
                 _ = cancellations.settle(number) { entry in
@@ -218,14 +223,14 @@ extension HostCore {
         case .failure(let refusal):
             log(.error, "\(id) was not cancelled in the store: \(refusal)")
             guard case .asker = canceller else {
-                // The scheduler has forgotten it: it stays as being cancelled until the store can record
-                // that.
+                // The scheduler has removed the request already, so it stays marked as being cancelled until
+                // the store can record that.
                 requests.failCancellation(of: id, reason)
                 return retryLater()
             }
             requests.endWithdrawing(id)
             problem = refusal.asSubmissionError
-            // Its client may have left meanwhile.
+            // Its client may have left during the write.
             if let request = requests.pending[id] { cancelWithoutClient(request) }
         }
         guard case .asker(let number) = canceller else { return }
@@ -237,7 +242,7 @@ extension HostCore {
         if let settled { settle(settled) }
     }
 
-    /// The store has recorded that a user cancelled a running launch, or could not.
+    /// Handles the store's answer to the record that a user cancelled a launch.
     mutating func markedCancelled(
         _ id: LaunchID, _ number: Int, _ result: Result<StoreAnswer, StoreRefusal>
     ) {
@@ -270,7 +275,7 @@ extension HostCore {
         }
     }
 
-    /// Takes a request out that the store has as cancelled.
+    /// Removes a request after the store has recorded its cancellation.
     private mutating func forget(_ id: RequestID, _ reason: Reason) {
         guard let request = requests.pending[id] else { return }
         let start = requests.endStart(id)
@@ -283,8 +288,8 @@ extension HostCore {
             SubmissionError(
                 code: .unavailable, subject: "\(request.identifier)",
                 finding: "\(id) was cancelled before it started", remedy: "Launch it again"))
-        // The scheduler has the slot of a start taken: it gets the request back before it learns that it is
-        // gone.
+        // The scheduler counts the slot of a start as occupied. It must learn first that the start failed,
+        // and then that the request is gone.
         if let start {
             removeDirectories(of: start)
             feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
@@ -340,7 +345,7 @@ extension HostCore {
         if requests.starting[request.id] == nil { feed(.simulate(request.id)) }
     }
 
-    /// Refuses callers that wait for a launch that the scheduler does not start now.
+    /// Refuses the callers of `bgtask launch` if the scheduler did not start the request.
     mutating func afterSimulation(of id: RequestID) {
         guard requests.hasLaunchWaiters(of: id), requests.starting[id] == nil,
             let request = requests.pending[id]

@@ -1,17 +1,17 @@
 import Scheduling
 import TaskModel
 
-/// A launch's end that the store could not take when it came.
+/// The end of a launch that the store failed to record; the host tries again.
 struct UnsavedEnd: Sendable {
     var launch: OpenLaunch
     var ended: EndedLaunch
-    /// Whether the store has been asked again and has not answered.
+    /// Whether another attempt is under way.
     var isUnderWay = false
 
     var record: LaunchRecord { launch.record.ended(ended) }
 }
 
-/// How launches end: once, in the store first, and with their request put back where the rule says so.
+/// The end of launches: the store records it, and the launch's request is put back if the rules demand that.
 extension HostCore {
     mutating func ended(_ ended: EndedLaunch) {
         let id = ended.id
@@ -21,8 +21,8 @@ extension HostCore {
         if launch.client == nil { emit(.work(.removeTemporary(id))) }
         let putBack = putBack(of: launch, ended)
         storeEnd(of: launch, ended, putBack: putBack)
-        // Nothing of it comes back, so what follows does not depend on the store: the next launch may begin
-        // in the commit of this one's end.
+        // The request is not put back, so the slot can be released before the store answers. The end of this
+        // launch and the start of the next can then share a commit.
         if putBack == nil {
             launches[id]?.hasFreedSlot = true
             feed(.launchEnded(id, putBack: nil, ending: ending(of: launch, ended)))
@@ -41,13 +41,13 @@ extension HostCore {
     }
 
     private func ending(of launch: OpenLaunch, _ ended: EndedLaunch) -> LaunchEnding {
-        // One that died with an assertion open did not leak it: only who has completed should have ended
+        // Only a handler that completed must have ended its assertions. A process that died did not leak
         // them.
         let leaks = ended.end.completion == nil ? 0 : launch.openAssertions.count
         return LaunchEnding(outcome: ended.end.outcome, cpuTime: ended.cpuTime, leakedAssertions: leaks)
     }
 
-    /// Whether and when the request of a launch that ended is tried again.
+    /// Decides whether the request of an ended launch is put back, and until when it must wait.
     private func putBack(of launch: OpenLaunch, _ ended: EndedLaunch) -> PutBack? {
         let (record, request, end) = (launch.record, launch.request, ended.end)
         if launch.isCancelled { return nil }
@@ -56,8 +56,7 @@ extension HostCore {
             expiration: record.expiration, isAtMostOnce: launch.isAtMostOnce,
             neverListened: end.neverListened)
         {
-            // An expiration is no failure of the handler: its next attempt waits for conditions, not for a
-            // back-off.
+            // An expiration is not a failure of the handler, so the next attempt has no back-off.
             guard end.outcome == .lost else { return PutBack(notBefore: nil) }
             let backOff = scheduler.settings.backOff(afterAttempt: record.attempt)
             return PutBack(notBefore: ended.at.wall + backOff)
@@ -81,8 +80,8 @@ extension HostCore {
             finish(launch, ended, putBack: putBack)
         case .success: return
         case .failure(let refusal):
-            // The launch is over; its result stays in memory until the store can take it. Its slot is free,
-            // its request is not: the store still has it as launched.
+            // The record of the end stays in memory until the store can take it. The slot of the launch is
+            // free, but its request is not put back yet, because the store still has it as launched.
             log(.error, "its end was not stored yet: \(refusal)", launch: id)
             unsavedEnds.append(UnsavedEnd(launch: launch, ended: ended))
             retryLater()
@@ -99,7 +98,8 @@ extension HostCore {
             launch: record.id, identifier: record.identifier)
         launches.remove(record.id)
         removeCopies(after: launch)
-        // Cancelled between its end and the store's answer: what the user took back does not come back.
+        // If the user cancelled the launch after its end but before the store's answer, the request must not
+        // be put back.
         let isUnwanted = launch.isCancelled && putBack != nil
         if let putBack {
             requests.insert(putBack)
@@ -115,17 +115,20 @@ extension HostCore {
         if isUnwanted {
             cancel(record.request, .cancelledByUser)
         } else if let putBack {
-            // Its client may have left, and no plugin can run it.
+            // The client that ran it may have left.
             cancelWithoutClient(putBack)
         }
     }
 
     // MARK: Ends that the store could not take
 
-    /// Asks for another try, unless one is due already: a steady trickle of failures does not put it off.
+    /// Plans another attempt for failed writes.
+    ///
+    /// An attempt that is planned already is not delayed, so that frequent failures can't postpone it
+    /// forever.
     mutating func retryLater() { nextRetry = nextRetry ?? now.boot + Self.storeRetryDelay }
 
-    /// Tries everything again that the store could not take.
+    /// Makes all failed writes again.
     mutating func retryWrites() {
         nextRetry = nil
         for (id, reason) in requests.takeFailedCancellations() {
@@ -153,7 +156,7 @@ extension HostCore {
             identifier: unsaved.record.identifier)
         guard case .ended(let putBack?) = stored else { return }
         requests.insert(putBack)
-        // Cancelled while the store was asked again.
+        // The user may have cancelled the launch during the new attempt.
         if unsaved.launch.isCancelled { return cancel(putBack.id, .cancelledByUser) }
         feed(.submitted(putBack))
         cancelWithoutClient(putBack)
@@ -161,7 +164,7 @@ extension HostCore {
 }
 
 extension LaunchRecord {
-    /// The record of a launch as it ended.
+    /// Returns the record with the values of the launch's end.
     func ended(_ ended: EndedLaunch) -> LaunchRecord {
         var record = self
         record.state = .ended
@@ -175,7 +178,7 @@ extension LaunchRecord {
 }
 
 extension LaunchEnd {
-    /// One line: `expired, leaseEnded; put back as attempt 2`.
+    /// The end in one line for the log: `expired, leaseEnded; put back as attempt 2`.
     func summary(putBack: TaskRequest?) -> String {
         var text = outcome.rawValue
         if let reason { text += ", \(reason.rawValue)" }

@@ -3,58 +3,60 @@ import HostSettings
 public import Scheduling
 public import TaskModel
 
-/// Questions that change nothing.
+/// The questions of the control API, which change nothing.
 extension HostCore {
-    /// What waits, oldest first, with the policies' answers at a moment.
+    /// The pending requests, oldest first, with the policies' answers at a time.
     public func pendingRequests(at now: Moment) -> [PendingRequest] {
         requests.durable.sorted { $0.id < $1.id }.map {
             PendingRequest(request: $0, verdicts: explain($0, at: now).verdicts)
         }
     }
 
-    /// Every policy's answer about a pending request, as the scheduler has it: it knows of starts that are
-    /// put off.
+    /// Returns every policy's answer about a pending request.
+    ///
+    /// If the scheduler does not have the request, it judges the request as if it were new.
     func explain(_ request: TaskRequest, at now: Moment) -> Explanation {
         scheduler.explain(request.id, at: now) ?? scheduler.explain(request, at: now)
     }
 
-    /// Whether any of these launches runs, so that its use of CPU time and memory can be measured.
+    /// Whether any of these launches is under way, so that its CPU time and memory can be measured.
     public func isRunning(anyOf records: [LaunchRecord]) -> Bool {
         records.contains { launches[$0.id].map { $0.stage != .ending } ?? false }
     }
 
-    /// A launch as it is now, where the store's record may be older.
+    /// Returns the newest record of a launch; the store's record may be older.
     public func current(_ stored: LaunchRecord) -> LaunchRecord {
         if let launch = launches[stored.id] { return launch.record }
         return unsavedEnds.first { $0.ended.id == stored.id }?.record ?? stored
     }
 
-    /// How many handlers, pending requests and running launches there are.
+    /// The numbers of handlers, pending requests and launches under way.
     public var counts: (handlers: Int, pending: Int, running: Int) {
         (registered.handlers.count, requests.durable.count, launches.count)
     }
 
-    /// What is wrong in the configuration.
+    /// The problems of the configuration.
     public var configurationProblems: [ManifestProblem] { settings?.problems ?? [] }
 
-    /// Every bundle that is installed or that something is remembered of, by name.
+    /// All bundles that are installed or have a stored state, ordered by name.
     public func bundleFacts(at now: Moment) -> [BundleFacts] {
         scheduler.knownBundles.map { scheduler.facts(of: $0, at: now) }
     }
 
-    /// What was found in the plugins and manifests directories, and what is wrong there.
+    /// The plugins and manifests in force, with their problems and the advice about them.
     public var plugins: PluginListing {
         PluginListing(
             handlers: registered.handlers, problems: registered.problems + scheduleProblems,
             advice: advice.entries.mapValues(\.advice))
     }
 
-    /// What replays need to go on in a new file; `nil` while the scheduler can't say it.
+    /// The events that restore the scheduler's state at the beginning of a new file of the recording; `nil`
+    /// if the scheduler can't provide them now.
     public var recap: [SchedulerEvent]? { scheduler.recap() }
 
-    /// Every policy's answer about starting a task at a moment.
+    /// Returns every policy's answer about starting a task at a time.
     ///
-    /// - Throws: `notPermitted` if no manifest has it.
+    /// - Throws: `notPermitted` if no manifest permits the identifier.
     public func explain(_ identifier: TaskIdentifier, at now: Moment) throws(SubmissionError)
         -> TaskExplanation
     {
@@ -70,7 +72,7 @@ extension HostCore {
             let declaration = handler.manifest.declaration(for: identifier)
         else { throw notPermitted(identifier) }
         let submission = TaskSubmission(identifier: identifier, origin: .client)
-        // No policy looks at the number; the request is never stored.
+        // No policy uses the number of the request, and the request is never stored.
         let request = TaskRequest(
             id: RequestID(rawValue: .max), submission: submission, bundle: handler.manifest.bundle,
             kind: declaration.kind, submittedAt: now.wall, attempt: 1, notBefore: nil,
@@ -81,19 +83,20 @@ extension HostCore {
             explanation: explanation, forecast: forecast(request, explanation, at: now))
     }
 
-    /// When a request that waits would likely start; `nil` for one that may start now.
+    /// Predicts when a request will start; `nil` if it may start now.
     private func forecast(_ request: TaskRequest, _ explanation: Explanation, at now: Moment) -> Forecast? {
         explanation.mayStart ? nil : scheduler.forecast(request, from: history, at: now)
     }
 
-    /// What was recorded of a launch's start and of its stop.
+    /// The recorded explanations of a launch's start and stop.
     public func explain(_ record: LaunchRecord) -> LaunchExplanation {
         LaunchExplanation(
             record: record, start: ExplanationText.decode(record.explanation),
             stop: ExplanationText.decode(record.stopExplanation))
     }
 
-    /// Every value of the configuration in force with its origin, including what users set for bundles.
+    /// All values of the configuration in force with their sources, including those that users set for
+    /// bundles.
     public func configuration() -> ConfigurationListing {
         var values = (settings?.values ?? []).map { row in
             guard SettingTable.key(named: row.key)?.needsRestart == true,
@@ -108,8 +111,9 @@ extension HostCore {
             values: values, files: settings?.files ?? [], problems: settings?.problems ?? [])
     }
 
-    /// Shows what `bgtask settings` changed, which stands above what is configured unless that is a
-    /// restriction.
+    /// Adds the values that `bgtask settings` set for a bundle.
+    ///
+    /// They override configured values, except a refresh switch that is configured as `restricted`.
     private func addChosen(of bundle: BundleIdentifier, to values: inout [ConfiguredValue]) {
         let state = scheduler.bundleState(bundle)
         func add(_ key: String, _ value: String, above standard: ConfiguredValue.Origin?) {

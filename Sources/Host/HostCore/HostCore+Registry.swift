@@ -2,9 +2,9 @@ import HandlerRegistry
 import Scheduling
 import TaskModel
 
-/// What may run: manifests and plugins, as they come and go.
+/// The manifests and plugins in force: changes of them, and look-ups.
 extension HostCore {
-    /// Puts a snapshot into force.
+    /// Applies a new snapshot of the manifests and plugins.
     mutating func take(_ snapshot: RegistrySnapshot) {
         let (before, handlersBefore) = (registered, handlers)
         if snapshot == before { return }
@@ -27,10 +27,10 @@ extension HostCore {
         emit(.work(.defineConditions(snapshot.conditions)))
         feed(.handlersChanged(snapshot.handlers.map(\.manifest)))
         emit(.work(.removeApps(keeping: installedBundles)))
-        // The scheduler admits the launches of apps, so it has to know their manifests.
+        // The scheduler admits the app launches below, so it must have the new manifests first.
         drainEvents()
         launchInstalledApps()
-        // A manifest may be back whose library is gone, and say only now that a client must run them.
+        // After the change, some requests may only run in a client, and that client may be gone.
         cancelWithoutClient()
     }
 
@@ -38,29 +38,31 @@ extension HostCore {
 
     // MARK: Looking up
 
-    /// The handler that permits an identifier; an exact permission wins over a wildcard, a longer one over a
-    /// shorter.
+    /// The handler whose manifest permits an identifier; `nil` if there is none.
+    ///
+    /// An exact identifier wins over a wildcard, and a longer wildcard over a shorter one.
     func handler(for identifier: TaskIdentifier) -> PermittedHandler? {
         scheduler.permits.owner(of: identifier).flatMap { handlers[$0.manifest.bundle] }
     }
 
-    /// The handler of a stored request: its bundle's, if that still permits it.
+    /// The handler of a request's bundle; `nil` if its manifest does not permit the request any more.
     func handler(for request: TaskRequest) -> PermittedHandler? {
         declaration(for: request) == nil ? nil : handlers[request.bundle]
     }
 
-    /// The declaration that an identifier falls under.
+    /// The declaration that permits an identifier; `nil` if there is none.
     func declaration(for identifier: TaskIdentifier) -> TaskDeclaration? {
         scheduler.permits.owner(of: identifier)?.declaration
     }
 
-    /// The declaration that a stored request falls under in its bundle's manifest.
+    /// The declaration in the manifest of the request's bundle that permits the request; `nil` if there is
+    /// none.
     func declaration(for request: TaskRequest) -> TaskDeclaration? {
         scheduler.permits.declaration(for: request.identifier, of: request.bundle)
     }
 
-    /// The limits that a request's launches get: its manifest's, or its kind's where no manifest has it any
-    /// more.
+    /// The limits for launches of a request: those in the manifest or, if no manifest permits the request any
+    /// more, the defaults for its kind.
     func limits(of request: TaskRequest) -> LaunchLimits {
         declaration(for: request)?.limits ?? .standard(for: request.kind)
     }
@@ -94,10 +96,10 @@ extension HostCore {
 
     // MARK: Copies of libraries
 
-    /// Removes the copies that no manifest names and no launch uses.
+    /// Removes the copies of libraries that no manifest names and no launch uses.
     ///
-    /// While a launch is being recorded it is not known yet what it uses: its end, or the next change, does
-    /// it then.
+    /// While the store records the start of a launch, it is not known which copies the launch uses. Then the
+    /// copies are removed later: when a launch ends or the manifests change.
     mutating func removeUnusedCopies() {
         guard requests.starting.isEmpty else { return }
         var inUse = handlers.libraryCopies
@@ -105,17 +107,18 @@ extension HostCore {
         emit(.work(.removeCopies(keeping: inUse)))
     }
 
-    /// The same after a launch, where it used one that no manifest names any more.
+    /// Removes unused copies after a launch, if the launch used a copy that no manifest names any more.
     mutating func removeCopies(after launch: OpenLaunch) {
         if !launch.libraryCopies.isSubset(of: handlers.libraryCopies) { removeUnusedCopies() }
     }
 
     // MARK: Apps
 
-    /// Asks for a launch of every app that is new, or has another library than when it was last launched for
-    /// that.
+    /// Submits a request for each app that is new, or whose library changed since the app was last launched
+    /// for an installation.
     ///
-    /// The request is stored before the hash: a host that dies in between launches it twice, not never.
+    /// The request is stored before the hash of the library. If the host crashes in between, it launches the
+    /// app twice; otherwise, it might never launch it.
     mutating func launchInstalledApps() {
         guard phase == .serving else { return }
         for handler in registered.handlers {
@@ -123,14 +126,15 @@ extension HostCore {
             guard let identifier = handler.manifest.appLaunch, let hash = handler.libraryHash,
                 launchedApps[bundle] != hash
             else { continue }
-            // At once, so that a second look while the store writes makes no request.
+            // Set now, so that a second call of this function before the store's answer submits no second
+            // request.
             launchedApps[bundle] = hash
             submit(
                 TaskSubmission(identifier: identifier, origin: .installation),
                 for: .installation(bundle, libraryHash: hash))
         }
         for bundle in launchedApps.keys.sorted() where app(of: bundle) == nil {
-            // What is installed again is launched again.
+            // If the app is installed again, it is launched again.
             launchedApps[bundle] = nil
             store(
                 .remember(.launchedApp(bundle, libraryHash: nil)), .fact("that the app of \(bundle) is gone"))

@@ -1,7 +1,7 @@
 import Scheduling
 import TaskModel
 
-/// What launches report while they run.
+/// The reports of launches under way.
 extension HostCore {
     mutating func take(_ event: LaunchEvent) {
         switch event {
@@ -69,7 +69,8 @@ extension HostCore {
         answerReadyWaiters(of: id)
     }
 
-    /// Answers callers that wait until a debugged launch has stopped before its handler.
+    /// Answers the callers that wait until a launch with a debugger has stopped before its handler, or has
+    /// ended.
     mutating func answerReadyWaiters(of id: LaunchID) {
         for call in launches.takeReadyWaiters(of: id) {
             if let launch = launches[id], launch.stage != .ending {
@@ -96,7 +97,9 @@ extension HostCore {
         feed(.progressed(id, progress))
     }
 
-    /// Shown from now on; stored with the launch's end, as it may change 20 times a second.
+    /// Changes the title of a launch in memory.
+    ///
+    /// The store gets the title with the launch's end, because the title may change 20 times a second.
     mutating func changeTitle(of id: LaunchID, to title: String, _ subtitle: String) {
         guard let record = launches[id]?.record, record.title != title || record.subtitle != subtitle else {
             return

@@ -2,16 +2,17 @@ import HandlerRegistry
 import Scheduling
 public import TaskModel
 
-/// What schedules need besides the scheduler: dates of calendars, changes of files, the machine's alarm.
+/// The parts of schedules outside the scheduler: calendar dates, changes of files, and the alarm that wakes
+/// the machine.
 extension HostCore {
-    /// Every schedule in force; wildcards have none.
+    /// All schedules in force; identifiers with a wildcard have no schedule.
     var schedules: [(identifier: TaskIdentifier, schedule: Schedule)] {
         registered.handlers.flatMap(\.manifest.tasks).compactMap { task in
             task.pattern.isWildcard ? nil : task.schedule.map { (task.pattern.base, $0) }
         }
     }
 
-    /// Puts the watch of files and the machine's alarm in line with the manifests.
+    /// Watches the files that schedules name, and opens the machine's alarm if a schedule needs it.
     mutating func applySchedules() {
         emit(.work(.watchFiles(Set(schedules.compactMap(\.schedule.onFileChange)))))
         if machineAlarm == .unused, schedules.contains(where: \.schedule.wakesMachine) {
@@ -32,7 +33,7 @@ extension HostCore {
             next = time
             log(.debug, "its next date is \(text)", identifier: identifier)
         case .never: log(.warning, "its schedule has no date left", identifier: identifier)
-        // The manifest was read with this zone; the database changed since.
+        // The zone was valid when the manifest was read, but the time zone database has changed since then.
         case .unreadable(let problem):
             log(.error, "its schedule has no date: \(problem)", identifier: identifier)
         }
@@ -47,7 +48,7 @@ extension HostCore {
         }
     }
 
-    /// Schedules that ask to wake a machine that can't be woken, as `bgtask plugins` lists them.
+    /// The problems of schedules with `wake: true` on a machine that can't be woken, for `bgtask plugins`.
     public var scheduleProblems: [ManifestProblem] {
         let missing: (finding: String, remedy: String)
         switch machineAlarm {

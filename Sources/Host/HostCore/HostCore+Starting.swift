@@ -2,9 +2,11 @@ import HandlerRegistry
 import Scheduling
 import TaskModel
 
-/// How the scheduler's actions are done, and how a launch comes to life: recorded, prepared, ordered.
+/// Performs the scheduler's actions, and starts launches.
+///
+/// A launch is first recorded in the store, then prepared, and then ordered from the launcher or its client.
 extension HostCore {
-    /// How long a start waits that was not possible: 10 s.
+    /// The time until the scheduler tries a start again that was not possible: 10 s.
     static let startRetryDelay = Duration.seconds(10)
 
     mutating func perform(_ action: SchedulerAction) {
@@ -14,10 +16,11 @@ extension HostCore {
         case .expire(let id, let reason, let explanation): expire(id, reason, because: explanation)
         case .setCPULimitRelaxed(let id, let isRelaxed):
             launches[id]?.isCPURelaxed = isRelaxed
-            // The launcher knows a launch from its order on; until then the wish is kept for that.
+            // The launcher does not have the launch before its order; until then, the change is stored for
+            // the order.
             if launches[id]?.stage == .started { setCPULimit(id) }
         case .measureCPU(let id):
-            // A launch that is not there any more has no lease either.
+            // The launch may have ended since the scheduler asked.
             guard let launch = launches[id] else { return }
             emit(launch.client.map { .measureClient(id, $0) } ?? .measure(id))
         case .setPriority(let id, let priority):
@@ -40,16 +43,16 @@ extension HostCore {
             emit(.work(.findDate(identifier, expression: expression, timeZone: timeZone, after: after)))
         case .cancelRequest(let id, let reason): cancel(id, reason)
         case .wake:
-            // Taken with the event; see drainEvents().
+            // `drainEvents()` handles this action.
             break
         }
     }
 
     // MARK: Recorded first
 
-    /// Records a launch: what the launcher will know, the store knows.
+    /// Starts to launch a request: the store records the launch before the launcher gets it.
     ///
-    /// Its directories are made meanwhile, under the number that it gets.
+    /// Meanwhile, the launch's directories are created, under the number that the launch will have.
     private mutating func start(
         _ id: RequestID, isSimulated: Bool, _ priority: LaunchPriority, because explanation: Explanation
     ) {
@@ -77,7 +80,7 @@ extension HostCore {
     }
 
     mutating func begun(_ id: RequestID, _ result: Result<StoreAnswer, StoreRefusal>) {
-        // A request that was cancelled meanwhile has ended its start already.
+        // If the request was cancelled meanwhile, its start has been removed.
         guard let request = requests.pending[id], let start = requests.endStart(id) else { return }
         switch result {
         case .success(.begun(let begun)): begin(request, begun, start)
@@ -87,13 +90,14 @@ extension HostCore {
             log(.error, "not launched: \(refusal)", identifier: request.identifier)
             feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
             failLaunchWaiters(of: id, refusal.asSubmissionError)
-            // Its client may have left meanwhile.
+            // The client of the request may have left during the write.
             cancelWithoutClient(request)
         }
     }
 
-    /// Removes what was made for a start that is not recorded; what is still being made is removed when it is
-    /// there.
+    /// Removes the directories of a start that the store did not record.
+    ///
+    /// If they are still being created, ``prepared(_:_:)`` removes them.
     mutating func removeDirectories(of start: RequestBook.Start) {
         if start.place != nil { emit(.work(.removeTemporary(start.launch))) }
     }
@@ -107,7 +111,8 @@ extension HostCore {
         let declaration = self.declaration(for: request)
         var launch = OpenLaunch(
             begun: begun, request: request, handler: handler,
-            // A client that lost its launch may still work at it: it submits again by itself.
+            // A client may still work on a launch that the host gave up, so the host does not put its request
+            // back. The client can submit it again.
             isAtMostOnce: client != nil || declaration?.isAtMostOnce == true, priority: start.priority)
         launch.client = client
         launch.libraryCopies = handler?.libraryCopies ?? []
@@ -125,7 +130,7 @@ extension HostCore {
             }
         }
         feed(.launchStarted(record.id, request.id))
-        // The machine may want to sleep since the launch was asked for.
+        // The machine may have announced its sleep since the store was asked.
         if isGoingToSleep, request.isDiscretionary { feed(.expireRequested(record.id, .systemSleep)) }
         if client != nil {
             beginInClient(record.id)
@@ -140,7 +145,7 @@ extension HostCore {
 
     mutating func prepared(_ id: LaunchID, _ place: Result<LaunchPlace, SubmissionError>) {
         guard let launch = launches[id] else {
-            // Its record is under way, or was refused.
+            // The store has not recorded the launch yet, or refused to.
             if !requests.keep(place, of: id) { emit(.work(.removeTemporary(id))) }
             return
         }
@@ -176,7 +181,7 @@ extension HostCore {
         emit(.setCPULimit(id, isRelaxed ? nil : limits(of: launch.request).cpu))
     }
 
-    /// Ends a launch that no process was started for: what kept it from that, or why it had to stop.
+    /// Ends a launch without a process; the cause is an error, or the reason for which it had to stop.
     private mutating func endUnstarted(_ id: LaunchID, _ cause: Result<Reason, SubmissionError>) {
         let end =
             switch cause {
@@ -191,7 +196,7 @@ extension HostCore {
         guard let launch = launches[id], launch.stage != .ending else { return }
         launches[id]?.stopExplanation = explanation
         if launch.client != nil { return expireInClient(id, reason) }
-        // Activities first get the request to defer: their handlers read only that.
+        // The handlers of activities only read the request to defer, so they get it first.
         if launch.record.kind == .activity {
             launches[id]?.shouldDefer = true
             notifyConditions(to: id)

@@ -1,7 +1,7 @@
 import Scheduling
 public import TaskModel
 
-/// How the core goes on when the store has answered.
+/// The answers of the store, and the writes of bundle states.
 extension HostCore {
     mutating func stored(_ ticket: StoreTicket, _ result: Result<StoreAnswer, StoreRefusal>) {
         guard let errand = desk.take(ticket) else { return }
@@ -31,14 +31,17 @@ extension HostCore {
         }
     }
 
-    /// A record of a decision as the store keeps it; `nil` where it keeps none.
+    /// Encodes an explanation for the store; `nil` if there is none, or the host keeps none.
     func text(of explanation: Explanation?) -> String? {
         surroundings.keepsExplanations ? ExplanationText.encode(explanation) : nil
     }
 
     // MARK: Bundles
 
-    /// Writes what changed of bundles where a caller waits for it, or along with a write of something else.
+    /// Writes the changed states of bundles, if a caller waits for one or the present input leads to another
+    /// write.
+    ///
+    /// Then it answers the callers whose changes are durable.
     mutating func saveBundles() {
         if hasStored || bundles.isUrgent { writeBundles() }
         for (bundle, call) in bundles.takeSettled() {
@@ -60,9 +63,10 @@ extension HostCore {
             unstoredBundles.remove(bundle)
             return
         }
-        // The newest state, not the one that failed: a newer one may be on its way already.
+        // Keeps the newest state instead of the one that failed, because a newer one may be on its way
+        // already.
         bundles.keep(scheduler.bundleState(bundle), of: bundle, at: now.boot)
-        // Once for each outage: every other write of it brings the state along again.
+        // Logs once for each outage, because the state is written again with every other write.
         if unstoredBundles.insert(bundle).inserted {
             log(.error, "the new state of \(bundle) could not be stored yet: \(refusal)")
         }
@@ -79,7 +83,7 @@ extension HostCore {
 }
 
 extension StoreRefusal: CustomStringConvertible {
-    /// The sentence of the error inside.
+    /// The description of the error.
     public var description: String {
         switch self {
         case .submission(let error): "\(error)"
@@ -87,7 +91,7 @@ extension StoreRefusal: CustomStringConvertible {
         }
     }
 
-    /// The same for a caller.
+    /// The error for a caller of the control API.
     var asSubmissionError: SubmissionError {
         switch self {
         case .submission(let error): error
@@ -97,7 +101,7 @@ extension StoreRefusal: CustomStringConvertible {
 }
 
 extension StoreError {
-    /// The same sentence, for a caller.
+    /// The error for a caller of the control API.
     public var asSubmissionError: SubmissionError {
         SubmissionError(
             code: code == .notPending ? .notFound : .unavailable, subject: subject, finding: finding,

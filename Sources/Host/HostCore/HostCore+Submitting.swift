@@ -2,25 +2,27 @@ import HandlerRegistry
 import Scheduling
 import TaskModel
 
-/// Something that waits for work outside before it goes on.
+/// A submission or call that waits for work outside the core.
 enum Parked: Sendable {
-    /// A submission whose identifier no manifest permitted: the directories are being read once more.
+    /// A submission that no manifest permits; it waits until the directories have been read again.
     case unpermitted(TaskSubmission, Submitter, process: Int32?)
-    /// A submission whose payload is being checked against the manifest's grants.
+    /// A submission that waits until its payload has been checked against the manifest.
     case unchecked(TaskSubmission, Submitter, client: ClientID?)
-    /// A call about a bundle or an identifier that no manifest has.
+    /// A call about a bundle or identifier that no manifest has; it waits until the directories have been
+    /// read again.
     case call(CallID, HostCall)
 }
 
-/// How a submission becomes a request: permitted, checked, admitted, stored, and only then known.
+/// The steps from a submission to a request: it is permitted, checked, admitted and stored.
 extension HostCore {
-    /// Takes a submission in.
+    /// Handles a submission.
     ///
     /// - Parameters:
-    ///   - submission: What is asked.
-    ///   - submitter: Who gets the result.
-    ///   - process: Where it came from; a process that registered for the identifier runs it itself.
-    ///   - isRescanned: Whether the directories were read for it already.
+    ///   - submission: The submission.
+    ///   - submitter: The submitter, which gets the result.
+    ///   - process: The process that submitted it. If that is a client with a handler for the identifier, the
+    ///     request runs in it.
+    ///   - isRescanned: Whether the directories were read again for this submission already.
     mutating func submit(
         _ submission: TaskSubmission, for submitter: Submitter, from process: Int32? = nil,
         isRescanned: Bool = false
@@ -28,11 +30,13 @@ extension HostCore {
         let identifier = submission.identifier
         guard phase == .serving else { return refuse(submission, submitter, notServing("\(identifier)")) }
         if case .handler(let id, _) = submitter, isForeign(identifier, to: id) {
-            // Nothing is read again for it: a handler could ask for that a thousand times a second.
+            // The directories are not read again here, because a handler could cause that a thousand times a
+            // second.
             return refuse(submission, submitter, foreign(identifier, to: id))
         }
         if declaration(for: identifier) == nil, !isRescanned {
-            // A user who has just dropped files may submit before the watch of the directories notices them.
+            // A user may submit just after copying the files, before the watch of the directories reports
+            // them.
             let ticket = nextWork()
             parked[ticket] = .unpermitted(submission, submitter, process: process)
             return emit(.work(.scan(ticket)))
@@ -61,7 +65,7 @@ extension HostCore {
         admit(submission, submitter, client: client)
     }
 
-    /// Goes on with what waited for a reading of the directories.
+    /// Resumes a submission or call after the directories were read again.
     mutating func resume(_ parked: Parked) {
         switch parked {
         case .unpermitted(let submission, let submitter, let process):
@@ -71,11 +75,11 @@ extension HostCore {
         }
     }
 
-    /// Goes on with a submission whose payload was checked.
+    /// Resumes a submission after its payload was checked; `problem` is `nil` if the payload is valid.
     mutating func resume(_ parked: Parked, _ problem: SubmissionError?) {
         guard case .unchecked(let submission, let submitter, let client) = parked else { return }
         if let problem { return refuse(submission, submitter, problem) }
-        // The client may have left, and the manifest may have gone meanwhile.
+        // The client may have left, and the manifest may have been removed, during the check.
         let present = client.flatMap { clients[$0]?.id }
         guard present != nil || handler(for: submission.identifier)?.canLaunch(submission.identifier) != false
         else { return refuse(submission, submitter, noClient(for: submission.identifier)) }
@@ -115,11 +119,12 @@ extension HostCore {
         return id
     }
 
-    /// Whether nothing but a store that can't write may refuse a submission or change what becomes of it.
+    /// Whether the store will accept a submission as it is, unless a write fails.
     ///
-    /// Then the scheduler gets the request at once, so that its launch is recorded in the same commit.
-    /// The store alone knows idempotency keys, and a request of the identifier that is being put back would
-    /// be replaced by this one.
+    /// Then the scheduler gets the request at once, so that the request and its launch can share a commit.
+    /// Exceptions are a submission with an idempotency key, because only the store has the keys. Further
+    /// exceptions are a pending request of the same identifier, which this one would replace, and an ending
+    /// launch of the bundle, which may be put back.
     private func canForesee(
         _ submission: TaskSubmission, _ submitter: Submitter, _ terms: RequestTerms
     ) -> Bool {
@@ -137,7 +142,7 @@ extension HostCore {
         return terms.pendingLimit.map { requests.count(of: terms.bundle, terms.kind) < $0 } ?? true
     }
 
-    /// The scheduler's own wish: a request of a schedule, which it has admitted itself.
+    /// Stores a request of a schedule, which the scheduler has admitted.
     mutating func submitScheduled(
         _ identifier: TaskIdentifier, _ bundle: BundleIdentifier, earliest: WallTime, deadline: WallTime
     ) {
@@ -159,15 +164,15 @@ extension HostCore {
         switch result {
         case .success(.accepted(let acceptance)):
             let wasForeseen = requests.confirm(id)
-            // A number that a repeat did not need is the next one's.
+            // If the store found a repeat, the new number is not used, so the next request gets it.
             if acceptance.isRepeat, id.rawValue == lastRequest { lastRequest -= 1 }
-            // A repeat that still waits runs in the client that asks now: the one before may be gone.
+            // A repeat that is still pending runs in the present client, because the earlier one may be gone.
             if let client, acceptance.state == .pending {
                 requests.setClient(clients[client]?.id, of: acceptance.request.id)
             }
             if !acceptance.isRepeat { take(acceptance, wasForeseen: wasForeseen) }
             answer(submitter, acceptance)
-            // Its client left while it was being stored: perhaps nothing runs it any more.
+            // If the client left during the write, there may be no process that can run the request.
             if let client, clients[client] == nil { cancelWithoutClient(acceptance.request) }
         case .success: return
         case .failure(let refusal):
@@ -183,12 +188,14 @@ extension HostCore {
             }
             refuse(
                 TaskSubmission(identifier: identifier, origin: .client), submitter, refusal.asSubmissionError)
-            // Nothing else asks for it again.
+            // The retry submits the app's launch again; nothing else does.
             if case .installation = submitter { retryLater() }
         }
     }
 
-    /// Takes a foreseen request out that the store could not take; the start of its launch is refused too.
+    /// Removes a foreseen request that the store did not accept.
+    ///
+    /// The store will also refuse the start of its launch.
     private mutating func takeBack(_ id: RequestID, _ error: SubmissionError) {
         if let start = requests.endStart(id) {
             removeDirectories(of: start)
@@ -200,12 +207,14 @@ extension HostCore {
         failLaunchWaiters(of: id, error)
     }
 
-    /// Makes an accepted request known to the scheduler, which may have foreseen it, and to the followers.
+    /// Adds an accepted request, and notifies the scheduler and the followers of events.
+    ///
+    /// If the request was foreseen, the scheduler has it already.
     private mutating func take(_ acceptance: Acceptance, wasForeseen: Bool) {
         let request = acceptance.request
         var replaces = ""
         if let replaced = acceptance.replaced, replaced.id != request.id {
-            // The scheduler has the slot of a start taken, and the store will refuse that start.
+            // The scheduler counts the slot of the start as occupied, but the store will refuse that start.
             if let start = requests.endStart(replaced.id) {
                 removeDirectories(of: start)
                 feed(.launchNotStarted(replaced.id, retry: now.wall + Self.startRetryDelay))
@@ -275,7 +284,7 @@ extension HostCore {
             remedy: "Start the program that registers for it, or add a 'library' to its manifest")
     }
 
-    /// Whether a launch's bundle is not the one that permits an identifier.
+    /// Whether an identifier belongs to another bundle than the launch.
     private func isForeign(_ identifier: TaskIdentifier, to id: LaunchID) -> Bool {
         guard let bundle = launches[id]?.record.bundle else { return true }
         return handler(for: identifier)?.manifest.bundle != bundle

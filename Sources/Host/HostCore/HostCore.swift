@@ -4,30 +4,32 @@ import HostSettings
 public import Scheduling
 public import TaskModel
 
-/// The host's decisions: what it has heard in, what it does out.
+/// The decisions of the host: inputs go in, and the effects to perform come out.
 ///
-/// A value without clock, lock, task or I/O. One shell gives it the real world (`TaskHost`), a test a virtual
-/// one that fails, answers late and kills the host between any two effects. Three rules hold everywhere:
+/// The core has no clock, lock, task or I/O. `TaskHost` connects it to the real system. Tests connect it to
+/// an invented one that fails, answers late, or kills the host between two effects. Three rules apply
+/// everywhere:
 ///
-/// - What must survive is stored first; the caller is answered when the store has answered.
+/// - Everything that must survive a crash is stored first. The caller gets its answer after the store's
+///   answer.
 /// - The store answers in the order in which it was asked, so a later decision may rely on an earlier write.
-/// - Every call is answered once, and every launch that has begun ends once.
+/// - Every call gets one answer, and every launch that has begun ends once.
 public struct HostCore: Sendable {
-    /// Where the host is in its life.
+    /// The phases of the host's life.
     enum Phase: Sendable {
         case starting
         case serving
-        /// Told to stop; nothing starts.
+        /// The host was asked to stop; no launch starts any more.
         case draining
-        /// Nothing runs any more; the last writes are under way.
+        /// No launch is under way any more; the last writes are.
         case closing
-        /// It has said its last word.
+        /// All writes are answered; the host has ended.
         case ended
     }
 
-    /// How long a write that the store could not take waits for the next try: 5 s.
+    /// The time until a failed write is made again: 5 s.
     ///
-    /// Ours: a full disk is seldom emptied faster, and a try costs one failed commit.
+    /// Ours: a full disk is rarely emptied faster, and an attempt costs one failed commit.
     static let storeRetryDelay = Duration.seconds(5)
 
     /// The scheduler that decides about starts and stops.
@@ -36,18 +38,18 @@ public struct HostCore: Sendable {
     var surroundings = HostSurroundings(
         manifestsDirectory: "", stateDirectory: "", isolation: "", taskEnvironment: [])
     var settings: SettingsSnapshot?
-    /// The settings that the host began with; some of them stay in force until it starts again.
+    /// The settings with which the host began; those that need a restart are still in force.
     var firstSettings: SettingsSnapshot?
     var registered = RegistrySnapshot(handlers: [], problems: []) {
         didSet { handlers = HandlerTable(registered.handlers) }
     }
-    /// The same handlers, for look-ups.
+    /// The handlers of ``registered``, by bundle.
     private(set) var handlers = HandlerTable()
-    /// Unknown until the beginning says it.
+    /// The machine's conditions; all unknown until ``HostInput/begin(_:)``.
     var conditions = Conditions(
         power: .unknown, lowPowerMode: .unknown, network: .unknown, thermal: .unknown, user: .unknown,
         pressure: .unknown, gpu: .unknown)
-    /// Begins with the host; what was before comes by ``HostInput/history(_:)``.
+    /// The past conditions since the host began; ``HostInput/history(_:)`` adds those from before.
     var history = ConditionHistory()
     var localTimeOffset: Duration?
     var isGoingToSleep = false
@@ -60,43 +62,43 @@ public struct HostCore: Sendable {
     var advice = AdviceBook()
     var vetoes = VetoWatch()
     var isFollowed = false
-    /// The hash of the library for which each app was last launched.
+    /// The hash of the library with which each app was last launched for an installation.
     var launchedApps: [BundleIdentifier: String] = [:]
 
     var desk = StoreDesk()
     var cancellations = CancellationBook()
-    /// Ends that the store could not take, oldest first.
+    /// The ends of launches that the store failed to record, oldest first.
     var unsavedEnds: [UnsavedEnd] = []
-    /// Bundles whose state the store could not take since it last took it.
+    /// The bundles whose last write of their state failed.
     var unstoredBundles: Set<BundleIdentifier> = []
-    /// When they are tried again, on CLOCK_BOOTTIME.
+    /// When failed writes are made again, on CLOCK_BOOTTIME; `nil` if no attempt is planned.
     var nextRetry: Duration?
-    /// What waits for a reading of the directories, or for the check of a payload.
+    /// The submissions and calls that wait for work outside the core.
     var parked: [WorkTicket: Parked] = [:]
     private var lastWork = 0
-    /// The highest numbers that were given; the host is the only one that gives them.
+    /// The highest request number that was used; only the host assigns numbers.
     var lastRequest: Int64 = 0
     var lastLaunch: Int64 = 0
 
     private var events: Deque<SchedulerEvent> = []
     private var effects: [HostEffect] = []
-    /// Whether this input has led to a write already: others may share its commit.
+    /// Whether the present input has led to a write, so that other writes can share its commit.
     private(set) var hasStored = false
     private var wake = Wake()
     private var armed = Wake()
     private var mustArm = false
-    /// The moment of the input that is being handled.
+    /// The time of the present input.
     var now = Moment(boot: .zero, monotonic: .zero, wall: WallTime(milliseconds: 0))
 
-    /// Makes a core that has not begun; the first input is ``HostInput/begin(_:)``.
+    /// Creates a core that has not begun; its first input must be ``HostInput/begin(_:)``.
     public init() {}
 
-    /// Takes in one input and says what is to be done.
+    /// Handles one input.
     ///
     /// - Parameters:
-    ///   - input: What was heard.
-    ///   - now: When; boot and monotonic time never run back.
-    /// - Returns: What to do, in order.
+    ///   - input: The input.
+    ///   - now: The time of the input; its boot and monotonic times must not decrease.
+    /// - Returns: The effects to perform, in order.
     public mutating func handle(_ input: HostInput, at now: Moment) -> [HostEffect] {
         self.now = now
         mustArm = false
@@ -178,22 +180,25 @@ public struct HostCore: Sendable {
 
     // MARK: The scheduler
 
-    /// Enters an event for the scheduler; it is fed when those before it are.
+    /// Adds an event for the scheduler, after those that wait already.
     mutating func feed(_ event: SchedulerEvent) { events.append(event) }
 
-    /// Feeds the scheduler what was entered, and does what it says, until nothing is left.
+    /// Passes all waiting events to the scheduler, and performs its actions.
+    ///
+    /// Actions can add events; the function returns when none is left.
     mutating func drainEvents() {
         while let event = events.popFirst() {
             emit(.record(event))
             if case .conditionsChanged(let conditions) = event { history.note(conditions, at: now.wall) }
             let actions = scheduler.handle(event, at: now)
-            // Everything that is pending is asked about after the start in any case.
+            // After the start, `vetoes` examines all pending requests in any case.
             if phase != .starting { vetoes.note(event, actions) }
             for case .wake(let wake) in actions {
                 self.wake = wake
                 mustArm = true
             }
-            // Before the launcher gets the expirations that the change causes: a handler knows why.
+            // Conditions come before the expirations that their change causes, so that a handler can see the
+            // cause.
             notifyConditions(after: event)
             for action in actions { perform(action) }
             if case .simulate(let id) = event { afterSimulation(of: id) }
@@ -214,10 +219,10 @@ public struct HostCore: Sendable {
 
     // MARK: Alarms
 
-    /// Asks for the same alarms once more, because something else keeps them now.
+    /// Sends all alarms again, because the machine's alarm has just been opened.
     mutating func rearm() { mustArm = true }
 
-    /// Asks for the scheduler's alarm, and for those of the core.
+    /// Sets the next alarm: the earliest of the scheduler's and the core's.
     private mutating func arm() {
         var next = wake
         next.boot = [wake.boot, nextRetry, launches.deadlines.values.min(), bundles.due].compactMap(\.self)
@@ -228,7 +233,7 @@ public struct HostCore: Sendable {
     }
 
     private mutating func timePassed(_ offset: Duration) {
-        // What was asked for is used up.
+        // The alarm that came is used up, so a new one must be set.
         mustArm = true
         if let due = nextRetry, due <= now.boot { retryWrites() }
         if let due = bundles.due, due <= now.boot { writeBundles() }
@@ -237,7 +242,9 @@ public struct HostCore: Sendable {
         feed(.timePassed)
     }
 
-    /// Budgets and hours of use are by local time, which a journey or a season may change.
+    /// Updates the offset of local time, on which budgets and hours of use depend.
+    ///
+    /// It changes with daylight saving time and the time zone.
     mutating func takeLocalTime(_ offset: Duration) {
         guard offset != localTimeOffset else { return }
         localTimeOffset = offset
@@ -256,7 +263,7 @@ public struct HostCore: Sendable {
         refuseParked()
     }
 
-    /// Refuses what waits for work outside: the host does not wait for that any more.
+    /// Refuses the submissions and calls that wait for work outside the core, because the host is stopping.
     private mutating func refuseParked() {
         let waiting = parked.sorted { $0.key.rawValue < $1.key.rawValue }
         parked = [:]
@@ -285,7 +292,7 @@ public struct HostCore: Sendable {
     private mutating func finishIfDrained() {
         letSleepIfDrained()
         guard phase == .draining, launches.isEmpty, requests.starting.isEmpty else { return }
-        // What is not stored yet is tried once more; what the store can't take then ends with the host.
+        // Failed writes are made one last time. What the store does not accept now is lost with the host.
         phase = .closing
         retryWrites()
         writeBundles()
@@ -300,7 +307,7 @@ public struct HostCore: Sendable {
 }
 
 extension Int {
-    /// `1 launch`, `2 launches`.
+    /// The number with the noun in singular or plural: `1 launch`, `2 launches`.
     func counted(_ singular: String, _ plural: String) -> String {
         "\(self) \(self == 1 ? singular : plural)"
     }

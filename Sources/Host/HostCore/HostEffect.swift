@@ -1,16 +1,16 @@
 public import Scheduling
 public import TaskModel
 
-/// Everything that the host does, as a value; the shell performs effects in their order.
+/// One action that the core asks `TaskHost` to perform; actions must be performed in order.
 ///
-/// Effects that have an answer say so. The answers come back as ``HostInput``s, in any order and at any time,
-/// but those of the store come in the order of their writes.
+/// The documentation of an effect names its answer, if it has one. Answers come back as ``HostInput``s, in
+/// any order. Only the store answers in the order of its writes.
 public enum HostEffect: Sendable {
     // MARK: The store
-    /// Make this durable; answered by ``HostInput/stored(_:_:)``. All writes of one drain of the queue share
-    /// one commit.
+    /// Write this to the store; answered by ``HostInput/stored(_:_:)``. All writes that one pass over the
+    /// inbox causes share one commit.
     case store(StoreTicket, StoreWrite)
-    /// Keep this with the next commit; a crash may lose it.
+    /// Write this with the next commit; a crash before that loses it.
     case note(StoreNote, LaunchID)
 
     // MARK: Launches in processes of their own
@@ -18,25 +18,25 @@ public enum HostEffect: Sendable {
     case launch(LaunchOrder)
     /// Ask a launch to stop.
     case expire(LaunchID, Reason)
-    /// Kill a launch with everything that it started.
+    /// Kill all processes of a launch.
     case kill(LaunchID, Reason, message: String)
-    /// Relax (`nil`) or restore a launch's CPU limit.
+    /// Set a launch's CPU limit; `nil` lifts it.
     case setCPULimit(LaunchID, CPULimit?)
     /// Give a launch another priority.
     case setPriority(LaunchID, LaunchPriority)
-    /// Notify a launch of the machine's conditions.
+    /// Send a launch its new conditions.
     case setConditions(LaunchID, HandlerConditions)
     /// Answer a call of a handler.
     case reply(LaunchID, call: UInt64, Result<[TaskRequest], SubmissionError>)
-    /// End the templates of a bundle.
+    /// End the template processes of a bundle.
     case retire(BundleIdentifier)
     /// Measure the CPU time of a launch; answered by ``HostInput/measured(_:_:)``.
     case measure(LaunchID)
 
     // MARK: Clients
-    /// Notify a client.
+    /// Send a message to a client.
     case notifyClient(ClientID, ClientCall)
-    /// End a client's stream.
+    /// End the stream of messages to a client.
     case closeClient(ClientID)
     /// Measure the CPU time of a client's process; answered by ``HostInput/measured(_:_:)``.
     case measureClient(LaunchID, ClientID)
@@ -45,21 +45,21 @@ public enum HostEffect: Sendable {
     case awaitClientEnd(ClientID)
 
     // MARK: People
-    /// Answer a call; once per call.
+    /// Answer a call; each call gets one answer.
     case answer(CallID, HostAnswer)
-    /// Publish to followers of the host.
+    /// Send an event to the followers of the host's events.
     case publish(HostEvent)
     /// Add a line to the log.
     case log(LogLine)
 
     // MARK: The rest
-    /// Record what the scheduler was fed, for replays.
+    /// Record an event of the scheduler, for replays.
     case record(SchedulerEvent)
-    /// Record that the machine falls asleep (true) or woke (false).
+    /// Record that the machine is about to sleep (true) or has woken (false).
     case recordSleep(Bool)
-    /// Do something that may block, elsewhere.
+    /// Perform work that may block, on another thread.
     case work(HostWork)
-    /// Send ``HostInput/timePassed(localTimeOffset:)`` at these instants, in place of the earlier ones.
+    /// Send ``HostInput/timePassed(localTimeOffset:)`` at these times, instead of the earlier ones.
     case arm(Wake)
     /// The machine may sleep now.
     case letSleep
@@ -67,37 +67,37 @@ public enum HostEffect: Sendable {
     case drained
 }
 
-/// What a caller of the control API is answered.
+/// The answer to a call of the control API.
 public enum HostAnswer: Sendable {
-    /// The request is durable, or was before.
+    /// The request is durable; it may be an earlier one that the submission repeats.
     case accepted(Acceptance)
-    /// What was taken back and what was asked to stop.
+    /// These requests were cancelled, and these launches were asked to stop.
     case cancelled(Cancellation)
     /// The launch was started.
     case simulated(SimulatedLaunch)
     /// These launches were asked to stop.
     case expiring([LaunchID])
-    /// The bundle after the change, which is durable.
+    /// The state of the bundle after the change, which is durable.
     case bundle(BundleFacts)
     /// The client is registered.
     case connected(ClientID)
-    /// It is done.
+    /// The call succeeded.
     case done
-    /// What decided against it.
+    /// The call was refused.
     case refused(SubmissionError)
 }
 
 extension HostAnswer {
-    /// The answer to a call that comes too late.
+    /// The answer to a call after the host has stopped.
     public static let hostHasStopped = HostAnswer.refused(
         SubmissionError(
             code: .unavailable, subject: "bgtaskd", finding: "the host has stopped",
             remedy: "Try again when it serves"))
 
-    /// What is in an answer of the kind that a call is promised.
+    /// Returns the value of an answer, if the answer is of the expected kind.
     ///
-    /// - Parameter unwrap: Takes it out; `nil` if the answer is of another kind.
-    /// - Returns: What `unwrap` took out.
+    /// - Parameter unwrap: Returns the value; `nil` if the answer is of another kind.
+    /// - Returns: The result of `unwrap`.
     /// - Throws: The refusal, or `unavailable` if the core answered with another kind.
     public func value<Value>(_ unwrap: (HostAnswer) -> Value?) throws(SubmissionError) -> Value {
         if let value = unwrap(self) { return value }
@@ -112,22 +112,25 @@ extension HostAnswer {
 public enum HostWork: Sendable {
     /// Read the directories of manifests and plugins; answered by ``HostInput/scanned(_:_:)``.
     case scan(WorkTicket)
-    /// Check a payload against the manifest's grants; answered by ``HostInput/payloadChecked(_:_:)``.
+    /// Check a payload against the manifest and the directories that it grants; answered by
+    /// ``HostInput/payloadChecked(_:_:)``.
     case checkPayload(WorkTicket, PermittedHandler, TaskIdentifier, payload: String?)
-    /// Make a launch's directories and fill its call; answered by ``HostInput/prepared(_:_:)``.
+    /// Create a launch's directories and fill in the arguments of its `call:`; answered by
+    /// ``HostInput/prepared(_:_:)``.
     case prepare(LaunchID, PermittedHandler, TaskIdentifier, payload: String?)
     /// Remove a launch's temporary directory.
     case removeTemporary(LaunchID)
-    /// Remove the host's copies of libraries, except those that manifests name and these.
+    /// Remove the host's copies of libraries, except those with these hashes and those that manifests name.
     case removeCopies(keeping: Set<String>)
-    /// Remove the app directories of all other bundles.
+    /// Remove the app directories of all bundles except these.
     case removeApps(keeping: Set<BundleIdentifier>)
     /// Find the next date of a calendar schedule; answered by ``HostInput/dated(_:after:_:)``.
     case findDate(TaskIdentifier, expression: String, timeZone: String?, after: WallTime)
-    /// Watch these custom conditions in place of the earlier ones; changes come as
+    /// Watch these custom conditions instead of the earlier ones; changes come as
     /// ``HostInput/conditions(_:)``.
     case defineConditions([CustomCondition])
-    /// Watch these files in place of the earlier ones.
+    /// Watch these files instead of the earlier ones; answered by ``HostInput/filesChanged(_:)`` at each
+    /// change.
     case watchFiles(Set<String>)
     /// Open the clock that can wake the machine; answered by ``HostInput/machineAlarm(_:)``.
     case openMachineAlarm

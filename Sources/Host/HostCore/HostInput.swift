@@ -3,42 +3,42 @@ public import HostSettings
 public import Scheduling
 public import TaskModel
 
-/// Names one write that the store was asked for; its answer carries the same number.
+/// The number of one write; the store's answer contains it.
 public struct StoreTicket: Hashable, Sendable {
-    /// Counted from 1 since the host began.
+    /// The number of the write, from 1 at each start of the host.
     public let rawValue: Int
 }
 
-/// Names one piece of work that was asked for outside the core; its result carries the same number.
+/// The number of one piece of work outside the core; the result contains it.
 public struct WorkTicket: Hashable, Sendable {
-    /// Counted from 1 since the host began.
+    /// The number of the work, from 1 at each start of the host.
     public let rawValue: Int
 }
 
-/// Names one caller of the control API that waits for an answer.
+/// The number of one call of the control API; the answer contains it.
 public struct CallID: Hashable, Sendable {
-    /// Counted by the shell.
+    /// The number of the call, which `TaskHost` assigns.
     public let rawValue: Int
 
-    /// Wraps a number.
+    /// Creates the identifier from a number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 }
 
-/// Every input of the host, as a value.
+/// One input of the core: a call, an event or the answer to an effect.
 public enum HostInput: Sendable {
-    /// Everything was read; the host serves from now on. First, and once.
+    /// The host begins to serve; this is the first input, and comes once.
     case begin(HostBeginning)
     /// A call of the control API; answered once, by ``HostEffect/answer(_:_:)``.
     case call(CallID, HostCall)
-    /// A launch reports.
+    /// A launch reports an event.
     case launch(LaunchEvent)
-    /// The machine is like this now.
+    /// The machine's conditions changed to these.
     case conditions(Conditions)
-    /// The configuration's files say this now.
+    /// The configuration changed to this.
     case settings(SettingsSnapshot)
-    /// The directories of manifests and plugins hold this now.
+    /// The manifests and plugins changed to these.
     case registered(RegistrySnapshot)
-    /// An alarm of ``HostEffect/arm(_:)`` came. Local time is this much ahead of UTC.
+    /// An alarm of ``HostEffect/arm(_:)`` came; the offset is local time minus UTC.
     case timePassed(localTimeOffset: Duration)
     /// The machine is about to sleep, and waits for ``HostEffect/letSleep``.
     case willSleep
@@ -48,14 +48,15 @@ public enum HostInput: Sendable {
     case filesChanged(Set<String>)
     /// A file that ``HostWork/watchFiles(_:)`` named can't be watched.
     case unwatchable(path: String, problem: String)
-    /// What the machine was like in the weeks before the host began; comes when it has been read.
+    /// The machine's conditions in the weeks before the host began; it comes when the recording has been
+    /// read.
     case history(ConditionHistory)
-    /// Whether a client follows the events of the host: only then is it worth finding out what keeps each
+    /// Whether a client follows the host's events; only then does the core examine which policies hold each
     /// request.
     case followed(Bool)
-    /// The host is asked to stop: nothing starts any more, and what runs expires.
+    /// The host is asked to stop: no launch starts any more, and launches under way expire.
     case stop
-    /// The host is asked to stop without waiting: what runs is killed.
+    /// The host is asked to stop without waiting: launches under way are killed.
     case killAll
 
     // MARK: Clients
@@ -65,11 +66,11 @@ public enum HostInput: Sendable {
     case clientEnded(ClientID, isDead: Bool)
 
     // MARK: Results of effects
-    /// The store has answered.
+    /// The store's answer to ``HostEffect/store(_:_:)``.
     case stored(StoreTicket, Result<StoreAnswer, StoreRefusal>)
     /// The answer to ``HostWork/scan(_:)``.
     case scanned(WorkTicket, RegistrySnapshot)
-    /// The answer to ``HostWork/checkPayload(_:_:_:payload:)``; `nil` is a payload that fits.
+    /// The answer to ``HostWork/checkPayload(_:_:_:payload:)``; `nil` means that the payload is valid.
     case payloadChecked(WorkTicket, SubmissionError?)
     /// The answer to ``HostWork/prepare(_:_:_:payload:)``.
     case prepared(LaunchID, Result<LaunchPlace, SubmissionError>)
@@ -80,28 +81,28 @@ public enum HostInput: Sendable {
     case dated(TaskIdentifier, after: WallTime, FoundDate)
     /// The answer to ``HostWork/openMachineAlarm``.
     case machineAlarm(MachineAlarmState)
-    /// Work that no caller waits for failed; a sentence for the log.
+    /// Work without a caller failed; the text is a sentence for the log.
     case workFailed(String, LaunchID?)
 }
 
-/// What was read before the host begins.
+/// The values that are read before the host begins.
 public struct HostBeginning: Sendable {
-    /// Directories and the environment of tasks, for orders and messages.
+    /// The values that do not change while the host runs.
     public var surroundings: HostSurroundings
     /// The configuration.
     public var settings: SettingsSnapshot
-    /// Manifests and plugins.
+    /// The manifests and plugins.
     public var registered: RegistrySnapshot
-    /// What the machine is like.
+    /// The machine's conditions.
     public var conditions: Conditions
     /// What the store holds, once the launches that a dead host left have ended there.
     public var recovery = Recovery()
     /// The machine's boot id; `nil` if it can't be read.
     public var boot: String?
-    /// How far local time is ahead of UTC.
+    /// Local time minus UTC.
     public var localTimeOffset: Duration
 
-    /// Makes a beginning without a past.
+    /// Creates a beginning without facts, requests and launches of an earlier host.
     public init(
         surroundings: HostSurroundings, settings: SettingsSnapshot, registered: RegistrySnapshot,
         conditions: Conditions, localTimeOffset: Duration = .zero
@@ -133,21 +134,21 @@ public struct HostBeginning: Sendable {
     }
 }
 
-/// What does not change while a host runs.
+/// The values that do not change while the host runs.
 public struct HostSurroundings: Sendable {
-    /// Where manifests are, for messages.
+    /// The directory with the manifests, for messages.
     public var manifestsDirectory: String
-    /// Where the host's own files are, for messages.
+    /// The host's state directory, for messages.
     public var stateDirectory: String
-    /// What isolates launches here, for their records.
+    /// The method that isolates launches on this machine, for their records.
     public var isolation: String
-    /// `NAME=value` lines that every task gets.
+    /// The environment variables of every task, as `NAME=value`.
     public var taskEnvironment: [String]
-    /// Whether the store keeps why each launch began and was asked to stop, as text that nothing here reads
-    /// but the answer to `bgtask explain`.
+    /// Whether the store keeps the explanations of each launch's start and stop; only `bgtask explain` reads
+    /// them.
     public var keepsExplanations = true
 
-    /// Makes surroundings.
+    /// Creates surroundings that keep explanations.
     public init(
         manifestsDirectory: String, stateDirectory: String, isolation: String, taskEnvironment: [String]
     ) {
@@ -158,52 +159,53 @@ public struct HostSurroundings: Sendable {
     }
 }
 
-/// Calls of the control API that change something.
+/// A call of the control API that changes something.
 ///
 /// Calls that only read are functions of ``HostCore``.
 public enum HostCall: Sendable {
-    /// Accept a submission of a process. Answer: `accepted`.
+    /// Accept a submission; `from` is the number of the process that made it, if that is known. Answer:
+    /// `accepted`.
     case submit(TaskSubmission, from: Int32?)
     /// Deliver a silent push. Answer: `accepted`.
     case push(BundleIdentifier, payload: String?, PushPriority)
     /// Launch a bundle's app, which counts as a use. Answer: `accepted`.
     case open(BundleIdentifier)
-    /// Take back what is pending and stop what runs. Answer: `cancelled`.
+    /// Cancel pending requests and stop launches under way. Answer: `cancelled`.
     case cancel(ControlTarget)
-    /// Start a task past the policies; with `debug`, answer when it has stopped before its handler. Answer:
-    /// `simulated`.
+    /// Start a task without the policies, as `bgtask launch` does. With `debug`, the answer comes when the
+    /// task has stopped before its handler. Answer: `simulated`.
     case simulate(TaskIdentifier, debug: Bool)
     /// Stop running launches. Answer: `expiring`.
     case expire(ControlTarget, Reason)
-    /// Take note of a use, a dismissal, a switch or a budget. Answer: `bundle`.
+    /// Change the state of a bundle: a use, a dismissal, the refresh switch or the budget. Answer: `bundle`.
     case change(BundleIdentifier, BundleChange)
-    /// Take the user's answer whether a launch should keep going. Answer: `done`.
+    /// The user's answer to the question whether a launch should keep going. Answer: `done`.
     case keepGoing(LaunchID, Bool)
     /// Register a process for identifiers. Answer: `connected`.
     case connect([IdentifierPattern], process: Int32)
-    /// Take what a client's process says of its launch; `processCPU` is what the whole process has used.
-    /// Answer: `done`.
+    /// Handle a client's report about its launch; `processCPU` is the CPU time that the client's whole
+    /// process has used. Answer: `done`.
     case report(LaunchID, ClientReport, process: Int32, processCPU: Duration)
 }
 
 /// What a calendar says of a schedule.
 public enum FoundDate: Equatable, Sendable {
-    /// Its next date, and the date as people read it in the schedule's zone.
+    /// The next date, also as text in the schedule's time zone.
     case next(WallTime, text: String)
-    /// It has no date left.
+    /// There is no further date.
     case never
-    /// The expression or its zone can't be read any more; a sentence.
+    /// The expression or its time zone is not valid any more; the text explains why.
     case unreadable(String)
 }
 
 /// Whether the host can wake the machine.
 public enum MachineAlarmState: Equatable, Sendable {
-    /// No schedule asked for it yet.
+    /// No schedule has asked for it yet.
     case unused
-    /// It can.
+    /// The host can wake the machine.
     case ready
     /// The machine has no clock that could wake it.
     case noClock
-    /// The kernel refuses; a sentence.
+    /// The kernel does not permit it; the text explains why.
     case refused(String)
 }

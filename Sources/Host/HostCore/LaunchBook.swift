@@ -1,14 +1,14 @@
 import TaskModel
 
-/// A launch that the store has recorded as begun, until it has recorded its end.
+/// A launch under way: the store has recorded its start, and not its end.
 struct OpenLaunch: Sendable {
-    /// How far the core is with it.
+    /// The stage of the launch.
     enum Stage: Sendable {
-        /// Its directories are being made.
+        /// The launch's directories are being created.
         case preparing
-        /// The launcher or its client has it.
+        /// The launcher or the client has the launch.
         case started
-        /// It is over; the store has not recorded that yet.
+        /// The launch has ended, but the store has not recorded that yet.
         case ending
     }
 
@@ -19,39 +19,41 @@ struct OpenLaunch: Sendable {
     var stage = Stage.preparing
     /// The handler whose library or call it runs; `nil` in a client.
     let handler: PermittedHandler?
-    /// The copies of libraries that it loads or may load, which must stay until it ends.
+    /// The hashes of the library copies that the launch may load; they must not be removed before its end.
     var libraryCopies: Set<String> = []
-    /// Whether the manifest forbids a second attempt.
+    /// Whether the request is never put back, because of its manifest or because the launch runs in a client.
     let isAtMostOnce: Bool
-    /// Whether it stops before its handler, for a debugger.
+    /// Whether the launch stops before its handler, for a debugger.
     var isDebugged = false
-    /// Whether its CPU limit is lifted.
+    /// Whether the CPU limit of the launch is lifted.
     var isCPURelaxed = false
-    /// Whether the scheduler has heard of its end, so that another launch may have its slot.
+    /// Whether the scheduler was notified of the launch's end, so that another launch may have its slot.
     var hasFreedSlot = false
-    /// The client's call that completed it; answered when the end is stored.
+    /// The client's call that completed the launch; it gets its answer when the end is stored.
     var reporter: CallID?
-    /// Why it has to stop as soon as its directories are made.
+    /// The reason for which the launch must end as soon as its directories exist; `nil` if it may start.
     var stopBeforeStart: Reason?
-    /// Whether a user cancelled it after it was over: its request must not come back.
+    /// Whether a user cancelled the launch, so that its request must not be put back.
     var isCancelled = false
-    /// The task's process, once it is started.
+    /// The number of the task's or client's process; `nil` before the process exists.
     var processIdentifier: Int32?
-    /// Its priority, for when it has a process.
+    /// The priority that the launch's process has or will get.
     var priority: LaunchPriority
-    /// What decided that it stops; `nil` until something did, or where a user asked for it.
+    /// The explanation of the decision to stop the launch; `nil` if there is none, or a user asked for the
+    /// stop.
     var stopExplanation: Explanation?
-    /// The conditions that it knows of; `nil` for a `call:`, which never reads them.
+    /// The conditions that the launch was last sent; `nil` before its order, in a client, and for a `call:`,
+    /// which never reads them.
     var conditions: HandlerConditions?
-    /// The client that runs it; `nil` where it has a process of its own.
+    /// The client that runs the launch; `nil` if the launch has its own process.
     var client: ClientID?
-    /// What the client's process had used when it began; `nil` until that is known.
+    /// The CPU time that the client's process had used when the launch began; `nil` until it is measured.
     var cpuBefore: Duration?
-    /// Whether it was said that it uses more than its limit.
+    /// Whether the log says already that the launch exceeds its CPU limit.
     var hasReportedCPU = false
-    /// Whether it was asked to stop by itself; activities alone are.
+    /// Whether the launch was asked to stop by itself; only activities are.
     var shouldDefer = false
-    /// Its assertions that have begun and not ended.
+    /// The assertions that the launch began and has not ended.
     var openAssertions: Set<UInt64> = []
 
     var record: LaunchRecord {
@@ -60,13 +62,13 @@ struct OpenLaunch: Sendable {
     }
 }
 
-/// The launches that have begun and whose end is not recorded yet.
+/// The launches under way.
 struct LaunchBook: Sendable {
     private var launches: [LaunchID: OpenLaunch] = [:]
     private var byIdentifier: [TaskIdentifier: LaunchID] = [:]
-    /// When launches in clients that were asked to stop are over, on CLOCK_BOOTTIME.
+    /// The ends of the grace periods of launches in clients, on CLOCK_BOOTTIME.
     private(set) var deadlines: [LaunchID: Duration] = [:]
-    /// Callers that wait until a debugged launch has stopped before its handler, or ended.
+    /// The callers that wait until a launch with a debugger has stopped before its handler, or ended.
     private var readyWaiters: [LaunchID: [CallID]] = [:]
 
     var isEmpty: Bool { launches.isEmpty }
@@ -74,13 +76,13 @@ struct LaunchBook: Sendable {
     var ids: [LaunchID] { launches.keys.sorted() }
     var all: some Collection<OpenLaunch> { launches.values }
 
-    /// Changes in place; a launch that is not there is left alone.
+    /// A launch under way, which can be changed in place; `nil` if there is none with this number.
     subscript(id: LaunchID) -> OpenLaunch? {
         get { launches[id] }
         _modify { yield &launches[id] }
     }
 
-    /// The launch of an identifier that has begun and not ended; there is at most one.
+    /// The launch of an identifier; there is at most one.
     func launch(of identifier: TaskIdentifier) -> OpenLaunch? {
         byIdentifier[identifier].flatMap { launches[$0] }
     }

@@ -1,51 +1,53 @@
 import TaskModel
 
-/// The pending requests, and what is under way with each.
+/// The pending requests, with their starts and cancellations under way.
 struct RequestBook: Sendable {
-    /// A request that the scheduler launches and the store has not recorded as launched yet.
+    /// The start of a launch that the store has not recorded yet.
     struct Start: Sendable {
-        /// The number that the launch gets.
+        /// The number that the launch will have.
         var launch: LaunchID
-        /// Its directories, once they are made: that does not wait for the store.
+        /// The launch's directories; `nil` until they are created, which may be before or after the store's
+        /// answer.
         var place: Result<LaunchPlace, SubmissionError>?
         var isSimulated: Bool
         var priority: LaunchPriority
-        /// The client that will run it, as the record says.
+        /// The client that will run the launch; `nil` if it will have its own process.
         var client: ClientID?
-        /// The handler that will run it otherwise, as the record says.
+        /// The handler that will run; `nil` if the launch will run in a client.
         var handler: PermittedHandler?
     }
 
-    /// Every pending request, those that are starting or being cancelled included.
+    /// All pending requests, including those that are being started or cancelled.
     private(set) var pending: [RequestID: TaskRequest] = [:]
     /// The pending request of each identifier; there is at most one.
     private var byIdentifier: [TaskIdentifier: RequestID] = [:]
-    /// The starts that the store has not recorded yet.
+    /// The starts that the store has not recorded yet, by request.
     private(set) var starting: [RequestID: Start] = [:]
-    /// Requests whose cancellation the store has not recorded yet.
+    /// The requests with a cancellation that the store has not recorded yet.
     private(set) var withdrawing: Set<RequestID> = []
-    /// Cancellations of the host's own that the store could not record; they are tried again.
+    /// The host's own cancellations that the store failed to record; the host tries them again.
     private var failedCancellations: [RequestID: Reason] = [:]
-    /// The client that submitted a request and runs it itself.
+    /// The clients that submitted requests and will run them.
     private(set) var clients: [RequestID: ClientID] = [:]
-    /// Callers that wait for the launch of a request.
+    /// The callers that wait for the launch of a request.
     private var launchWaiters: [RequestID: [LaunchWaiter]] = [:]
 
     /// A caller of `bgtask launch`.
     struct LaunchWaiter: Sendable {
         var call: CallID
-        /// Whether the launch stops before its handler, and the caller waits for that.
+        /// Whether the launch stops before its handler, for a debugger; then the caller waits until it has
+        /// stopped.
         var debug: Bool
     }
 
-    /// Requests that the store has not taken yet, although nothing but a full disk can keep it from that.
+    /// The requests that the store has not accepted yet, but will accept unless a write fails.
     ///
-    /// The scheduler has them already, so a launch can be recorded in the commit of its request. Callers and
-    /// followers get them when they are durable.
+    /// The scheduler has these requests already, so that a request and its launch can share a commit. Callers
+    /// and followers of events get them only when they are durable.
     private(set) var foreseen: Set<RequestID> = []
-    /// How many submissions of each identifier the store has not answered.
+    /// The number of submissions for each identifier that the store has not answered.
     private var submissions: [TaskIdentifier: Int] = [:]
-    /// How many pending requests of a bundle and kind there are that no schedule made.
+    /// The number of pending requests for each bundle and kind, without those of schedules.
     private var counts: [Lane: Int] = [:]
 
     private struct Lane: Hashable {
@@ -53,12 +55,12 @@ struct RequestBook: Sendable {
         let kind: TaskKind
     }
 
-    /// The pending request of an identifier.
+    /// The pending request of an identifier; `nil` if there is none.
     func request(of identifier: TaskIdentifier) -> TaskRequest? {
         byIdentifier[identifier].flatMap { pending[$0] }
     }
 
-    /// Adds a request, or replaces it by a newer attempt of the same number.
+    /// Adds a request, or replaces the request with the same number.
     mutating func insert(_ request: TaskRequest) {
         if pending.updateValue(request, forKey: request.id) == nil { count(request, 1) }
         byIdentifier[request.identifier] = request.id
@@ -71,17 +73,17 @@ struct RequestBook: Sendable {
         counts[lane] = count == 0 ? nil : count
     }
 
-    /// How many pending requests of a bundle and kind there are that no schedule made.
+    /// The number of pending requests of a bundle and kind, without those of schedules.
     func count(of bundle: BundleIdentifier, _ kind: TaskKind) -> Int {
         counts[Lane(bundle: bundle, kind: kind)] ?? 0
     }
 
     // MARK: Submissions
 
-    /// Those that are durable; see ``foreseen``.
+    /// The pending requests that are durable: all except ``foreseen``.
     var durable: some Collection<TaskRequest> { pending.values.lazy.filter { !foreseen.contains($0.id) } }
 
-    /// Whether a submission of the identifier is on its way to the store.
+    /// Whether the store has not yet answered a submission of the identifier.
     func isSubmitting(_ identifier: TaskIdentifier) -> Bool { submissions[identifier] != nil }
 
     mutating func beginSubmission(of identifier: TaskIdentifier) {
@@ -98,16 +100,17 @@ struct RequestBook: Sendable {
         insert(request)
     }
 
-    /// The store has taken it.
+    /// Notes that the store has accepted a request.
     ///
-    /// - Returns: Whether it was foreseen.
+    /// - Returns: Whether the request was foreseen.
     mutating func confirm(_ id: RequestID) -> Bool { foreseen.remove(id) != nil }
 
     // MARK: Life
 
-    /// Forgets a request that is not pending any more.
+    /// Removes a request that is not pending any more.
     ///
-    /// A request that is being launched keeps its client.
+    /// With `keepsClient`, the client of the request stays known, because the request was launched and may be
+    /// put back.
     @discardableResult
     mutating func remove(_ id: RequestID, keepsClient: Bool = false) -> TaskRequest? {
         guard let request = pending.removeValue(forKey: id) else { return nil }
@@ -122,7 +125,7 @@ struct RequestBook: Sendable {
 
     mutating func start(_ id: RequestID, _ start: Start) { starting[id] = start }
 
-    /// Keeps the directories of a start that the store has not recorded.
+    /// Stores the directories of a start that the store has not recorded.
     ///
     /// - Returns: Whether there is such a start.
     mutating func keep(_ place: Result<LaunchPlace, SubmissionError>, of launch: LaunchID) -> Bool {
@@ -133,7 +136,7 @@ struct RequestBook: Sendable {
 
     mutating func endStart(_ id: RequestID) -> Start? { starting.removeValue(forKey: id) }
 
-    /// False if its cancellation is under way already.
+    /// Marks a request as being cancelled; returns false if it is marked already.
     mutating func beginWithdrawing(_ id: RequestID) -> Bool { withdrawing.insert(id).inserted }
 
     mutating func endWithdrawing(_ id: RequestID) { withdrawing.remove(id) }
@@ -147,14 +150,14 @@ struct RequestBook: Sendable {
 
     mutating func setClient(_ client: ClientID?, of id: RequestID) { clients[id] = client }
 
-    /// Forgets a client that is gone.
+    /// Removes a client that left from all requests.
     mutating func forget(_ client: ClientID) { clients = clients.filter { $0.value != client } }
 
     mutating func waitForLaunch(of id: RequestID, _ waiter: LaunchWaiter) {
         launchWaiters[id, default: []].append(waiter)
     }
 
-    /// Those who waited for the launch of a request; they wait no longer.
+    /// Removes and returns the callers that wait for the launch of a request.
     mutating func takeLaunchWaiters(of id: RequestID) -> [LaunchWaiter] {
         launchWaiters.removeValue(forKey: id) ?? []
     }

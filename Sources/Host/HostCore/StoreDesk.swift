@@ -1,50 +1,51 @@
 import TaskModel
 
-/// Who asked for a submission.
+/// The submitter of a request, which gets the result.
 enum Submitter: Sendable {
     /// A caller of the control API.
     case call(CallID)
-    /// A handler that runs; answered under its own number of the call.
+    /// A handler under way; `call` is the handler's own number of its call.
     case handler(LaunchID, call: UInt64)
     /// A caller of `bgtask launch`.
     case simulation(CallID, debug: Bool)
-    /// The host itself, for an app with this library.
+    /// The host itself, which launches a new or changed app; the hash is that of its library.
     case installation(BundleIdentifier, libraryHash: String)
     /// The schedule of a manifest.
     case schedule
 }
 
-/// What the core goes on with when the store has answered a write.
+/// The purpose of a write, which determines how the core handles the store's answer.
 enum StoreErrand: Sendable {
-    /// A submission under the number that it gets; `client` runs it itself.
+    /// A submission, with the number that the request will have; `client` will run it if it is not `nil`.
     case accept(Submitter, TaskIdentifier, RequestID, client: ClientID?)
     /// The start of a launch.
     case begin(RequestID)
     /// A cancellation.
     case cancel(RequestID, Reason, Canceller)
-    /// The record of an expiration.
+    /// The record that a launch was asked to stop.
     case markExpiring(LaunchID)
-    /// The record that a user cancelled a running launch; the asker of this number waits for it.
+    /// The record that a user cancelled a launch under way; the number is that of an entry in
+    /// ``CancellationBook``.
     case markCancelled(LaunchID, Int)
-    /// A checkpoint.
+    /// A checkpoint; the call is that of a client, which waits for the answer.
     case checkpoint(LaunchID, CallID?)
     /// The end of a launch.
     case end(EndedLaunch)
     /// The state of a bundle.
     case bundle(BundleIdentifier)
-    /// Another fact, named for the log.
+    /// Another fact; the text names it in the log.
     case fact(String)
 }
 
-/// Who waits for a cancellation.
+/// The origin of a cancellation.
 enum Canceller: Sendable {
-    /// No caller waits for the answer.
+    /// The host itself; no caller waits for the answer.
     case host
-    /// One of several that an asker waits for; see ``CancellationBook``.
+    /// A caller or a handler; the number is that of an entry in ``CancellationBook``.
     case asker(Int)
 }
 
-/// Writes that the store has not answered.
+/// The writes that the store has not answered.
 struct StoreDesk: Sendable {
     private var last = 0
     private var errands: [StoreTicket: StoreErrand] = [:]
@@ -61,20 +62,20 @@ struct StoreDesk: Sendable {
     mutating func take(_ ticket: StoreTicket) -> StoreErrand? { errands.removeValue(forKey: ticket) }
 }
 
-/// Cancellations of several requests that one asker waits for.
+/// The calls that cancel requests and launches, and wait until all these cancellations are stored.
 struct CancellationBook: Sendable {
-    /// Who waits.
+    /// The caller or handler that waits for the answer.
     enum Asker: Sendable {
         case call(CallID)
         case handler(LaunchID, call: UInt64)
     }
 
-    /// One asker's requests.
+    /// One call, with the cancellations that it waits for.
     struct Entry: Sendable {
         let asker: Asker
         let target: String
         var requests: Set<RequestID>
-        /// Running launches whose cancellation the store has not recorded.
+        /// The launches under way with a cancellation that the store has not recorded.
         var marks: Set<LaunchID>
         var cancelled: [RequestID] = []
         var launches: [LaunchID]
@@ -90,9 +91,9 @@ struct CancellationBook: Sendable {
         return last
     }
 
-    /// Takes in what the store answered.
+    /// Changes an entry after an answer of the store.
     ///
-    /// - Returns: The entry, if nothing of it is open any more; it is gone then.
+    /// - Returns: The entry, if no answer is missing any more; it is then removed. Otherwise `nil`.
     mutating func settle(_ number: Int, _ change: (inout Entry) -> Void) -> Entry? {
         guard var entry = entries[number] else { return nil }
         change(&entry)

@@ -1,36 +1,39 @@
 import Scheduling
 import TaskModel
 
-/// Which pending requests must be asked what holds them, so that followers of the event stream learn of
-/// every change.
+/// Selects the pending requests to judge again, so that followers of events learn of every change of the
+/// policies that hold a request.
 ///
-/// Asking one costs about 20 us (Documentation/Benchmarks.md), so what an event can't have changed is not
-/// asked. One that can change anything makes a round of all of them, newest first: users wait for those.
-/// A round is asked in parts, one an event, because the host does nothing else meanwhile. The rest waits for
-/// the next event instead of a task of its own: with 100,000 pending requests and launches that end all the
-/// time, such a task would never leave its core again.
+/// Judging one request takes about 20 us (Documentation/Benchmarks.md), so requests that an event can't
+/// affect are not judged. An event that can affect all requests causes a round: all pending requests are
+/// judged, newest first, because users wait for those.
+///
+/// A round is judged in parts, one after each event, because the host does nothing else meanwhile. No
+/// separate task judges the rest: with 100,000 pending requests and launches that end all the time, it would
+/// keep a core busy forever.
 struct VetoWatch {
-    /// How many requests are asked after one event: 1,000, which keeps the host for 20 ms at most.
+    /// The maximum number of requests that are judged after one event: 1,000, which takes about 20 ms.
     static let part = 1000
 
-    /// The policies that were last said to keep each request; by their names alone: what they observe may
-    /// change with every second, and says nothing new.
+    /// The names of the policies that the last event for each request contained.
+    ///
+    /// What the policies observed is not compared, because it may change every second.
     private var told: [RequestID: [String]] = [:]
-    /// Submitted since the last part.
+    /// The requests that were added since the last part.
     private var new: [RequestID] = []
-    /// What the round under way has still to ask, the newest last.
+    /// The requests that the present round has not judged yet, newest last.
     private var rest: [RequestID] = []
-    /// Whether something happened that all must be asked after, those that the round under way has asked too.
+    /// Whether an event since the beginning of the present round requires another round.
     private var needsRound = true
 
-    /// Takes in what the scheduler got and answered.
+    /// Notes an event of the scheduler, and the actions that it caused.
     mutating func note(_ event: SchedulerEvent, _ actions: [SchedulerAction]) {
         switch event {
-        // They come by the second, and no policy that decides about a start asks for them.
+        // These events are frequent, and do not affect the start of other requests.
         case .progressed, .launchActive, .cpuMeasured: return
         case .submitted(let request):
             new.append(request.id)
-            // It takes no slot and no budget before it is launched.
+            // A request affects others only if it is launched, because it then uses a slot and budget.
             let launches = actions.contains { if case .launch = $0 { true } else { false } }
             if launches { needsRound = true }
         case .started, .settingsChanged, .handlersChanged, .conditionsChanged, .localTimeChanged,
@@ -46,16 +49,16 @@ struct VetoWatch {
         }
     }
 
-    /// A request is durable, and may be spoken of.
+    /// Adds a request that has become durable, so that events may contain it.
     mutating func enter(_ request: RequestID) { new.append(request) }
 
-    /// The requests to ask now; some may be gone since they were entered.
+    /// Returns the requests to judge now; some of them may not be pending any more.
     mutating func takePart(of pending: some Collection<RequestID>) -> [RequestID] {
         var part = new
         new = []
         if rest.count < Self.part, needsRound {
-            // What is left of the last round comes first, or frequent events would keep the oldest from ever
-            // being asked.
+            // The rest of the last round comes first. Otherwise, frequent events would prevent that the
+            // oldest requests are ever judged.
             part += rest.reversed()
             rest = pending.sorted()
             needsRound = false
@@ -66,21 +69,23 @@ struct VetoWatch {
         return part
     }
 
-    /// No client follows the events: the first event after one does makes a round, whatever it is.
+    /// Stops judging, because no client follows the events; when a client does again, a round begins.
     mutating func pause() {
         new = []
         rest = []
         needsRound = true
     }
 
-    /// Whether these policies are not those that were published last for a request; they count as published
-    /// then.
+    /// Whether these policies differ from those that the last event for a request contained.
+    ///
+    /// If they do, the function stores them as published. An empty list never differs: the request is then
+    /// about to start.
     mutating func isNews(_ policies: [String], of request: RequestID) -> Bool {
         if policies.isEmpty || told[request] == policies { return false }
         told[request] = policies
         return true
     }
 
-    /// The request is not pending any more, or is another one now.
+    /// Removes what was published for a request that is not pending any more.
     mutating func forget(_ request: RequestID) { told[request] = nil }
 }
