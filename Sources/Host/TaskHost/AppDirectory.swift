@@ -1,27 +1,28 @@
 import LinuxSystem
 import TaskModel
 
-/// What a bundle's processes are executed from, so that `Bundle.main` answers as on iOS.
+/// The app directory of a bundle, from which its processes are executed, so that `Bundle.main` works as on
+/// iOS.
 ///
-/// `NAME.app` with an `Info.plist` made from the manifest and the runner beside it: Foundation looks for the
-/// one where it finds the other, by `/proc/self/exe`. A symbolic link does not do: the kernel shows what it
-/// leads to.
+/// The directory `NAME.app` contains an `Info.plist`, which is made from the manifest, and the runner.
+/// Foundation finds the property list beside the executable, which it finds by `/proc/self/exe`. So the
+/// runner must not be a symbolic link, because the kernel would show the target of the link.
 struct AppDirectory: Sendable, Equatable {
-    /// The runner's name in it, which `CFBundleExecutable` has.
+    /// The name of the runner in the directory, which is also the value of `CFBundleExecutable`.
     static let executableName = "bgtask-runner"
 
-    /// `STATE/apps/BUNDLE/NAME.app`.
+    /// The path of the directory: `STATE/apps/BUNDLE/NAME.app`.
     let path: String
     private let propertyList: [UInt8]
     private let runner: FileIdentity
 
-    /// What should be there; nothing is touched.
+    /// Describes the directory as it should be; writes no files.
     ///
     /// - Parameters:
-    ///   - manifest: What the property list is made from.
-    ///   - directory: The bundle's own, of no other use.
-    ///   - runner: The runner's path.
-    /// - Throws: The runner's `stat` that failed.
+    ///   - manifest: The manifest from which the property list is made.
+    ///   - directory: The parent directory, which is only for this bundle.
+    ///   - runner: The path of the installed runner.
+    /// - Throws: The system call that failed, if the runner can't be examined.
     init(_ manifest: Manifest, in directory: String, runner: String) throws(SystemCallError) {
         let name = Self.name(of: manifest.bundle)
         path = "\(directory)/\(name).app"
@@ -29,19 +30,22 @@ struct AppDirectory: Sendable, Equatable {
         self.runner = try FileIdentity(of: runner)
     }
 
-    /// The program to execute.
+    /// The path of the program to execute.
     var executable: String { "\(path)/\(Self.executableName)" }
 
-    /// Whether one that was written holds what this one would.
+    /// Whether another app directory has the same path and contents.
     func isSame(as other: AppDirectory) -> Bool {
         path == other.path && propertyList == other.propertyList && runner.hasSameContents(as: other.runner)
     }
 
-    /// Writes both files, each in one piece; a process that runs keeps the one that it was executed from.
+    /// Replaces both files, each by a rename, so that no process sees half a file.
     ///
-    /// - Throws: The call that failed.
+    /// A process that runs already keeps the files with which it started.
+    ///
+    /// - Throws: The system call that failed.
     func write(linking runner: String) throws(SystemCallError) {
-        // Others may read and execute, where a task gets a user of its own; only the host may write.
+        // Tasks may run as another user, which must be able to read and execute the files. Only the host may
+        // write them.
         try DirectoryTree.make(path, mode: 0o755)
         try replace("Info.plist") { path throws(SystemCallError) in
             try FileContents.create(path, propertyList, mode: 0o444)
@@ -50,7 +54,7 @@ struct AppDirectory: Sendable, Equatable {
             do {
                 try FileContents.link(runner, to: path)
             } catch {
-                // Another file system, another owner, or too many links: a copy does as well.
+                // A hard link is not possible, for example on another file system; a copy also works.
                 try FileContents.create(path, FileContents.read(runner), mode: 0o555)
             }
         }
@@ -63,22 +67,24 @@ struct AppDirectory: Sendable, Equatable {
         try DirectoryTree.remove(temporary)
         try make(temporary)
         guard try DirectoryTree.rename(temporary, to: "\(path)/\(name)") else {
-            // Another program has put a directory there.
+            // Another program created a directory with this name.
             try DirectoryTree.remove("\(path)/\(name)")
             _ = try DirectoryTree.rename(temporary, to: "\(path)/\(name)")
             return
         }
-        // Renaming one link of a file over another one of the same file does nothing, and leaves both.
+        // If both names are links to the same file, the rename does nothing, and the temporary name remains.
         try DirectoryTree.remove(temporary)
     }
 
-    /// The last label of the bundle's id; identifiers may be `..`, labels have no dot.
+    /// The last part of the bundle identifier that is not empty; `App` if there is none.
+    ///
+    /// The whole identifier could be `..`, but its parts contain no dot.
     static func name(of bundle: BundleIdentifier) -> String {
         let label = bundle.rawValue.split(separator: ".", omittingEmptySubsequences: true).last
         return label.map(String.init) ?? "App"
     }
 
-    /// The XML property list; identifiers and modes need no escapes.
+    /// The XML property list; identifiers and modes contain no characters that XML must escape.
     static func propertyList(of manifest: Manifest, named name: String) -> String {
         func entry(_ key: String, _ value: String) -> String {
             "    <key>\(key)</key>\n    <string>\(value)</string>\n"

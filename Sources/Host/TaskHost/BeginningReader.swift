@@ -8,9 +8,9 @@ import Scheduling
 import SystemConditions
 import TaskModel
 
-/// Reads what the host needs to know before it begins: files, the store and the recording.
+/// Reads the values that the core needs before it begins: files, the store and the conditions.
 ///
-/// All of it may block, so it runs apart from the host.
+/// These reads may block, so they do not run on the host's thread.
 struct BeginningReader: Sendable {
     let configuration: HostConfiguration
     let settingsFiles: SettingsFiles
@@ -20,12 +20,12 @@ struct BeginningReader: Sendable {
     let registry: HandlerRegistry
     let sensors: ConditionSensors
     let directories: StateDirectories
-    /// How launches are isolated here.
+    /// The method that isolates launches on this machine.
     let isolation: String
 
-    /// Ends in the store what a dead host left, and reads the rest.
+    /// Records the end of launches that an earlier host left under way, and reads all values.
     ///
-    /// - Throws: What keeps the host from starting.
+    /// - Throws: The error that prevents the start of the host.
     @concurrent
     func read() async throws -> HostBeginning {
         try directories.sweepTemporary()
@@ -48,7 +48,8 @@ struct BeginningReader: Sendable {
         return beginning
     }
 
-    /// Gives data directories that an older host named by numbers the names of their bundles.
+    /// Renames data directories that an older version of the host named by numbers; their new names are those
+    /// of the bundles.
     private func renameDirectories(_ numbers: [BundleIdentifier: String]) async {
         for (bundle, number) in numbers.sorted(by: { $0.key < $1.key }) {
             do {

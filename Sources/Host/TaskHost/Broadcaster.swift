@@ -28,7 +28,7 @@ final class Broadcaster<Value: Sendable>: Sendable {
         return { [weak self] in _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) } }
     }
 
-    /// Whether anyone listens.
+    /// Whether there are listeners.
     var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
     /// Hands a value to everyone; any thread.
@@ -41,7 +41,7 @@ final class Broadcaster<Value: Sendable>: Sendable {
         return { value in for listener in listeners { listener(value) } }
     }
 
-    /// Says to every listener that no more values come.
+    /// Ends the streams of all listeners.
     func finish() {
         let listeners = state.withLock { state in
             defer { state.listeners = [:] }

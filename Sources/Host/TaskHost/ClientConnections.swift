@@ -2,16 +2,17 @@ import HostCore
 import LinuxSystem
 import TaskModel
 
-/// The processes that run handlers themselves, and the streams on which the host calls them.
+/// The client processes, and the streams on which the host sends them messages.
 struct ClientConnections {
-    /// A process that registers; its handle cannot come to mean another process.
+    /// A client's process; the handle refers to the same process even if the kernel uses its number again.
     struct Peer {
         let handle: ProcessHandle
         let number: Int32
 
-        /// Takes hold of a process.
+        /// Opens a handle to a process.
         ///
-        /// - Throws: `unavailable` if the kernel knows no such process here.
+        /// - Throws: `unavailable` if the process can't be opened, for example because it is in another PID
+        ///   namespace.
         init(of process: Int32) throws(SubmissionError) {
             do {
                 handle = try ProcessHandle(of: process)
@@ -29,15 +30,15 @@ struct ClientConnections {
     private var streams: [CallID: AsyncStream<ClientCall>] = [:]
     private var clients: [ClientID: (peer: Peer, calls: AsyncStream<ClientCall>.Continuation)] = [:]
 
-    /// Takes note of a process that asks to be registered by this call.
+    /// Stores the process that asks, with this call, to be registered.
     mutating func join(_ peer: Peer, by call: CallID) { joining[call] = peer }
 
-    /// Makes the stream of a process that the core has registered.
+    /// Creates the stream for a process that the core has registered.
     ///
     /// - Parameters:
-    ///   - id: Who it is now.
+    ///   - id: The new client's identifier.
     ///   - call: The call that registered it.
-    ///   - onLeave: Called on any thread when nothing reads the stream any more.
+    ///   - onLeave: A function that is called, on any thread, when the stream is no longer read or has ended.
     mutating func admit(_ id: ClientID, by call: CallID, onLeave: @escaping @Sendable () -> Void) {
         guard let peer = joining.removeValue(forKey: call) else { return }
         let (stream, calls) = AsyncStream.makeStream(of: ClientCall.self)
@@ -46,21 +47,21 @@ struct ClientConnections {
         streams[call] = stream
     }
 
-    /// The stream that a call was registered with; forgets the call.
+    /// Removes and returns the stream for the client that a call registered; `nil` if the call was refused.
     mutating func takeStream(of call: CallID) -> AsyncStream<ClientCall>? {
         joining[call] = nil
         return streams.removeValue(forKey: call)
     }
 
-    /// Calls a client.
+    /// Sends a message to a client; does nothing if the client has left.
     func notify(_ id: ClientID, _ call: ClientCall) { clients[id]?.calls.yield(call) }
 
-    /// The process of a client that has not left.
+    /// The process of a client; `nil` if the client has left.
     subscript(id: ClientID) -> Peer? { clients[id]?.peer }
 
     /// Ends a client's stream.
     ///
-    /// - Returns: Its process; `nil` if it was closed before.
+    /// - Returns: The client's process; `nil` if the stream was closed before.
     @discardableResult
     mutating func close(_ id: ClientID) -> Peer? {
         guard let client = clients.removeValue(forKey: id) else { return nil }

@@ -2,35 +2,40 @@ import HandlerRegistry
 import LinuxSystem
 public import TaskModel
 
-/// Where the host finds things and what it may do.
+/// The paths and settings with which a host starts.
 public struct HostConfiguration: Sendable {
-    /// Holds the handlers' libraries.
+    /// The directory with the libraries of the plugins.
     public var pluginsDirectory: String
-    /// Holds the manifests.
+    /// The directory with the manifests.
     public var manifestsDirectory: String
-    /// Holds the definitions of custom conditions; `conditions.d` beside the manifests by default.
+    /// The directory with the definitions of custom conditions; by default `conditions.d` beside the
+    /// directory of the manifests.
     public var conditionsDirectory: String
-    /// The host's own, made with mode 0700: store, copies of libraries, the bundles' data.
+    /// The directory for the store, the copies of libraries and the bundles' data; the host creates it with
+    /// mode 0700.
     public var stateDirectory: String
-    /// The control socket, which a second host on the same state reports.
+    /// The path of the control socket; a second host on the same state directory names it in its error.
     public var socketPath: String
-    /// The program that is launcher, template and task.
+    /// The path of the runner, the program of the launcher, the templates and the tasks.
     public var runnerPath: String
-    /// Whether conditions come from the machine or begin as a mains-powered, idle, cool one.
+    /// Whether the conditions are invented, instead of measured: external power, an idle device and a nominal
+    /// temperature.
     public var simulatesConditions: Bool
-    /// Forces a weaker group kill than the machine offers; `nil` takes the strongest.
+    /// How the host kills all processes of a launch; `nil` selects the strongest method that the machine
+    /// offers.
     public var groupKill: GroupKill?
-    /// `NAME=value` lines that every task gets, besides its temporary directory.
+    /// The environment variables of every task, as `NAME=value`; each task also gets its temporary directory.
     public var taskEnvironment: [String]
-    /// How long a loaded template stays without a launch.
+    /// How long a template process keeps its plugin loaded after the plugin's last launch ended: 5 min by
+    /// default.
     public var templateIdleTime = Duration.seconds(300)
-    /// History: launches kept at least.
+    /// The number of newest launches that the host always keeps in the history.
     public var keptLaunches: Int
-    /// History: launches younger than this are kept as well.
+    /// The host also keeps every launch that ended less than this time ago.
     public var keptAge: Duration
-    /// The most bytes that the recording for replays may take; `nil` records nothing.
+    /// The maximum size of the recording for replays, in bytes; `nil` if the host records nothing.
     public var recordingSize: Int64?
-    /// Makes a configuration with standard numbers: 10,000 launches or 30 days of history.
+    /// Creates a configuration that keeps 10,000 launches and 30 days of history, and records nothing.
     public init(
         pluginsDirectory: String, manifestsDirectory: String, stateDirectory: String, socketPath: String,
         runnerPath: String,
@@ -48,10 +53,10 @@ public struct HostConfiguration: Sendable {
         keptLaunches = 10_000
         keptAge = .seconds(30 * 86_400)
     }
-    /// Where the log of events is.
+    /// The directory of the recording.
     var recordingDirectory: String { stateDirectory + "/recording" }
 
-    /// What a report says of it.
+    /// The configuration as lines of ``TaskHost/report()``.
     var facts: [HostReport.Fact] {
         [
             .init(name: "state directory", value: stateDirectory),
@@ -63,15 +68,15 @@ public struct HostConfiguration: Sendable {
         ]
     }
 
-    /// Directories that a user fills, and that do not exist yet.
+    /// The directories of manifests and plugins that do not exist yet.
     var missingDirectories: [String] {
         [pluginsDirectory, manifestsDirectory].filter(DirectoryTree.isMissing)
     }
 
-    /// Makes the directories that are missing.
+    /// Creates the directories that are missing.
     ///
-    /// - Returns: The same configuration with absolute paths without links.
-    /// - Throws: The call that failed.
+    /// - Returns: The configuration with absolute paths that contain no symbolic links.
+    /// - Throws: The system call that failed.
     func madeReal() throws(SystemCallError) -> HostConfiguration {
         func real(_ path: String) throws(SystemCallError) -> String {
             try DirectoryTree.make(path)

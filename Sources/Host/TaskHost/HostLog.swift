@@ -2,9 +2,12 @@ import Logging
 import Synchronization
 import TaskModel
 
-/// The host's memory of the newest log lines, the followers, and the process's own log.
+/// Keeps the newest log lines in memory, and sends each line to followers and to the log of the host's
+/// process.
+///
+/// All functions can be called from any thread.
 final class HostLog: Sendable {
-    /// How many lines are remembered: a day of an ordinary device, 2 MiB of ordinary lines.
+    /// The maximum number of lines in memory: a day of an ordinary device, and about 2 MiB.
     static let capacity = 8192
 
     private let lines = Mutex<[LogLine]>([])
@@ -17,10 +20,10 @@ final class HostLog: Sendable {
         self.moments = moments
     }
 
-    /// Adds a line; any thread.
+    /// Adds a line.
     func append(_ line: LogLine) {
         let send = lines.withLock { lines in
-            // Half at a time: removing one line per line would move all of them each time.
+            // Removes half of the lines at once, because removing the first line moves all others.
             if lines.count >= Self.capacity { lines.removeFirst(Self.capacity / 2) }
             lines.append(line)
             return followers.sender()
@@ -33,7 +36,7 @@ final class HostLog: Sendable {
         logger.log(level: line.level.loggerLevel, "\(line.message)", metadata: metadata)
     }
 
-    /// Adds a line of the host's own.
+    /// Adds a line of the host itself.
     func append(
         _ level: LogLine.Level, _ message: String, launch: LaunchID? = nil, identifier: TaskIdentifier? = nil
     ) {
@@ -43,18 +46,15 @@ final class HostLog: Sendable {
                 message: message))
     }
 
-    /// The remembered lines, oldest first.
+    /// The lines in memory, oldest first.
     func remembered() -> [LogLine] { lines.withLock { $0 } }
 
-    /// The remembered lines, oldest first, and a follower of all that come after them.
-    ///
-    /// - Parameter receive: Called for each new line on the thread that writes it, then with `nil`; must not
-    ///   block.
-    /// - Returns: The lines, and what ends the calls.
+    /// Returns a stream of the lines in memory and, with `following`, of all new lines.
     func follow(_ receive: @escaping @Sendable (LogLine?) -> Void) -> (
         remembered: [LogLine], stop: @Sendable () -> Void
     ) {
-        // Under the lock of the lines, as `append` finds its followers: each line comes in one way, once.
+        // The listener must come first, so that no line is missed. A line in between comes twice, and the
+        // loop below drops the second one.
         lines.withLock { ($0, followers.listen(receive)) }
     }
 
@@ -63,7 +63,7 @@ final class HostLog: Sendable {
 }
 
 extension LogLine.Level {
-    /// The level in the process's own log.
+    /// The level in the log of the host's process.
     fileprivate var loggerLevel: Logger.Level {
         switch self {
         case .debug: .debug

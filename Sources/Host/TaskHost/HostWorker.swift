@@ -9,29 +9,30 @@ import Synchronization
 import SystemConditions
 import TaskModel
 
-/// Does what may block, apart from the host: directories, libraries, zones, `/proc`.
+/// Performs work that may block, away from the host's thread: it reads directories, libraries, time zones and
+/// `/proc`.
 ///
-/// One queue for what launches wait for, in order; one for the registry, whose hashing takes long; one for
-/// removing, which no caller waits for.
+/// It has three serial queues: one for work that launches wait for, one for the registry, which takes long to
+/// hash libraries, and one for removing temporary directories. All functions can be called from any thread.
 final class HostWorker: Sendable {
     private let inbox: Inbox
     private let configuration: HostConfiguration
     private let directories: StateDirectories
     private let registry: HandlerRegistry
     private let sensors: ConditionSensors
-    /// Made when a schedule first names a file.
+    /// The watch of files; `nil` until a schedule names a file.
     private let fileWatch = Mutex<PathWatch?>(nil)
-    /// Made when a schedule first says `wake: true`.
+    /// The alarm that wakes the machine; `nil` until a schedule has `wake: true`.
     private let machineAlarm = Mutex<MachineAlarm?>(nil)
-    /// The app directories as they were last written.
+    /// The app directories that this host wrote, as they were last written.
     private let appDirectories = Mutex<[BundleIdentifier: AppDirectory]>([:])
-    /// Those who wait for a look at the directories that has not begun.
+    /// The tickets of requested scans of the directories that have not begun.
     private let scanTickets = Mutex<[WorkTicket]>([])
     private let launching = DispatchQueue(label: "bgtask.host.launching", qos: .userInitiated)
     private let reading = DispatchQueue(label: "bgtask.host.registry")
     private let removing = DispatchQueue(label: "bgtask.host.removing", qos: .utility)
 
-    /// Makes a worker whose results go to an inbox.
+    /// Creates a worker that puts its results into an inbox.
     init(
         configuration: HostConfiguration, directories: StateDirectories, registry: HandlerRegistry,
         sensors: ConditionSensors, inbox: Inbox
@@ -43,11 +44,11 @@ final class HostWorker: Sendable {
         self.sensors = sensors
     }
 
-    /// Begins a piece of work; any thread.
+    /// Starts a piece of work.
     func start(_ work: HostWork) {
         switch work {
         case .scan(let ticket):
-            // One look answers everybody who waits when it begins.
+            // One scan answers all tickets that wait when it begins.
             let isFirst = scanTickets.withLock { tickets in
                 tickets.append(ticket)
                 return tickets.count == 1
@@ -60,18 +61,18 @@ final class HostWorker: Sendable {
         }
     }
 
-    /// Measures the CPU time of a client's process; any thread.
+    /// Measures the CPU time of a client's process.
     func measure(_ process: Int32, for launch: LaunchID) {
         launching.async {
             self.inbox.put(.measured(launch, ProcessUsage.cpuTime(of: [process])))
         }
     }
 
-    /// Waits up to a second for the end of a client's process, on a thread of its own.
+    /// Waits up to a second for the end of a client's process, on a separate thread.
     ///
     /// - Parameters:
     ///   - process: The process; `nil` counts as ended.
-    ///   - client: Who it was.
+    ///   - client: The client that left.
     func awaitEnd(of process: ProcessHandle?, of client: ClientID) {
         guard let process else {
             inbox.put(.clientEnded(client, isDead: true))
@@ -83,22 +84,23 @@ final class HostWorker: Sendable {
         }
     }
 
-    /// Sets the alarm that wakes the machine, if a schedule had it opened; any thread.
+    /// Sets the alarm that wakes the machine, if it was opened for a schedule; `nil` clears it.
     func setMachineAlarm(_ time: WallTime?) { machineAlarm.withLock { $0?.set(time) } }
 
-    /// Reports no change of files any more; any thread.
+    /// Stops the watch of files.
     func stopWatching() { fileWatch.withLock { $0?.stop() } }
 
-    /// Runs something else that may block, on the registry's queue.
+    /// Runs a function that may block, on the registry's queue.
     func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { answer in
             reading.async { answer.resume(returning: body()) }
         }
     }
 
-    /// Reads the conditions of earlier runs of the host out of the recording, which may have 64 MiB of JSON.
+    /// Reads the conditions since `start` from the recording of earlier runs, and puts them into the inbox.
     ///
-    /// Takes seconds. Forecasts know less until then; nothing else needs them.
+    /// This may take seconds, because a recording may have 64 MiB. Only forecasts need the result, and are
+    /// less accurate until it is there.
     func readHistory(in files: [String], since start: WallTime) {
         if files.isEmpty { return }
         DispatchQueue.global(qos: .utility).async { [inbox] in
@@ -117,7 +119,8 @@ final class HostWorker: Sendable {
                 try DirectoryTree.remove(directories.temporary(of: id))
             }
         case .removeCopies(let inUse):
-            // They only take room; the next change of a manifest or the next start tries again.
+            // A copy that remains only uses space; the next change of a manifest or the next start tries to
+            // remove it again.
             attempt("unused copies of libraries could not be removed") {
                 _ = try registry.removeUnusedCopies(keeping: inUse)
             }
@@ -193,10 +196,11 @@ final class HostWorker: Sendable {
         }
     }
 
-    /// The runner in the bundle's app directory, which is written where it is missing or says something else.
+    /// The path of the runner in the bundle's app directory; writes the directory if it is missing or out of
+    /// date.
     ///
-    /// - Returns: `nil`, after a line in the log, where it can't be written: `Bundle.main` then has no
-    ///   identifier.
+    /// - Returns: The path; `nil`, after a line in the log, if the directory can't be written. In that case,
+    ///   `Bundle.main` has no identifier.
     private func executable(for handler: PermittedHandler) -> String? {
         let bundle = handler.manifest.bundle
         do {

@@ -3,14 +3,15 @@ import HostCore
 import Launching
 import Synchronization
 
-/// What the host has heard and not taken in yet, from any thread.
+/// The inputs that wait for the core; they can be added from any thread.
 ///
-/// Whatever comes while the host is at work is taken in by the same pass, so a burst wakes its thread once.
+/// One pass over the inbox takes all inputs, including those that are added meanwhile. So many inputs at once
+/// wake the host's thread only once.
 final class Inbox: Sendable {
     private struct State {
         var inputs: Deque<HostInput> = []
         var isOpen = false
-        /// Whether a pass is on its way, or under way and not at its end.
+        /// Whether a pass was requested or is under way.
         var isAwaited = false
         var takeIn: (@Sendable () -> Void)?
     }
@@ -18,13 +19,15 @@ final class Inbox: Sendable {
     private let loop: HostLoop
     private let state = Mutex(State())
 
-    /// Makes an inbox that only keeps what comes.
+    /// Creates an inbox that is closed: it keeps its inputs until it is opened.
     init(on loop: HostLoop) { self.loop = loop }
 
-    /// Says what takes inputs in: called on the loop, and expected to take until nothing is left.
+    /// Sets the function that performs a pass.
+    ///
+    /// The loop calls it; it must call ``take()`` until that returns `nil`.
     func serve(by takeIn: @escaping @Sendable () -> Void) { state.withLock { $0.takeIn = takeIn } }
 
-    /// Begins to have inputs taken in: this one first, then those that came earlier.
+    /// Opens the inbox: a pass takes this input first, and then the inputs that were added earlier.
     func open(with input: HostInput) {
         state.withLock {
             $0.inputs.prepend(input)
@@ -33,22 +36,22 @@ final class Inbox: Sendable {
         wake()
     }
 
-    /// Puts an input in.
+    /// Adds an input.
     func put(_ input: HostInput) {
         state.withLock { $0.inputs.append(input) }
         wake()
     }
 
-    /// Puts inputs in that stay together.
+    /// Adds several inputs, with no other input between them.
     func put(contentsOf inputs: some Sequence<HostInput> & Sendable) {
         state.withLock { $0.inputs.append(contentsOf: inputs) }
         wake()
     }
 
-    /// Puts an input before those that wait; for the one who takes them in.
+    /// Adds an input before all others; only for use during a pass, because it requests none.
     func putFirst(_ input: HostInput) { state.withLock { $0.inputs.prepend(input) } }
 
-    /// Takes the oldest; `nil` ends the pass.
+    /// Removes and returns the first input; `nil` ends the pass.
     func take() -> HostInput? {
         state.withLock { state in
             guard state.isOpen, let next = state.inputs.popFirst() else {

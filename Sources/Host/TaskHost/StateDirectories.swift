@@ -1,27 +1,26 @@
 import LinuxSystem
 import TaskModel
 
-/// The directories below the host's state directory that bundles and launches get.
+/// The directories of bundles and launches in the host's state directory.
 ///
-/// A bundle's id is its directory's name: it has letters, digits, `.`, `_` and `-` alone, so that only a
-/// leading dot could mean something else to the file system. No store has to be asked for a name, and no two
-/// bundles can get one directory.
+/// A bundle identifier contains only letters, digits, `.`, `_` and `-`, so it can be a directory's name
+/// unless it begins with a dot. Two bundles never have the same directory.
 struct StateDirectories: Sendable {
-    /// The host's state directory, absolute.
+    /// The absolute path of the host's state directory.
     let root: String
 
-    /// The bundle's own directory, kept until a user removes it.
+    /// The data directory of a bundle; the host never removes it.
     func data(of bundle: BundleIdentifier) -> String { "\(root)/data/\(Self.name(of: bundle))" }
 
-    /// What the bundle's app directory is in.
+    /// The directory that contains the bundle's app directory.
     func apps(of bundle: BundleIdentifier) -> String { "\(root)/apps/\(Self.name(of: bundle))" }
 
-    /// A launch's own directory, removed after it.
+    /// The temporary directory of a launch; the host removes it after the launch.
     func temporary(of launch: LaunchID) -> String { "\(root)/tmp/\(launch)" }
 
-    /// Makes a launch's directory, empty.
+    /// Creates the temporary directory of a launch; removes its contents if it exists.
     ///
-    /// - Throws: The call that failed.
+    /// - Throws: The system call that failed.
     func makeTemporary(of launch: LaunchID) throws(SystemCallError) -> String {
         let path = temporary(of: launch)
         try DirectoryTree.remove(path)
@@ -29,14 +28,14 @@ struct StateDirectories: Sendable {
         return path
     }
 
-    /// Removes every temporary directory that an earlier host left.
+    /// Removes all temporary directories that an earlier host left.
     ///
-    /// - Throws: The call that failed.
+    /// - Throws: The system call that failed.
     func sweepTemporary() throws(SystemCallError) { try DirectoryTree.remove("\(root)/tmp") }
 
-    /// Removes the app directories of all other bundles.
+    /// Removes the app directories of all bundles except these.
     ///
-    /// - Throws: The call that failed.
+    /// - Throws: The system call that failed.
     func removeApps(keeping bundles: Set<BundleIdentifier>) throws {
         guard DirectoryTree.isDirectory("\(root)/apps") else { return }
         let kept = Set(bundles.map(Self.name))
@@ -45,10 +44,11 @@ struct StateDirectories: Sendable {
         }
     }
 
-    /// Gives the data directory of an older host, which is named by a number, its bundle's name.
+    /// Renames a data directory that an older version of the host named by a number.
     ///
-    /// - Returns: Whether the number is not needed any more.
-    /// - Throws: The call that failed.
+    /// - Returns: Whether no directory has the number as its name any more; false if the bundle has a new
+    ///   directory already.
+    /// - Throws: The system call that failed.
     func rename(number: String, for bundle: BundleIdentifier) throws(SystemCallError) -> Bool {
         let (old, new) = ("\(root)/data/\(number)", data(of: bundle))
         guard DirectoryTree.isDirectory(old) else { return true }
@@ -57,7 +57,7 @@ struct StateDirectories: Sendable {
     }
 
     private static func name(of bundle: BundleIdentifier) -> String {
-        // '@' is in no id, so the name is that of no other bundle.
+        // No bundle identifier contains '@', so no other bundle has this name.
         bundle.rawValue.hasPrefix(".") ? "@\(bundle.rawValue)" : bundle.rawValue
     }
 }

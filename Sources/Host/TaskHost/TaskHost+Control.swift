@@ -6,10 +6,10 @@ import RequestStore
 import SystemConditions
 public import TaskModel
 
-/// What the control channel asks; see `HostControl` for each method's promise.
+/// The functions behind the control channel; `HostControl` documents each of them.
 ///
-/// What changes something is a call of the core's. What only asks is answered from its value, and from the
-/// store.
+/// A function that changes something is a call of the core. Questions are answered from the core's value and
+/// from the store.
 extension TaskHost {
     /// The version of the host.
     public nonisolated var version: String { ProductVersion.current }
@@ -21,34 +21,35 @@ extension TaskHost {
         try accepted(await ask(.submit(submission, from: nil)))
     }
 
-    /// Submits for a process, which runs it itself where it registered for it.
+    /// Accepts a request of a process; if the process is a client with a handler for it, the request runs
+    /// there.
     public func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
         -> TaskRequest
     {
         try accepted(await ask(.submit(submission, from: process)))
     }
 
-    /// The same, with the request that the accepted one replaces.
+    /// Accepts a request of a process, and also returns which request it replaces.
     public func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
         -> AcceptedSubmission
     {
         try await ask(.submit(submission, from: process)).value { answer in
             guard case .accepted(let acceptance) = answer else { return nil }
-            // A request that replaces itself is an earlier submission with the same key.
+            // A repeat of an earlier submission with the same idempotency key replaces nothing.
             let replaced = acceptance.isRepeat ? nil : acceptance.replaced?.id
             return AcceptedSubmission(
                 request: acceptance.request, replaces: replaced, isRepeat: acceptance.isRepeat)
         }
     }
 
-    /// Delivers a silent push to the bundle's task of kind `push`.
+    /// Delivers a silent push to a bundle's task of the kind `push`.
     public func push(to bundle: BundleIdentifier, payload: String?, priority: PushPriority)
         async throws(SubmissionError) -> TaskRequest
     {
         try accepted(await ask(.push(bundle, payload: payload, priority)))
     }
 
-    /// Launches the app of a bundle.
+    /// Requests a launch of a bundle's app, which counts as a use of the bundle.
     public func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest {
         try accepted(await ask(.open(bundle)))
     }
@@ -57,12 +58,12 @@ extension TaskHost {
         try answer.value { if case .accepted(let acceptance) = $0 { acceptance.request } else { nil } }
     }
 
-    /// Takes back what is pending and asks running launches to stop.
+    /// Cancels pending requests, and asks launches under way to stop.
     public func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation {
         try await ask(.cancel(target)).value { if case .cancelled(let found) = $0 { found } else { nil } }
     }
 
-    /// Starts a task at once, past the policies but not past the permissions.
+    /// Starts a task at once; only the policies for permissions apply.
     public func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
         -> SimulatedLaunch
     {
@@ -78,7 +79,7 @@ extension TaskHost {
         }
     }
 
-    /// Takes note of a use, a dismissal, a switch or a budget.
+    /// Changes the state of a bundle: a use, a dismissal, the refresh switch or the budget.
     public func change(_ bundle: BundleIdentifier, _ change: BundleChange) async throws(SubmissionError)
         -> BundleFacts
     {
@@ -87,23 +88,23 @@ extension TaskHost {
         }
     }
 
-    /// The user's answer whether a launch should keep going.
+    /// Handles the user's answer to the question whether a launch should keep going.
     public func answer(_ id: LaunchID, keepGoing: Bool) async throws(SubmissionError) {
         try await ask(.keepGoing(id, keepGoing)).value { if case .done = $0 { () } else { nil } }
     }
 
-    /// Takes what a client says of its launch.
+    /// Handles a client's report about its launch.
     public nonisolated func report(
         _ id: LaunchID, _ report: ClientReport, from process: Int32
     ) async throws(SubmissionError) {
-        // Read on the caller's thread, so that the host does not wait for /proc.
+        // Measured on the caller's thread, so that the host does not wait for `/proc`.
         let cpu = ProcessUsage.cpuTime(of: [process])
         try await ask(.report(id, report, process: process, processCPU: cpu)).value {
             if case .done = $0 { () } else { nil }
         }
     }
 
-    /// Overrides conditions until ``clearConditions()``.
+    /// Overrides conditions until ``clearConditions()``; each setting is text such as `network=none`.
     public func setConditions(_ settings: [String]) async throws(SubmissionError) -> [ConditionRow] {
         do {
             try sensors.set(settings)
@@ -115,7 +116,7 @@ extension TaskHost {
         return sensors.rows()
     }
 
-    /// Returns to the real conditions.
+    /// Removes all overrides of conditions.
     public func clearConditions() async throws(SubmissionError) -> [ConditionRow] {
         sensors.clear()
         hearNow(.conditions(sensors.snapshot()))
@@ -124,13 +125,13 @@ extension TaskHost {
 
     // MARK: Questions
 
-    /// What waits, oldest first, with the policies' answers at this time.
+    /// The pending requests, oldest first, with the policies' present answers.
     public func pending() async throws(SubmissionError) -> [PendingRequest] {
         await untilBegun()
         return core.pendingRequests(at: moments.now())
     }
 
-    /// Launches, newest first; what runs is shown as it is now.
+    /// The launches, newest first, with the present values of those under way.
     public func launches(
         identifier: TaskIdentifier?, limit: Int
     ) async throws(SubmissionError) -> [LaunchRecord] {
@@ -160,7 +161,7 @@ extension TaskHost {
             record: await current([found]).first ?? found, log: log.remembered().filter { $0.launch == id })
     }
 
-    /// What is newer in memory than in the store: all of what runs, and what it uses at this moment.
+    /// Updates stored records of launches under way, from memory and with a new measurement.
     private func current(_ stored: [LaunchRecord]) async -> [LaunchRecord] {
         let usage = core.isRunning(anyOf: stored) ? await launcher.usage() : [:]
         return stored.map { stored in
@@ -174,7 +175,7 @@ extension TaskHost {
         }
     }
 
-    /// Every bundle that is installed or that something is remembered of, by name.
+    /// All bundles that are installed or have a stored state, ordered by name.
     public func bundles() async throws(SubmissionError) -> [BundleFacts] {
         await untilBegun()
         return core.bundleFacts(at: moments.now())
@@ -186,18 +187,18 @@ extension TaskHost {
         return try core.explain(identifier, at: moments.now())
     }
 
-    /// What was recorded of a launch's start and of its stop.
+    /// The recorded explanations of a launch's start and stop.
     public func explain(_ id: LaunchID) async throws(SubmissionError) -> LaunchExplanation {
         core.explain(try await launch(id).record)
     }
 
-    /// What was found in the plugins and manifests directories, and what is wrong there.
+    /// The plugins and manifests in force, with their problems and the advice about them.
     public func plugins() async throws(SubmissionError) -> PluginListing {
         await untilBegun()
         return core.plugins
     }
 
-    /// The remembered lines; new ones go to `receive`, until the host stops or what is returned is called.
+    /// The log lines in memory and, with `following`, all new lines.
     public nonisolated func log(
         following receive: (@Sendable (LogLine?) -> Void)?
     ) -> (remembered: [LogLine], stop: @Sendable () -> Void) {
@@ -205,19 +206,20 @@ extension TaskHost {
         return log.follow(receive)
     }
 
-    /// Hands over what happens from now on, until the host stops or what is returned is called.
+    /// The host's events from now on.
     public nonisolated func follow(
         _ receive: @escaping @Sendable (HostEvent?) -> Void
     ) -> @Sendable () -> Void {
         happenings.listen(receive)
     }
 
-    /// What the machine is like.
+    /// The machine's conditions.
     public func conditions() async throws(SubmissionError) -> [ConditionRow] { sensors.rows() }
 
-    /// Every value in force with its origin, including what users set for bundles.
+    /// All values of the configuration in force with their sources, including those that users set for
+    /// bundles.
     ///
-    /// Reads the files first: a user who has just written one may ask before inotify reports it.
+    /// The function reads the files again first, because inotify may not have reported the newest change yet.
     public func configuration() async throws(SubmissionError) -> ConfigurationListing {
         await untilBegun()
         let files = settingsFiles
@@ -229,7 +231,7 @@ extension TaskHost {
         return core.configuration()
     }
 
-    /// What the host found out about the machine and itself.
+    /// A report about the host and its machine, for `bgtask doctor`.
     public func report() async throws(SubmissionError) -> HostReport {
         await untilBegun()
         let counts = core.counts

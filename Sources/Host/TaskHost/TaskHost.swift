@@ -11,14 +11,14 @@ public import ServiceLifecycle
 import SystemConditions
 public import TaskModel
 
-/// The host: gives ``HostCore`` the real world.
+/// The host: connects ``HostCore`` to the real system.
 ///
-/// Everything that happens is put into one inbox; the core takes one input after the other, and this actor
-/// performs what the core says. It waits for nothing meanwhile, so no input comes in between. Writes of one
-/// pass are one commit, and those that come while it is under way are the next one. It runs on the thread
-/// that also attends to the launches.
+/// All inputs go into one inbox. A pass gives them to the core one after the other, and this actor performs
+/// the effects of each. It never suspends during a pass, so no other input comes in between. The writes of
+/// one pass share a commit, and writes during a commit share the next one. The actor runs on the thread that
+/// also serves the launches.
 public actor TaskHost: Service {
-    /// Where this actor runs.
+    /// The thread on which this actor runs.
     private nonisolated let loop = HostLoop()
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -36,19 +36,19 @@ public actor TaskHost: Service {
     private let registry: HandlerRegistry
     private let directories: StateDirectories
     private let timer: WakeTimer
-    /// `nil` where nothing is recorded.
+    /// The recorder of the scheduler's events; `nil` if the host records nothing.
     private let recorder: EventRecorder?
 
-    /// All decisions.
+    /// The core, which makes all decisions.
     private(set) var core = HostCore()
     private var isFollowed = false
-    /// Writes that wait for the commit under way.
+    /// The writes that wait for the next commit.
     private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
     private var isCommitting = false
-    /// Whether the core has its past; what is asked before would be answered from a store that was not
-    /// recovered.
+    /// Whether the core has begun; until then calls wait, because the store may contain launches of an
+    /// earlier host.
     private var hasBegun = false
-    /// Whether nothing is answered any more.
+    /// Whether the host has ended; it then refuses all calls.
     private var hasEnded = false
     private var beginWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastCall = 0
@@ -57,15 +57,15 @@ public actor TaskHost: Service {
     private var sleepDelay: SleepDelay?
     private let (drained, drainedContinuation) = AsyncStream.makeStream(of: Void.self)
 
-    /// Opens the store and makes the peers; nothing runs yet.
+    /// Opens the store and creates all parts of the host; starts no launcher and no launch.
     ///
     /// - Parameters:
-    ///   - configuration: Where things are.
-    ///   - settings: The configuration's layers, which are read again when they change.
-    ///   - logger: The process's own log.
-    ///   - moments: The clocks.
-    /// - Throws: What keeps the host from starting, as a sentence: a second host, a damaged store, a
-    ///   directory.
+    ///   - configuration: The paths and settings of the host.
+    ///   - settings: The configuration files, which the host reads again when they change.
+    ///   - logger: The log of this process.
+    ///   - moments: The clocks that the host reads.
+    /// - Throws: The error that prevents the start, as a sentence for people: a second host, a damaged store,
+    ///   a directory.
     public init(
         configuration: HostConfiguration, settings: SettingsFiles, logger: Logger,
         moments: any MomentSource = SystemClocks()
@@ -116,14 +116,14 @@ public actor TaskHost: Service {
 
     /// Serves until the service group asks for a graceful shutdown and every launch has ended.
     ///
-    /// - Throws: What kept the host from starting.
+    /// - Throws: The error that prevented the start.
     public func run() async throws {
         let recording = Task { await recorder?.run() }
-        // Callers that wait learn that the host is not serving, if it can't begin.
+        // If the host can't begin, this refuses the callers that wait.
         defer { end() }
         try await launcher.start()
         let beginning = try await beginningReader.read()
-        // Before the recorder adds a file of its own.
+        // The list must be read before the recorder adds a new file.
         let recordings =
             recorder == nil ? [] : (try? RecordedLog.files(in: configuration.recordingDirectory)) ?? []
         recorder?.begin(at: moments.now(), isContinued: false)
@@ -135,7 +135,7 @@ public actor TaskHost: Service {
         worker.readHistory(in: recordings, since: moments.now().wall + (.zero - ConditionHistory.span))
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
-                // Snapshots are asked for when they are taken in, so that an older one can't come last.
+                // The tasks below read the newest snapshot, so that an older one can't replace it.
                 group.addTask { for await _ in changes { self.hear(.registered(self.registry.latest)) } }
                 group.addTask {
                     for await _ in settingsChanges { self.hear(.settings(self.settingsFiles.latest)) }
@@ -167,24 +167,24 @@ public actor TaskHost: Service {
         }
     }
 
-    /// Begins to stop: nothing starts any more, everything that runs expires with `hostShutdown`.
+    /// Begins to stop: no launch starts any more, and launches under way expire with `hostShutdown`.
     public func stop() async { hear(.stop) }
 
-    /// Kills everything that still runs; for a user who does not want to wait for ``stop()``.
+    /// Kills all launches under way, for a user who does not want to wait for ``stop()``.
     public func killAll() { hear(.killAll) }
 
     // MARK: The inbox
 
-    /// Has the core take an input in, after those that came before; any thread.
+    /// Adds an input to the inbox, from any thread.
     nonisolated func hear(_ input: HostInput) { inbox.put(input) }
 
-    /// Has the core take an input in before this returns.
+    /// Adds an input to the inbox, and lets the core handle all inputs before this function returns.
     func hearNow(_ input: HostInput) {
         inbox.put(input)
         takeIn()
     }
 
-    /// Has the core take everything in that was heard.
+    /// Performs a pass: the core handles all inputs in the inbox, and then the writes are committed.
     private func takeIn() {
         noticeFollowers()
         while let next = inbox.take() {
@@ -195,7 +195,8 @@ public actor TaskHost: Service {
         commit()
     }
 
-    /// A snapshot as it is now: one that was taken on another thread may come later than a newer one.
+    /// Replaces the snapshot in an input by the newest one, because inputs of different threads may come in
+    /// the wrong order.
     private func newest(_ input: HostInput) -> HostInput {
         switch input {
         case .scanned(let ticket, _): .scanned(ticket, registry.latest)
@@ -206,7 +207,7 @@ public actor TaskHost: Service {
         }
     }
 
-    /// Asks the core for something, and waits for its answer.
+    /// Passes a call to the core, and waits for the answer.
     func ask(_ call: HostCall) async -> HostAnswer {
         await untilBegun()
         return await ask(call, as: nextCall())
@@ -220,14 +221,13 @@ public actor TaskHost: Service {
         }
     }
 
-    /// Returns when the host has begun: those who call earlier wait for their answer instead of getting a
-    /// wrong one.
+    /// Returns when the host has begun, or has failed to begin.
     func untilBegun() async {
         if hasBegun { return }
         await withCheckedContinuation { beginWaiters.append($0) }
     }
 
-    /// Refuses calls that can no longer be answered.
+    /// Refuses all calls that wait, and all later ones.
     private func end() {
         hasEnded = true
         endWaiting()
@@ -252,7 +252,9 @@ public actor TaskHost: Service {
         inbox.putFirst(.followed(isFollowed))
     }
 
-    /// Commits everything that waits, unless a commit is under way: then that one's end does.
+    /// Commits the writes that wait.
+    ///
+    /// If a commit is under way, they are committed when it ends.
     private func commit() {
         guard !isCommitting, !writes.isEmpty else { return }
         isCommitting = true
@@ -267,7 +269,7 @@ public actor TaskHost: Service {
         _ tickets: [StoreTicket], _ results: [Result<StoreAnswer, StoreRefusal>]
     ) {
         isCommitting = false
-        // In the order of the writes: the core goes on from each answer to the next.
+        // The answers must come in the order of the writes.
         inbox.put(contentsOf: zip(tickets, results).map { .stored($0, $1) })
         takeIn()
     }
@@ -337,7 +339,7 @@ public actor TaskHost: Service {
         callers.removeValue(forKey: call)?.resume(returning: answer)
     }
 
-    /// Registers a client; see `HostControl`.
+    /// Registers a client; `HostControl` documents this function.
     public func connect(
         _ identifiers: [IdentifierPattern], from process: Int32
     ) async throws(SubmissionError) -> AsyncStream<ClientCall> {
