@@ -48,7 +48,7 @@ extension HostCore {
         }
     }
 
-    // MARK: Recorded first
+    // MARK: Recording the start
 
     /// Starts to launch a request: the store records the launch before the launcher gets it.
     ///
@@ -141,7 +141,7 @@ extension HostCore {
         }
     }
 
-    // MARK: Then prepared, then ordered
+    // MARK: Preparing and ordering
 
     mutating func prepared(_ id: LaunchID, _ place: Result<LaunchPlace, SubmissionError>) {
         guard let launch = launches[id] else {

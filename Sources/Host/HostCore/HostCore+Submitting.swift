@@ -268,7 +268,7 @@ extension HostCore {
         }
     }
 
-    // MARK: Sentences
+    // MARK: Errors
 
     func notServing(_ subject: String) -> SubmissionError {
         SubmissionError(

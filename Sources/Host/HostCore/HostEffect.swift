@@ -22,11 +22,11 @@ public enum HostEffect: Sendable {
     case kill(LaunchID, Reason, message: String)
     /// Set a launch's CPU limit; `nil` lifts it.
     case setCPULimit(LaunchID, CPULimit?)
-    /// Give a launch another priority.
+    /// Set the priority of a launch's processes.
     case setPriority(LaunchID, LaunchPriority)
     /// Send a launch its new conditions.
     case setConditions(LaunchID, HandlerConditions)
-    /// Answer a call of a handler.
+    /// Answer a call of a handler; `call` is the handler's own number of the call.
     case reply(LaunchID, call: UInt64, Result<[TaskRequest], SubmissionError>)
     /// End the template processes of a bundle.
     case retire(BundleIdentifier)
@@ -44,7 +44,7 @@ public enum HostEffect: Sendable {
     /// ``HostInput/clientEnded(_:isDead:)``.
     case awaitClientEnd(ClientID)
 
-    // MARK: People
+    // MARK: Callers, followers and the log
     /// Answer a call; each call gets one answer.
     case answer(CallID, HostAnswer)
     /// Send an event to the followers of the host's events.
@@ -52,7 +52,7 @@ public enum HostEffect: Sendable {
     /// Add a line to the log.
     case log(LogLine)
 
-    // MARK: The rest
+    // MARK: Other effects
     /// Record an event of the scheduler, for replays.
     case record(SchedulerEvent)
     /// Record that the machine is about to sleep (true) or has woken (false).
@@ -61,9 +61,9 @@ public enum HostEffect: Sendable {
     case work(HostWork)
     /// Send ``HostInput/timePassed(localTimeOffset:)`` at these times, instead of the earlier ones.
     case arm(Wake)
-    /// The machine may sleep now.
+    /// Let the machine sleep, which waits for this since ``HostInput/willSleep``.
     case letSleep
-    /// The host was asked to stop, and nothing runs any more.
+    /// End the host: it was asked to stop, no launch is under way, and the store has answered all writes.
     case drained
 }
 
@@ -75,7 +75,7 @@ public enum HostAnswer: Sendable {
     case cancelled(Cancellation)
     /// The launch was started.
     case simulated(SimulatedLaunch)
-    /// These launches were asked to stop.
+    /// The host asked these launches to stop.
     case expiring([LaunchID])
     /// The state of the bundle after the change, which is durable.
     case bundle(BundleFacts)
@@ -132,6 +132,6 @@ public enum HostWork: Sendable {
     /// Watch these files instead of the earlier ones; answered by ``HostInput/filesChanged(_:)`` at each
     /// change.
     case watchFiles(Set<String>)
-    /// Open the clock that can wake the machine; answered by ``HostInput/machineAlarm(_:)``.
+    /// Open the alarm that can wake the machine; answered by ``HostInput/machineAlarm(_:)``.
     case openMachineAlarm
 }

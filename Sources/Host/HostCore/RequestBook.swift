@@ -32,7 +32,7 @@ struct RequestBook: Sendable {
     /// The callers that wait for the launch of a request.
     private var launchWaiters: [RequestID: [LaunchWaiter]] = [:]
 
-    /// A caller of `bgtask launch`.
+    /// A caller of `bgtask launch` that waits for the launch.
     struct LaunchWaiter: Sendable {
         var call: CallID
         /// Whether the launch stops before its handler, for a debugger; then the caller waits until it has
@@ -105,7 +105,7 @@ struct RequestBook: Sendable {
     /// - Returns: Whether the request was foreseen.
     mutating func confirm(_ id: RequestID) -> Bool { foreseen.remove(id) != nil }
 
-    // MARK: Life
+    // MARK: Starts and cancellations
 
     /// Removes a request that is not pending any more.
     ///
@@ -127,7 +127,7 @@ struct RequestBook: Sendable {
 
     /// Stores the directories of a start that the store has not recorded.
     ///
-    /// - Returns: Whether there is such a start.
+    /// - Returns: Whether the launch has such a start.
     mutating func keep(_ place: Result<LaunchPlace, SubmissionError>, of launch: LaunchID) -> Bool {
         guard let id = starting.first(where: { $0.value.launch == launch })?.key else { return false }
         starting[id]?.place = place
