@@ -16,7 +16,7 @@ extension TaskHost {
 
     // MARK: Changes
 
-    /// Accepts a request; durable when it returns.
+    /// Accepts a request, which is durable when the function returns.
     public func submit(_ submission: TaskSubmission) async throws(SubmissionError) -> TaskRequest {
         try accepted(await ask(.submit(submission, from: nil)))
     }
@@ -72,7 +72,7 @@ extension TaskHost {
         }
     }
 
-    /// Asks running launches to stop.
+    /// Asks launches under way to stop, for the given reason.
     public func expire(_ target: ControlTarget, reason: Reason) async throws(SubmissionError) -> [LaunchID] {
         try await ask(.expire(target, reason)).value {
             if case .expiring(let found) = $0 { found } else { nil }
@@ -143,7 +143,7 @@ extension TaskHost {
         }
     }
 
-    /// One launch with its log.
+    /// A launch, with those of its log lines that are still in memory.
     public func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail {
         await untilBegun()
         let found: LaunchRecord?

@@ -112,7 +112,7 @@ public actor TaskHost: Service {
         inbox.serve { [weak self] in self?.assumeIsolated { $0.takeIn() } }
     }
 
-    // MARK: Life
+    // MARK: Start and stop
 
     /// Serves until the service group asks for a graceful shutdown and every launch has ended.
     ///
