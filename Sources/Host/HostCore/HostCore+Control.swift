@@ -171,7 +171,7 @@ extension HostCore {
         }
     }
 
-    /// Stops a launch that a user cancelled, and prevents that its request is put back.
+    /// Stops a launch that a user cancelled, so that its request is not put back.
     ///
     /// The store records the cancellation before the caller, entry `number` of ``cancellations``, gets its
     /// answer. So the request is not put back even if the host crashes now.

@@ -57,8 +57,8 @@ struct VetoWatch {
         var part = new
         new = []
         if rest.count < Self.part, needsRound {
-            // The rest of the last round comes first. Otherwise, frequent events would prevent that the
-            // oldest requests are ever judged.
+            // The rest of the last round comes first. Otherwise, the oldest requests might never be judged if
+            // events are frequent.
             part += rest.reversed()
             rest = pending.sorted()
             needsRound = false
