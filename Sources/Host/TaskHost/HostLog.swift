@@ -53,8 +53,8 @@ final class HostLog: Sendable {
     func follow(_ receive: @escaping @Sendable (LogLine?) -> Void) -> (
         remembered: [LogLine], stop: @Sendable () -> Void
     ) {
-        // The listener must come first, so that no line is missed. A line in between comes twice, and the
-        // loop below drops the second one.
+        // The listener must come first, so that no line is missed. The loop below drops the last line in
+        // memory if it comes again; other lines that come in between appear twice.
         lines.withLock { ($0, followers.listen(receive)) }
     }
 
