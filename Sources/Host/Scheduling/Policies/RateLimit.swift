@@ -7,8 +7,8 @@ import TaskModel
 /// - Two refresh launches of a bundle begin at least `refreshSpacing` apart. A push launch of priority 5
 ///   begins at least `pushSpacing` after any other push launch of the bundle.
 ///
-/// The limits do not apply to requests that were put back, because those have a back-off, nor to continued
-/// tasks and app launches. `bgtask launch` ignores them too.
+/// The first two limits also apply to urgent pushes. No limit applies to requests that were put back, because
+/// those have a back-off, to continued tasks, or to app launches. `bgtask launch` ignores them too.
 struct RateLimit: Policy {
     let name = "RateLimit"
 
