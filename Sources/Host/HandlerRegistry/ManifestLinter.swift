@@ -13,6 +13,7 @@ public enum ManifestLinter {
     ///     only on the loader's paths.
     ///   - conditionsDirectory: The directory of further conditions; `nil` means `conditions.d` beside each
     ///     manifest's directory.
+    ///   - search: Where the libraries of calls are searched first; `nil` means the plugins directory.
     /// - Returns: All problems, sorted by file, line and column; the host uses the files if none is an error.
     public static func lint(
         files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil,

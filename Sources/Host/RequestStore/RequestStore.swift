@@ -38,11 +38,9 @@ public protocol RequestStore: Sendable {
     /// The requests of these launches become pending again if `PutBackRule` permits it. Call this method
     /// once, before any launch starts. It is one transaction; a second call changes nothing.
     ///
-    /// - Parameters:
-    ///   - time: The present time, which becomes the end of the launches.
-    ///   - isAtMostOnce: Whether the task's manifest forbids a second attempt.
-    ///   - backOff: The earliest time of the next attempt; `nil` means immediately.
-    /// - Returns: The lost launches, and the requests that are pending again.
+    /// - Parameter terms: The time that becomes the end of the launches, and the rules for second attempts.
+    /// - Returns: What was recovered: the lost launches, the requests that are pending again, all others
+    ///   that are pending, and the facts that a host begins with.
     /// - Throws: ``StoreError`` if the store can't write.
     func recover(_ terms: RecoveryTerms) async throws(StoreError) -> Recovery
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Calendars
 import ControlWire
 import FoundationEssentials
+import Glibc
 import HandlerRegistry
 import HostSettings
 import LinuxSystem
