@@ -77,7 +77,7 @@ import Testing
         ),
         (
             "scheduling:\n  scoreThreshold: 0x1\n",
-            "2:19: error: scheduling.scoreThreshold must be a number, found 0x1. Write it without quotes, such as 0.5"
+            "2:19: error: scheduling.scoreThreshold must be a number, found 0x1. Write digits and a point, without quotes or an exponent, such as 0.5"
         ),
         (
             "scheduling:\n  ignoresDeviceActivity: yes\n",

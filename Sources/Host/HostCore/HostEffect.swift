@@ -92,7 +92,7 @@ extension HostAnswer {
     public static let hostHasStopped = HostAnswer.refused(
         SubmissionError(
             code: .unavailable, subject: "bgtaskd", finding: "the host has stopped",
-            remedy: "Try again when it serves"))
+            remedy: "Start bgtaskd, then try again"))
 
     /// Returns the value of an answer, if the answer is of the expected kind.
     ///

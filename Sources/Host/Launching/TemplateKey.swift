@@ -103,7 +103,7 @@ struct TemplateBook: Sendable {
             .sorted()
     }
 
-    /// Removes all templates, because the launcher has ended.
+    /// Forgets all templates. They were children of the launcher, which has ended.
     mutating func removeAll() {
         templates.removeAll()
         current.removeAll()

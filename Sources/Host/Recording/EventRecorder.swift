@@ -162,8 +162,8 @@ private struct SegmentWriter {
             // The host was busy for this long. A gap in the recording is better than a full disk.
             close()
             throw RecordingError(
-                subject: directory, finding: "the segment is four times as long as intended",
-                remedy: "No action is needed: the next segment begins when the host is idle")
+                subject: directory, finding: "the current file has grown to four times its intended size, so recording pauses",
+                remedy: "No action is needed: recording continues in a new file when the host is idle")
         }
     }
 

@@ -36,7 +36,8 @@ protocol Sensor: Sendable {
     /// The time is for answers that depend on how long a state has lasted.
     func read(at now: Moment) -> SensorAnswer
 
-    /// When the answer can change without a notice, on CLOCK_BOOTTIME; `nil` if it can't.
+    /// The reading of CLOCK_BOOTTIME at which the answer can change without a notice, so that the sensor is
+    /// asked again; `nil` if it can't.
     func nextLook(after now: Moment) -> Duration?
 
     /// Whether the value is reliable after a better source has vanished or failed.

@@ -89,10 +89,15 @@ public class NSBackgroundActivityScheduler: NSObject, @unchecked Sendable {
         App.shared.unschedule(identifier)
     }
 
-    /// The request for the next run, with a window from the interval minus the tolerance to the interval plus
-    /// the tolerance.
+    /// Returns the request for the next run.
     ///
-    /// The result is `nil` if there must be no next run.
+    /// Its window begins at `now` plus the interval minus the tolerance, and ends at `now` plus both. A run
+    /// that was deferred may continue at once, and must within the tolerance.
+    ///
+    /// - Parameters:
+    ///   - result: How the run that has just ended did; `nil` before the first run.
+    ///   - now: The present time.
+    /// - Returns: `nil` if the scheduler was invalidated, or does not repeat and has finished.
     func nextRequest(after result: Result?, now: Date) -> RequestFacts? {
         state.withLock { state in
             guard !state.isInvalid else { return nil }

@@ -86,7 +86,8 @@ package final class AssertionBook: Sendable {
         whenEmpty?()
     }
 
-    /// The seconds that remain of the allowance; the largest finite number while the task is running.
+    /// The seconds that the app may still run for its assertions after its task has ended; the largest finite
+    /// number while the task runs.
     package var timeRemaining: TimeInterval {
         switch state.withLock({ $0.phase }) {
         case .running: .greatestFiniteMagnitude
