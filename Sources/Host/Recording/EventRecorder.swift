@@ -162,7 +162,8 @@ private struct SegmentWriter {
             // The host was busy for this long. A gap in the recording is better than a full disk.
             close()
             throw RecordingError(
-                subject: directory, finding: "the current file has grown to four times its intended size, so recording pauses",
+                subject: directory,
+                finding: "the current file has grown to four times its intended size, so recording pauses",
                 remedy: "No action is needed: recording continues in a new file when the host is idle")
         }
     }

@@ -83,7 +83,8 @@ public struct ControlGroup: Sendable, Equatable {
         let clocks = SystemClocks()
         let end = clocks.now().monotonic + .milliseconds(Int64(timeoutMilliseconds))
         var buffer = [UInt8](repeating: 0, count: 256)
-        // Reading through this descriptor makes poll wait for the next change; without it, poll returns at once.
+        // Reading through this descriptor makes poll wait for the next change; without it, poll returns at
+        // once.
         while pread(owned.rawValue, &buffer, buffer.count, 0) >= 0, isPopulated {
             let left = end - clocks.now().monotonic
             if left <= .zero { return false }
