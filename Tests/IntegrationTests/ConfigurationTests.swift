@@ -151,7 +151,9 @@ import Testing
         try host.start()
         #expect(try machine.origins("scheduling.urgentSlots") == ["4 \(vendor):2", "2 standard"])
         #expect(try machine.row("history.launches")["value"] as? String == "10000")
-        #expect(host.logTail(1000).contains("\(administrator) has the errors above, so none of its values are used"))
+        #expect(
+            host.logTail(1000).contains(
+                "\(administrator) has the errors above, so none of its values are used"))
         #expect(host.stop() == 0)
     }
 

@@ -77,7 +77,8 @@ enum ExplanationText {
         "0 s spent", "fewer than 2", "0", "1", "1 or more, by preference", "less than 30 min spent today",
         "usually used within the hour, by preference",
         "refreshLaunches", "urgentLaunches", "continuedLaunches", "appLaunches", "less than 2",
-        "less than 48", "1 or more", "free of pressure", "neutral", "without kills, crashes and leaks for 7 days",
+        "less than 48", "1 or more", "free of pressure", "neutral",
+        "without kills, crashes and leaks for 7 days",
     ]
     static let numbers = Dictionary(
         names.enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })

@@ -117,7 +117,8 @@ extension HostCore {
 
     private mutating func reportIfWrong(_ file: ConfigurationFile) {
         switch file.state {
-        case .lastRightVersion: log(.error, "\(file.path) has the errors above; its previous values are still used")
+        case .lastRightVersion:
+            log(.error, "\(file.path) has the errors above; its previous values are still used")
         case .leftOut: log(.error, "\(file.path) has the errors above, so none of its values are used")
         case .missing, .inForce: break
         }

@@ -103,7 +103,7 @@ struct TemplateBook: Sendable {
             .sorted()
     }
 
-    /// Forgets all templates. They were children of the launcher, which has ended.
+    /// Forgets all templates, which were children of the launcher that has ended.
     mutating func removeAll() {
         templates.removeAll()
         current.removeAll()

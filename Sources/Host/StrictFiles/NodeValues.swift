@@ -50,7 +50,8 @@ extension YAMLNode {
             text.allSatisfy({ ("0"..."9").contains($0) || $0 == "." || $0 == "-" })
         else {
             problems.error(
-                place, "\(what) must be a number, found \(found)", "Write digits and a point, without quotes or an exponent, such as 0.5")
+                place, "\(what) must be a number, found \(found)",
+                "Write digits and a point, without quotes or an exponent, such as 0.5")
             return nil
         }
         guard range.contains(number) else {
