@@ -41,7 +41,7 @@ struct LaunchLife: Equatable, Sendable {
         case ready
         /// The task sent the *load failed* frame.
         case loadFailed(finding: String)
-        /// The task sent the *done* frame.
+        /// The task sent the *done* frame; the flags are those of `DoneMessage`.
         case done(success: Bool, message: String?, isUnstarted: Bool, isDeaf: Bool = false)
         /// The task sent the *fault* frame.
         case fault(LaunchFault)

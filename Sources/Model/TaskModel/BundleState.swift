@@ -112,8 +112,10 @@ public struct ConductLedger: Equatable, Sendable, Codable {
     public struct Day: Equatable, Sendable, Codable {
         /// Days since 1970-01-01, local time.
         public var day: Int64
-        /// The points, in hundredths of a score: negative for kills, crashes and assertions that never ended,
-        /// positive for launches that finished or stopped early.
+        /// The points, in hundredths of the score of the policy Conduct.
+        ///
+        /// They are negative for kills, crashes and background assertions that the handler never ended, and
+        /// positive for launches that succeeded early, or that stopped soon after they were asked to.
         public var points: Int
 
         public init(day: Int64, points: Int) {

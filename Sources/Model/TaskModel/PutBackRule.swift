@@ -4,8 +4,9 @@ public enum PutBackRule {
     ///
     /// A launch that was lost, or that expired without the handler completing, has not done its work. All
     /// other ends are final, and so is the end of a launch that the user cancelled or whose manifest was
-    /// removed. The launch of an app that used its whole lease is final too, because another launch would use
-    /// it again. The store refuses to put a request back while another one of its identifier is pending.
+    /// removed. The end of an app's launch (of the kind `appLaunch`) that used its whole lease is final too,
+    /// because another launch would also use its whole lease. The store refuses to put a request back while
+    /// another one of its identifier is pending.
     ///
     /// - Parameters:
     ///   - kind: The request's kind.
