@@ -1,5 +1,5 @@
 import CLinuxShims
-import Glibc
+public import Glibc
 
 /// A system call that failed, with its subject and the reason.
 public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -25,6 +25,9 @@ public struct SystemCallError: Error, Equatable, Sendable, CustomStringConvertib
 
     /// Whether the error means that the file to create already exists.
     public var isExisting: Bool { code == EEXIST }
+
+    /// The system's description of an error, such as `No such file or directory`.
+    public static func text(of code: POSIXErrorCode) -> String { text(of: code.rawValue) }
 
     /// The system's description of an error number.
     public static func text(of code: CInt) -> String {

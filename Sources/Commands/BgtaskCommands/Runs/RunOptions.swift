@@ -2,7 +2,6 @@ import ArgumentParser
 import Calendars
 import ControlWire
 import FoundationEssentials
-import Glibc
 import HandlerRegistry
 import HostSettings
 import LinuxSystem
@@ -138,7 +137,7 @@ struct RunOptions: ParsableArguments {
     /// The system's own words for why a file was not written, such as `No such file or directory`.
     private static func cause(of error: any Error) -> String {
         guard let cause = (error as? CocoaError)?.underlying as? POSIXError else { return "\(error)" }
-        return SystemCallError.text(of: cause.code.rawValue)
+        return SystemCallError.text(of: cause.code)
     }
 
     private static func days(_ period: ClosedRange<WallTime>) -> Int {
