@@ -208,7 +208,8 @@ let package = Package(
         program(
             "bgtaskd", in: "Sources/Commands",
             uses: [
-                "ControlServer", "HostSettings", "LinuxSystem", "RequestStore", "TaskHost", "TaskModel",
+                "ControlServer", "ControlWire", "HostSettings", "LinuxSystem", "RequestStore", "TaskHost",
+                "TaskModel",
                 argumentParser, logging, serviceLifecycle,
             ]),
         program("bgtask", in: "Sources/Commands", uses: ["BgtaskCommands"], links: fullyStatic),

@@ -46,6 +46,24 @@ import Testing
     private static let vendor = "usr/share/bgtask/bgtaskd.yaml"
     private static let administrator = "etc/bgtask/bgtaskd.yaml"
 
+    @Test func `a manifest can't write a line of its own into the host's log`() throws {
+        let host = try HostProcess()
+        let manifest = """
+            apiVersion: bgtask/v1
+            bundle: org.example.forger
+            library: "x\\n12:00:00 notice  FORGED\\e[2J"
+            modes: [processing]
+            tasks: [{identifier: org.example.forger.a, kind: processing}]
+            """
+        try Data(manifest.utf8).write(to: host.manifests.appendingPathComponent("forger.yaml"))
+        try host.start()
+        let forged = host.logTail(50).split(separator: "\n").filter { $0.contains("FORGED") }
+        #expect(
+            forged.count > 0 && forged.allSatisfy { !$0.hasPrefix("12:00:00 notice  FORGED") }, "\(forged)")
+        #expect(!host.logTail(50).contains("\u{1B}"))
+        #expect(host.stop() == 0)
+    }
+
     @Test func `a directory of plugins that is missing is created, and the log says so`() throws {
         let host = try HostProcess()
         try FileManager.default.removeItem(at: host.plugins)

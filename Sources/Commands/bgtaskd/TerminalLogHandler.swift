@@ -1,3 +1,4 @@
+import ControlWire
 import LinuxSystem
 import Logging
 import TaskModel
@@ -29,7 +30,8 @@ struct TerminalLogHandler: LogHandler {
         case .some: words.append(">")
         case .none: break
         }
-        words.append("\(event.message)")
+        // A manifest can put any text into a message, also a line break that would begin a line of its own.
+        words.append(Printable.text("\(event.message)"))
         // Another program may draw on the same terminal, such as `submit --wait` its progress bar. So the
         // line is cleared first.
         let start = isOnTerminal ? "\r\u{1B}[K" : ""
