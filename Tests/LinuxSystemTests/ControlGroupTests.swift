@@ -50,17 +50,9 @@ import Testing
     }
 
     @Test func `a wait for an empty group lasts as long as it was asked for`() throws {
-        guard case .success(let own) = ControlGroup.own(),
-            let group = try? own.child("bgtask-test-\(UUID().uuidString)")
-        else {
-            print("skipped: no cgroup v2 here")
-            return
-        }
+        guard let group = TestGroup.make() else { return }
         defer { try? group.remove() }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sleep")
-        process.arguments = ["1000"]
-        try process.run()
+        let process = try TestGroup.sleeper()
         try SmallFile.write("\(process.processIdentifier)", to: group.path + "/cgroup.procs")
         let begin = ContinuousClock.now
         #expect(!group.waitUntilEmpty(timeoutMilliseconds: 200))

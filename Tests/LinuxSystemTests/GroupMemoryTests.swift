@@ -9,12 +9,7 @@ import Testing
 @Suite(.system) struct GroupMemoryTests {
     @Test func `what kept descriptors show is what reading the files shows, as processes come and go`() throws
     {
-        guard case .success(let own) = ControlGroup.own(),
-            let group = try? own.child("bgtask-test-\(UUID().uuidString)")
-        else {
-            print("skipped: no cgroup v2 here")
-            return
-        }
+        guard let group = TestGroup.make() else { return }
         defer { try? group.remove() }
         let memory = try GroupMemory(of: group)
         #expect(memory.residentBytes() == 0)
@@ -32,10 +27,7 @@ import Testing
         }
         // This is more than the number of descriptors that stay open.
         for count in 1...10 {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/sleep")
-            process.arguments = ["1000"]
-            try process.run()
+            let process = try TestGroup.sleeper()
             processes.append(process)
             try SmallFile.write("\(process.processIdentifier)", to: group.path + "/cgroup.procs")
             #expect(group.processes.count == count)
@@ -53,12 +45,7 @@ import Testing
     }
 
     @Test func `a group that can't grow is listed again when a process of it has ended`() throws {
-        guard case .success(let own) = ControlGroup.own(),
-            let group = try? own.child("bgtask-test-\(UUID().uuidString)")
-        else {
-            print("skipped: no cgroup v2 here")
-            return
-        }
+        guard let group = TestGroup.make() else { return }
         defer { try? group.remove() }
         let memory = try GroupMemory(of: group, mayGrow: false)
         var processes: [Process] = []
@@ -69,10 +56,7 @@ import Testing
             }
         }
         for _ in 1...2 {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/sleep")
-            process.arguments = ["1000"]
-            try process.run()
+            let process = try TestGroup.sleeper()
             processes.append(process)
             try SmallFile.write("\(process.processIdentifier)", to: group.path + "/cgroup.procs")
             #expect(memory.residentBytes() > 0)

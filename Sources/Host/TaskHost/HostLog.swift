@@ -49,12 +49,15 @@ final class HostLog: Sendable {
     /// The lines in memory, oldest first.
     func remembered() -> [LogLine] { lines.withLock { $0 } }
 
-    /// Returns a stream of the lines in memory and, with `following`, of all new lines.
+    /// Returns the lines in memory, oldest first, and passes every later line to a follower.
+    ///
+    /// - Parameter receive: Called with each later line on the thread that logs it, and with `nil` after the
+    ///   last; it must not block.
+    /// - Returns: The lines, and a function that ends the calls; a line that is being written may still come.
     func follow(_ receive: @escaping @Sendable (LogLine?) -> Void) -> (
         remembered: [LogLine], stop: @Sendable () -> Void
     ) {
-        // The listener must come first, so that no line is missed. The loop below drops the last line in
-        // memory if it comes again; other lines that come in between appear twice.
+        // Both under one lock, as in `append`: no line is missed, and none comes twice.
         lines.withLock { ($0, followers.listen(receive)) }
     }
 
