@@ -1,6 +1,7 @@
 """The rows of scale, and those of what is built: minutes, not seconds."""
 
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -425,23 +426,37 @@ def start(bench, _closing):
     named=True,
 )
 def build(bench, _closing):
-    """A release build of bgtaskd from nothing, and a debug build after one file of the host's core was
-    changed. Takes a quarter of an hour, and only when it is named."""
+    """A release build of bgtaskd from nothing, beside one of the packages that it uses and of nothing else;
+    and a debug build after one file of the host's core was changed. Takes a quarter of an hour, and only when it is
+    named."""
 
-    def swift(*arguments):
+    def swift(*arguments, folder=ROOT):
         begun = time.monotonic()
-        subprocess.run(["swift", "build", *arguments], cwd=ROOT, check=True, capture_output=True)
+        subprocess.run(["swift", "build", *arguments], cwd=folder, check=True, capture_output=True)
         return time.monotonic() - begun
 
-    def release():
-        if len(release.times) == 1:
-            return release.times[0]
-        release.times.append(
-            swift("-c", "release", "--product", "bgtaskd", "--scratch-path", str(bench.fresh("build") / "b"))
-        )
-        return release.times[0]
+    def once(measure):
+        # A build from nothing takes minutes and varies little: every round has the first one's time.
+        times = []
 
-    release.times = []
+        def measured():
+            if not times:
+                times.append(measure())
+            return times[0]
+
+        return measured
+
+    def release():
+        return swift(
+            "-c", "release", "--static-swift-stdlib", "--product", "bgtaskd",
+            "--scratch-path", str(bench.fresh("build") / "b"),
+        )  # fmt: skip
+
+    def dependencies():
+        folder = dependencies_alone(bench.fresh("dependencies"))
+        # Without the download, which is before the build of bgtaskd, too.
+        subprocess.run(["swift", "package", "resolve"], cwd=folder, check=True, capture_output=True)
+        return swift("-c", "release", "--static-swift-stdlib", folder=folder)
 
     def changed():
         # The same flags as the Makefile's, or everything would be built again.
@@ -458,6 +473,29 @@ def build(bench, _closing):
             file.write_bytes(original)
 
     return [
-        Subject("release build of bgtaskd", "ours", release),
+        Subject("release build of the packages that bgtaskd uses", "floor", once(dependencies)),
+        Subject("release build of bgtaskd", "ours", once(release)),
         Subject("debug build after one change in the host's core", "ours", changed),
     ]
+
+
+def dependencies_alone(folder):
+    """Writes a package with the products of packages that Package.swift names, and an empty program."""
+    manifest = (ROOT / "Package.swift").read_text()
+    packages = re.findall(r"^ *(\.package\(url: .*\),)$", manifest, re.MULTILINE)
+    products = re.findall(r'^let \w+ = product\("(\w+)", of: "([^"]+)"\)', manifest, re.MULTILINE)
+    for names, package in re.findall(
+        r'^let \w+ = \[([^\]]+)\]\.map \{ product\(\$0, of: "([^"]+)"\)', manifest, re.MULTILINE
+    ):
+        products += [(name.strip(' "'), package) for name in names.split(",")]
+    if not packages or not products:
+        raise Skipped("Package.swift names its packages in another way than this benchmark expects")
+    uses = ", ".join(f'.product(name: "{name}", package: "{package}")' for name, package in products)
+    (folder / "Sources/Alone").mkdir(parents=True)
+    (folder / "Sources/Alone/main.swift").write_text("")
+    (folder / "Package.swift").write_text(
+        "// swift-tools-version: 6.2\nimport PackageDescription\n"
+        f'let package = Package(name: "Alone", dependencies: [{" ".join(packages)}], '
+        f'targets: [.executableTarget(name: "Alone", dependencies: [{uses}])])\n'
+    )
+    return folder
