@@ -25,6 +25,8 @@ struct VirtualManifests {
     static let bundles = ["com.example.a", "com.example.b", "com.example.c"]
     /// The period of `com.example.a.hourly`.
     static let period = Duration.seconds(3600)
+    /// The tolerance of all schedules.
+    static let tolerance = Duration.seconds(600)
 
     private var variants = [Variant.whole, .whole, .whole]
     /// The versions of the bundles' libraries.
@@ -106,18 +108,18 @@ struct VirtualManifests {
         if variant != .shorter, index == 0 {
             tasks.append(
                 task("hourly", .processing) {
-                    $0.schedule = Schedule(every: period, tolerance: .seconds(600))
+                    $0.schedule = Schedule(every: period, tolerance: tolerance)
                 })
         }
         if variant != .shorter, index == 1 {
             let nightly = Schedule.Timing.calendar(expression: "0 3 * * *", timeZone: nil)
             tasks.append(
                 task("nightly", .processing) {
-                    $0.schedule = Schedule(timing: nightly, tolerance: .seconds(600))
+                    $0.schedule = Schedule(timing: nightly, tolerance: tolerance)
                 })
             tasks.append(
                 task("plugged", .processing) {
-                    $0.schedule = Schedule(timing: nil, tolerance: .seconds(600))
+                    $0.schedule = Schedule(timing: nil, tolerance: tolerance)
                     $0.schedule?.onPower = true
                     $0.schedule?.onBoot = true
                 })

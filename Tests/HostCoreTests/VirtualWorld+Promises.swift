@@ -49,13 +49,14 @@ extension VirtualWorld {
         }
     }
 
-    /// Checks that a periodic schedule begins at most one launch within a period.
+    /// Checks that a periodic schedule begins at most one launch within a period, less the tolerance: a launch
+    /// within its tolerance does not move the next date.
     private func checkPeriod(_ id: RequestID, _ terms: LaunchTerms) throws {
         guard let request = store.request(id)?.request, request.submission.origin == .schedule,
             request.identifier.rawValue.hasSuffix(".hourly"), request.attempt == 1, !terms.isSimulated,
             let (last, changes) = begins[request.identifier], changes == clockChanges
         else { return }
-        if terms.at - last < VirtualManifests.period {
+        if terms.at - last < VirtualManifests.period - VirtualManifests.tolerance {
             throw BrokenPromise(
                 "\(request.identifier) begins again after \((terms.at - last).inSeconds) s, within its period"
             )
@@ -245,14 +246,16 @@ extension VirtualWorld {
         if core.launches.all.count(where: { !$0.hasFreedSlot }) < busy { return }
         let started = Set(core.requests.starting.keys)
         // The score may have become sufficient because other work started.
-        let hasCompanion = before.contains { $0.1.mayStart && started.contains($0.0.id) }
-        for (request, explanation) in before where started.contains(request.id) && !explanation.mayStart {
+        let hasCompanion = before.contains { $0.1.startsWithNextEvent && started.contains($0.0.id) }
+        for (request, explanation) in before
+        where started.contains(request.id) && !explanation.startsWithNextEvent {
             let vetoes = explanation.vetoes.map(\.policy)
             if vetoes != ["Score"] || !hasCompanion {
                 throw BrokenPromise("\(request.id) starts, and \(vetoes) kept it a moment ago")
             }
         }
-        for (request, explanation) in waiting() where explanation.mayStart && !core.isGoingToSleep {
+        for (request, explanation) in waiting()
+        where explanation.startsWithNextEvent && !core.isGoingToSleep {
             throw BrokenPromise("\(request.id) may start, and the next pass does not start it")
         }
     }
@@ -279,4 +282,9 @@ extension VirtualWorld {
         }
         hasDrained = true
     }
+}
+
+extension Explanation {
+    /// Whether a request starts with the next event: nothing keeps it waiting, or only its window.
+    fileprivate var startsWithNextEvent: Bool { vetoes.allSatisfy { $0.policy == "Window" } }
 }

@@ -56,7 +56,7 @@ struct PlainDecision {
                 score, Threshold(request, scheduler.settings), subject, at: now)
             date = date.map { max($0, later) } ?? later
         }
-        return date
+        return date.map { max($0, LaunchWindow(request, scheduler.settings).wake) }
     }
 
     private static func requests(in lane: Lane, of known: [RequestID], _ scheduler: Scheduler)

@@ -108,6 +108,10 @@ extension SettingTable {
             "scheduling.deadlineDelayInUse", \.scheduler.deadlineDelayInUse,
             .seconds(60) ... .seconds(366 * 86_400), "The same time for a bundle in use"),
         .duration(
+            "scheduling.wakeDelay", \.scheduler.wakeDelay, .zero ... .seconds(86_400),
+            "The longest time by which the host delays a wake-up for a request without a schedule, to start it with others. A quarter of the time to its earliest begin date, if that is shorter. Our choice: who asked for an hour does not mind a quarter more"
+        ),
+        .duration(
             "scheduling.usePeriod", \.scheduler.usePeriod, .zero ... .seconds(366 * 86_400),
             "A bundle is in use for this time after its newest use. Our choice: habits repeat every week"),
         .duration(

@@ -50,8 +50,8 @@ struct ScoreSum {
 
 /// The threshold that a request's mean score must reach.
 ///
-/// It has its standard value until the request's earliest begin date, or without one until its submission.
-/// Then it falls linearly, to 0 at the deadline.
+/// It has its standard value until the request is ripe. Then it falls linearly, to 0 when the request is due;
+/// see ``LaunchWindow``.
 struct Threshold {
     let standard: Double
     let start: WallTime
@@ -59,8 +59,8 @@ struct Threshold {
 
     init(_ request: TaskRequest, _ settings: SchedulerSettings) {
         standard = settings.scoreThreshold
-        start = max(request.effectiveBeginDate ?? request.submittedAt, request.submittedAt)
-        deadline = request.deadline
+        let window = LaunchWindow(request, settings)
+        (start, deadline) = (window.ripe, window.due)
     }
 
     func value(at time: WallTime) -> Double {
@@ -185,7 +185,7 @@ extension Scheduler {
                 Rationale(
                     quantity: "score",
                     required:
-                        "\(threshold.text) or more, and this limit falls to 0 by \(subject.request.deadline.text)",
+                        "\(threshold.text) or more, and this limit falls to 0 by \(Threshold(subject.request, situation.settings).deadline.text)",
                     observed: score.text, earliestChange: explanation.scoreSuffices,
                     remedy: isEnough
                         ? nil

@@ -39,6 +39,8 @@ struct PendingGroup: Sendable {
     private var waiting: [Fact: RequestQueue] = [:]
     /// Requests that waited only for a date when they were last judged.
     private var dates = Heap<RequestKey>()
+    /// When the host wakes for requests of ``dates``, which is at their date or later.
+    private var alarms = Heap<RequestKey>()
     /// Requests whose own date is in the future; they were not judged yet, so they may have to wait longer.
     private var unjudged = Heap<RequestKey>()
 
@@ -48,7 +50,8 @@ struct PendingGroup: Sendable {
     }
 
     var keyCount: Int {
-        open.count + waitingForBundle.count + waitingForScore.count + dates.count + unjudged.count
+        open.count + waitingForBundle.count + waitingForScore.count + dates.count + alarms.count
+            + unjudged.count
             + waiting.values.reduce(0) { $0 + $1.count }
     }
 
@@ -57,8 +60,11 @@ struct PendingGroup: Sendable {
     /// Moves a request aside until its own date, without asking the policies.
     mutating func putOff(_ key: RequestKey) { unjudged.insert(key) }
 
-    /// Moves a request aside until a date.
-    mutating func wait(until key: RequestKey) { dates.insert(key) }
+    /// Moves a request aside until a date; `alarm` is when the host wakes for it.
+    mutating func wait(until key: RequestKey, alarm: RequestKey) {
+        dates.insert(key)
+        alarms.insert(alarm)
+    }
 
     /// Moves a request aside until a fact changes.
     mutating func wait(for fact: Fact, _ key: RequestKey, bundle: Int) {
@@ -101,15 +107,15 @@ struct PendingGroup: Sendable {
 
     /// Removes and returns all keys with a date.
     mutating func takeDates() -> [RequestKey] {
-        defer { (dates, unjudged) = ([], []) }
+        defer { (dates, alarms, unjudged) = ([], [], []) }
         return dates.unordered + unjudged.unordered
     }
 
-    /// The earliest date of the requests that were judged; `standing` is whether a key is current.
-    mutating func firstDate(standing: (RequestKey) -> Bool) -> WallTime? {
-        while let key = dates.min {
+    /// The earliest alarm of the requests that were judged; `standing` is whether a key is current.
+    mutating func firstAlarm(standing: (RequestKey) -> Bool) -> WallTime? {
+        while let key = alarms.min {
             if standing(key) { return key.time }
-            dates.removeMin()
+            alarms.removeMin()
         }
         return nil
     }
@@ -143,6 +149,7 @@ struct PendingGroup: Sendable {
             if waiting[fact]?.count == 0 { waiting[fact] = nil }
         }
         dates = Heap(dates.unordered.filter(standing))
+        alarms = Heap(alarms.unordered.filter(standing))
         unjudged = Heap(unjudged.unordered.filter(standing))
     }
 }

@@ -36,9 +36,11 @@ import TaskModel
 ///   they are. They are skipped when they come up, and swept when there are too many.
 /// - Each place but `dates`, `unjudged` and `companions` is a ``RequestQueue``, which orders the keys of
 ///   every bundle apart: those of one bundle can be passed over or moved without a look at each.
-/// - `dates` has requests that the policies have judged, so the first date is a true alarm. `unjudged` has
+/// - `dates` has requests that the policies have judged, so their alarms are true. `unjudged` has
 ///   requests whose earliest begin date lies ahead: nothing else was asked, and another reason may keep them
-///   longer. They are judged when their date would be the next alarm.
+///   longer. They are judged when their date comes before the next alarm.
+/// - A date releases a request; an *alarm* wakes the host for it, at the end of its ``LaunchWindow``. Each
+///   request in `dates` has an alarm too. So an event that comes between the two saves the alarm.
 struct PendingIndex: Sendable {
     /// A request, in one piece that is not copied.
     private final class Held: Sendable {
@@ -199,16 +201,22 @@ struct PendingIndex: Sendable {
 
     /// Sets a request aside until one of the facts changes or the date comes; from `companion` on also until
     /// the machine is busy.
-    mutating func wait(_ id: RequestID, for facts: [Fact], until date: WallTime?, companion: WallTime? = nil)
-    {
+    ///
+    /// The host does not wake before `alarm`, even if the date is earlier.
+    mutating func wait(
+        _ id: RequestID, for facts: [Fact], until date: WallTime?, alarm: WallTime,
+        companion: WallTime? = nil
+    ) {
         guard let entry = restamped(id) else { return }
         let key = entry.key(groups[entry.group].traits.lane)
         for fact in facts { groups[entry.group].wait(for: fact, key, bundle: entry.bundle) }
         if let date {
-            groups[entry.group].wait(until: RequestKey(time: date, id: id, stamp: entry.stamp))
+            groups[entry.group].wait(
+                until: RequestKey(time: date, id: id, stamp: entry.stamp),
+                alarm: RequestKey(time: max(date, alarm), id: id, stamp: entry.stamp))
         }
         if let companion { companions.insert(RequestKey(time: companion, id: id, stamp: entry.stamp)) }
-        countKeys(facts.count + (date == nil ? 0 : 1) + (companion == nil ? 0 : 1))
+        countKeys(facts.count + (date == nil ? 0 : 2) + (companion == nil ? 0 : 1))
     }
 
     /// Sets a request aside until what is remembered of its bundle changes, and with it all of the group and
@@ -279,12 +287,12 @@ struct PendingIndex: Sendable {
         }
     }
 
-    /// The next date that a request of the lane waits for and that was confirmed; held groups wait for none.
-    mutating func firstDate(in lane: Lane) -> WallTime? {
+    /// When the host wakes next for a request of the lane that was judged; held groups need no alarm.
+    mutating func firstAlarm(in lane: Lane) -> WallTime? {
         let entries = entries
         var first: WallTime?
         for index in groups.indices where groups[index].traits.lane == lane && groups[index].hold != .held {
-            let date = groups[index].firstDate { entries[$0.id]?.stamp == $0.stamp }
+            let date = groups[index].firstAlarm { entries[$0.id]?.stamp == $0.stamp }
             if let date, first.map({ date < $0 }) ?? true { first = date }
         }
         return first
@@ -300,7 +308,7 @@ struct PendingIndex: Sendable {
             if let key, first.map({ key < $0.key }) ?? true { first = (key, index) }
         }
         guard let first else { return nil }
-        if let date = firstDate(in: lane), date <= first.key.time { return nil }
+        if let date = firstAlarm(in: lane), date <= first.key.time { return nil }
         groups[first.group].removeFirstUnjudged()
         return first.key.id
     }

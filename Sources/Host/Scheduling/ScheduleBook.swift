@@ -1,9 +1,10 @@
 import TaskModel
 
-/// The schedules in the manifests, and the time of each identifier's last launch.
+/// The schedules in the manifests, and the date of each identifier's last launch.
 ///
-/// For each schedule, one request is pending at a time. Its date is one period after the last launch of the
-/// identifier, or the calendar's next date after it. It does not matter why that launch was made. If the date
+/// For each schedule, one request is pending at a time. Its date is one period after the date of the last
+/// launch, or the calendar's next date after it. The date of a launch is that of its request if the schedule
+/// made the request and the launch began within the tolerance; otherwise it is when the launch began. If the date
 /// is in the past, the request is due now, so any number of missed periods give one launch. Only the last
 /// launch determines the date, so a restart of the host neither repeats nor omits a launch. An event of the
 /// schedule makes the request due immediately, until a launch begins after the event.
@@ -11,6 +12,7 @@ struct ScheduleBook: Sendable {
     typealias Plan = (bundle: BundleIdentifier, schedule: Schedule)
 
     private var plans: [TaskIdentifier: Plan] = [:]
+    /// The date of each identifier's last launch, from which the next period counts.
     private var lastBegin: [TaskIdentifier: WallTime] = [:]
     private var asked: Set<TaskIdentifier> = []
     private var retries: [TaskIdentifier: WallTime] = [:]
@@ -58,11 +60,19 @@ struct ScheduleBook: Sendable {
 
     func hasPlan(_ identifier: TaskIdentifier) -> Bool { plans[identifier] != nil }
 
-    /// Records that a launch of an identifier began.
-    mutating func began(_ identifier: TaskIdentifier, at time: WallTime) {
+    /// Records that a launch of an identifier began; `scheduled` is the date of its request if the schedule
+    /// made it.
+    ///
+    /// A launch within its tolerance counts from its date, so that late launches do not make the period
+    /// longer. After a later one, the period begins again.
+    mutating func began(_ identifier: TaskIdentifier, at time: WallTime, scheduled: WallTime? = nil) {
         lastBegin[identifier] = time
         triggered.remove(identifier)
         calendar.forget(identifier)
+        guard let scheduled, scheduled <= time, let schedule = plans[identifier]?.schedule,
+            let period = schedule.every, time - scheduled <= min(schedule.tolerance, period / 2)
+        else { return }
+        lastBegin[identifier] = scheduled
     }
 
     /// Records that an identifier's request was cancelled, so that its date is not used again.

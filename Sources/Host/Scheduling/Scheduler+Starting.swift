@@ -6,10 +6,31 @@ extension Scheduler {
     ///
     /// - Returns: The explanation; `nil` if the request is not pending.
     public func explain(_ id: RequestID, at now: Moment) -> Explanation? {
-        pending[id].map {
-            explain(
-                situation.subject($0, isTelling: true), isSimulated: pending.isSimulated(id), at: now)
+        guard let request = pending[id] else { return nil }
+        var explanation = explain(
+            situation.subject(request, isTelling: true), isSimulated: pending.isSimulated(id), at: now)
+        if explanation.mayStart, let wait = waitForEvent(request, at: now) {
+            explanation.verdicts.append(wait)
         }
+        return explanation
+    }
+
+    /// The verdict about a pending request that may start, but only with the next event; `nil` if it need not
+    /// wait for one.
+    private func waitForEvent(_ request: TaskRequest, at now: Moment) -> Verdict? {
+        let wake = LaunchWindow(request, settings).wake
+        guard isStarted, !isShuttingDown, now.wall < wake, !pending.isSimulated(request.id) else {
+            return nil
+        }
+        return Verdict(
+            policy: "Window", decision: .mustNotProceed, score: 0, weight: 0,
+            rationale: [
+                Rationale(
+                    quantity: "wakeUp", required: "\(wake.text) at the latest", observed: "not due yet",
+                    earliestChange: wake,
+                    remedy: situation.remedy(
+                        "Wait: it starts earlier if the host has other work", orLaunch: request.identifier))
+            ])
     }
 
     /// The answers of all policies about starting a request now, whether it is stored or not.
@@ -25,7 +46,7 @@ extension Scheduler {
         let subject = situation.subject(request, isTelling: true)
         let explanation = explain(subject, isSimulated: isSimulated, at: now)
         guard let wait = judge(subject, isSimulated: isSimulated, at: now).wait else {
-            return explanation.vetoes.first
+            return explanation.vetoes.first ?? (pending[request.id].flatMap { waitForEvent($0, at: now) })
         }
         // Find the verdict of the policy that gave this answer.
         return explanation.vetoes.first {
@@ -38,13 +59,15 @@ extension Scheduler {
     /// This is the policy of ``blockingFactor(of:at:)``, but without texts, so that it is fast enough to call
     /// after every event.
     ///
-    /// - Returns: The policy's name, or `Score` if only the score is too low; `nil` if the request may start.
+    /// - Returns: The policy's name, `Score` if only the score is too low, or `Window` if the request starts
+    ///   with the next event; `nil` if the request may start.
     public func waitingFor(_ id: RequestID, at now: Moment) -> String? {
         guard let request = pending[id] else { return nil }
         let subject = situation.subject(request, isTelling: false)
         let judgement = judge(subject, isSimulated: pending.isSimulated(id), at: now)
         if let policy = judgement.waitPolicy { return policy }
-        return judgement.scoreSuffices ? nil : "Score"
+        if !judgement.scoreSuffices { return "Score" }
+        return waitForEvent(request, at: now)?.policy
     }
 
     /// The pending request of an identifier; `nil` if there is none.
@@ -117,13 +140,14 @@ extension Scheduler {
             }
             return true
         }
+        let window = LaunchWindow(request, settings)
         switch answer.fact {
         case .slot, .lane, nil:
             pending.makeCandidate(id)
             return false
-        case .time: pending.wait(id, for: [], until: answer.until)
+        case .time: pending.wait(id, for: [], until: answer.until, alarm: window.wake)
         case .bundle where answer.until == nil && judgement.waitReach == .bundle: pending.waitForBundle(id)
-        case .some(let fact): pending.wait(id, for: [fact], until: answer.until)
+        case .some(let fact): pending.wait(id, for: [fact], until: answer.until, alarm: window.wake)
         }
         return true
     }
@@ -142,6 +166,7 @@ extension Scheduler {
         let companion = threshold.date(for: score.mean(coalescing: 1))
         pending.wait(
             subject.request.id, for: [.scores], until: date,
+            alarm: LaunchWindow(subject.request, settings).wake,
             companion: !situation.occupancy.isBusy && companion < date ? companion : nil)
     }
 
@@ -171,7 +196,10 @@ extension Scheduler {
         }
         situation.occupancy.begin(request, at: now.wall)
         launches[request.id] = launch
-        schedules.began(request.identifier, at: now.wall)
+        let isScheduled = request.submission.origin == .schedule && request.attempt == 1
+        schedules.began(
+            request.identifier, at: now.wall,
+            scheduled: isScheduled ? request.submission.earliestBeginDate : nil)
         actions.append(
             .launch(request.id, isSimulated: isSimulated, priority: launch.priority, because: explanation))
         pending.releaseCompanions(until: now.wall)

@@ -238,7 +238,7 @@ public struct Scheduler: Sendable {
         var dates: [WallTime] = []
         if !isShuttingDown {
             for lane in Lane.allCases where situation.hasSlot(in: lane) && !heldLanes.contains(lane) {
-                if let date = pending.firstDate(in: lane) { dates.append(date) }
+                if let date = pending.firstAlarm(in: lane) { dates.append(date) }
             }
             if let retry = schedules.nextRetry { dates.append(retry) }
         }

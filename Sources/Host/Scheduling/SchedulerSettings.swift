@@ -141,6 +141,14 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var deadlineDelayInUse = Duration.seconds(2 * 86_400)
     /// A bundle is in use for this long after its newest use: 7 days.
     public var usePeriod = Duration.seconds(7 * 86_400)
+    /// The longest time by which the host delays a wake-up for a request, so that it starts with others: 15
+    /// min.
+    ///
+    /// It applies to requests whose manifest or client gives no tolerance. The delay is a quarter of the time
+    /// to the earliest begin date, if that is shorter. With 0, the host wakes at the earliest begin date.
+    ///
+    /// Ours: a person who asked for "in an hour" does not mind a quarter more.
+    public var wakeDelay = Duration.seconds(900)
     /// The first back-off of a request that is put back: 5 s; it doubles with each further attempt.
     public var backOffBase = Duration.seconds(5)
     /// The longest back-off: 10 min.

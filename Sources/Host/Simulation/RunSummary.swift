@@ -14,6 +14,8 @@ public struct RunSummary: Equatable, Sendable {
         public var cpu = Duration.zero
         /// How long requests waited, by the policy that kept them waiting.
         public var waits: Tally.Waits = [:]
+        /// The number of launches that began after their windows.
+        public var late = 0
         /// The number of refused submissions.
         public var refusals = 0
         /// How long the request of each launch had waited; in order after ``RunSummary/sort()``.
@@ -32,7 +34,11 @@ public struct RunSummary: Equatable, Sendable {
     /// The numbers of each identifier.
     public private(set) var identifiers: [TaskIdentifier: Identifier] = [:]
     /// The number of `timePassed` events that the scheduler got: from its alarms, and after sleeps.
+    public private(set) var alarms = 0
+    /// The number of these events while no launch was under way, so that the machine was awake for them alone.
     public private(set) var wakeUps = 0
+    /// The least number of wake-ups that would have been enough for the windows of all launches.
+    public private(set) var leastWakeUps = 0
     /// The number of events that the scheduler got.
     public private(set) var events = 0
 
@@ -45,7 +51,9 @@ public struct RunSummary: Equatable, Sendable {
     /// Adds a run; call ``sort()`` before you read quantiles of waits.
     public mutating func add(_ tally: Tally) {
         runs += 1
+        alarms += tally.alarms
         wakeUps += tally.wakeUps
+        leastWakeUps += tally.leastWakeUps
         events += tally.events
         for launch in tally.launches {
             identifiers[launch.identifier, default: Identifier()].add(launch)
@@ -86,6 +94,7 @@ extension RunSummary.Identifier {
         if let outcome = launch.outcome { outcomes[outcome, default: 0] += 1 }
         if let reason = launch.expiration { expirations[reason, default: 0] += 1 }
         cpu += launch.cpu
+        if launch.isLate { late += 1 }
         waited.append(launch.waited)
     }
 }

@@ -28,6 +28,8 @@ public struct Tally: Equatable, Sendable {
         public var start: WallTime
         /// How long the request had waited since it could start at the earliest, or became pending again.
         public var waited: Duration
+        /// The window of the request; `nil` for further attempts and for requests that are not deferrable.
+        public var window: LaunchWindow?
         /// When the last process of the launch ended; `nil` while it runs.
         public var end: WallTime?
         /// The outcome of the launch; `nil` while it runs.
@@ -36,6 +38,9 @@ public struct Tally: Equatable, Sendable {
         public var expiration: Reason?
         /// The CPU time of all processes of the launch.
         public var cpu = Duration.zero
+
+        /// Whether the launch began after the window of its request.
+        public var isLate: Bool { window.map { start > $0.due } ?? false }
     }
 
     /// How long requests waited, by the policy that kept them waiting.
@@ -46,6 +51,8 @@ public struct Tally: Equatable, Sendable {
     /// How long the requests of each identifier waited, by the policy that kept them waiting.
     public private(set) var waits: [TaskIdentifier: Waits] = [:]
     /// The number of `timePassed` events that the scheduler got: from its alarms, and after sleeps.
+    public private(set) var alarms = 0
+    /// The number of these events while no launch was under way, so that the machine was awake for them alone.
     public private(set) var wakeUps = 0
     /// The number of events that the scheduler got.
     public private(set) var events = 0
@@ -62,6 +69,7 @@ public struct Tally: Equatable, Sendable {
     /// Why each pending request waits at present, and since when.
     private var waiting: [RequestID: (identifier: TaskIdentifier, factor: String, since: WallTime)] = [:]
     private var requests: [RequestID: TaskRequest] = [:]
+    private var settings = SchedulerSettings()
 
     init(detail: Detail) { self.detail = detail }
 
@@ -84,7 +92,10 @@ public struct Tally: Equatable, Sendable {
         events += 1
         hasNews = true
         switch event {
-        case .timePassed: wakeUps += 1
+        case .timePassed:
+            alarms += 1
+            if open.isEmpty { wakeUps += 1 }
+        case .settingsChanged(let settings): self.settings = settings
         case .submitted(let request): requests[request.id] = request
         case .conditionsChanged(let conditions) where detail == .waits:
             self.conditions.append(.init(at: now.wall, conditions: conditions))
@@ -114,10 +125,13 @@ public struct Tally: Equatable, Sendable {
         ]
         let earliest = dates.compactMap(\.self).max() ?? time
         open[id] = launches.count
-        launches.append(
-            Launch(
-                identifier: request.identifier, request: request.id, id: id, attempt: request.attempt,
-                start: time, waited: max(.zero, time - earliest)))
+        var launch = Launch(
+            identifier: request.identifier, request: request.id, id: id, attempt: request.attempt,
+            start: time, waited: max(.zero, time - earliest))
+        if request.isDiscretionary, request.attempt == 1, request.submission.origin != .simulated {
+            launch.window = LaunchWindow(request, settings)
+        }
+        launches.append(launch)
     }
 
     private mutating func close(_ id: LaunchID, _ ending: LaunchEnding, at time: WallTime) {
@@ -125,6 +139,24 @@ public struct Tally: Equatable, Sendable {
         launches[index].end = time
         launches[index].outcome = ending.outcome
         launches[index].cpu = ending.cpuTime
+    }
+
+    /// The least number of wake-ups that would have been enough for the windows of all launches.
+    ///
+    /// The classic rule is used: always wake at the end of the window that ends first, and skip all windows
+    /// that contain this time. A launch that began after its window counts until it began. Wake-ups by other
+    /// events are not considered, so a run can need fewer alarms than this.
+    var leastWakeUps: Int {
+        var last: WallTime?
+        var count = 0
+        let windows = launches.compactMap { launch in
+            launch.window.map { (ripe: min($0.ripe, launch.start), end: max($0.due, launch.start)) }
+        }
+        for window in windows.sorted(by: { $0.end < $1.end }) where last.map({ $0 < window.ripe }) ?? true {
+            last = window.end
+            count += 1
+        }
+        return count
     }
 
     /// Determines why each pending request waits, if events were added since the last call.
@@ -181,9 +213,9 @@ public struct Tally: Equatable, Sendable {
         if detail == .waits { conditions.append(.init(at: time, conditions: nil)) }
     }
 
-    /// Compares launches, waits, wake-ups and refusals, but not the number of events.
+    /// Compares launches, waits, alarms and refusals, but not the number of events.
     public static func == (left: Self, right: Self) -> Bool {
-        left.launches == right.launches && left.waits == right.waits && left.wakeUps == right.wakeUps
+        left.launches == right.launches && left.waits == right.waits && left.alarms == right.alarms
             && left.refusals == right.refusals
     }
 }

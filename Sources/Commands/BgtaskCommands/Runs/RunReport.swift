@@ -9,6 +9,7 @@ struct RunMessage: Encodable {
         var launches: Int
         var outcomes: [String: Int]
         var expirations: [String: Int]
+        var late: Int
         var refusals: Int
         var cpuSeconds: Double
         var medianWaitSeconds: Double?
@@ -20,7 +21,9 @@ struct RunMessage: Encodable {
     var runs: Int
     var launches: Int
     var cpuSeconds: Double
+    var alarms: Int
     var wakeUps: Int
+    var leastWakeUps: Int
     var events: Int
     var waitSeconds: [String: Double]
     var identifiers: [Identifier]
@@ -30,7 +33,9 @@ struct RunMessage: Encodable {
         runs = summary.runs
         launches = summary.launches
         cpuSeconds = summary.cpu.inSeconds
+        alarms = summary.alarms
         wakeUps = summary.wakeUps
+        leastWakeUps = summary.leastWakeUps
         events = summary.events
         waitSeconds = Dictionary(uniqueKeysWithValues: summary.waits.map { ($0.factor, $0.time.inSeconds) })
         identifiers = summary.identifiers.sorted { $0.key < $1.key }.map { identifier, facts in
@@ -40,7 +45,7 @@ struct RunMessage: Encodable {
                     uniqueKeysWithValues: facts.outcomes.map { ($0.key.rawValue, $0.value) }),
                 expirations: Dictionary(
                     uniqueKeysWithValues: facts.expirations.map { ($0.key.rawValue, $0.value) }),
-                refusals: facts.refusals, cpuSeconds: facts.cpu.inSeconds,
+                late: facts.late, refusals: facts.refusals, cpuSeconds: facts.cpu.inSeconds,
                 medianWaitSeconds: facts.wait(share: 0.5)?.inSeconds,
                 longWaitSeconds: facts.wait(share: 0.95)?.inSeconds,
                 waitSeconds: facts.waits.mapValues(\.inSeconds))
@@ -78,16 +83,19 @@ struct TallyLaunchMessage: Encodable {
 extension Console {
     /// Writes one run: its tasks, and the reasons that kept them waiting.
     func print(_ summary: RunSummary) throws {
-        var table = Table("task", "launches", "ended", "expired for", "wait", "long wait", "CPU")
+        var table = Table("task", "launches", "ended", "expired for", "wait", "long wait", "late", "CPU")
         for (identifier, facts) in summary.identifiers.sorted(by: { $0.key < $1.key }) {
             let refused = facts.refusals > 0 ? ", \(facts.refusals) refused" : ""
             table.add(
                 identifier.rawValue, "\(facts.launches)\(refused)", Self.counts(facts.outcomes),
                 Self.counts(facts.expirations), facts.wait(share: 0.5).map(Wording.duration) ?? "",
-                facts.wait(share: 0.95).map(Wording.duration) ?? "", Wording.duration(facts.cpu))
+                facts.wait(share: 0.95).map(Wording.duration) ?? "", "\(facts.late)",
+                Wording.duration(facts.cpu))
         }
         try print(table, ifEmpty: "Nothing was launched.")
-        try line("wait: half of the launches waited no longer; long wait: 19 of 20")
+        try line(
+            "wait: half of the launches waited no longer; long wait: 19 of 20; late: began after the end of their windows"
+        )
         try line()
         let waits = summary.waits
         if !waits.isEmpty {
@@ -97,8 +105,8 @@ extension Console {
             try line()
         }
         try line(
-            "\(summary.launches) launches, \(Wording.duration(summary.cpu)) of CPU time, \(summary.wakeUps) alarms"
-        )
+            "\(summary.launches) launches, \(Wording.duration(summary.cpu)) of CPU time, \(summary.alarms) alarms; "
+                + "\(summary.wakeUps) wake-ups of an idle host (\(summary.leastWakeUps) would be enough)")
     }
 
     /// Writes two runs side by side, and their differences.
@@ -119,7 +127,9 @@ extension Console {
                 amount < .milliseconds(1) ? "" : sign + Wording.duration(amount))
         }
         add("launches", old.launches, new.launches)
-        add("alarms", old.wakeUps, new.wakeUps)
+        add("alarms", old.alarms, new.alarms)
+        add("wake-ups of an idle host", old.wakeUps, new.wakeUps)
+        add("wake-ups that would be enough", old.leastWakeUps, new.leastWakeUps)
         add("CPU time", old.cpu, new.cpu)
         for identifier in Set(old.identifiers.keys).union(new.identifiers.keys).sorted() {
             let (left, right) = (old.identifiers[identifier], new.identifiers[identifier])
