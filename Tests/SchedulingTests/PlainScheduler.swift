@@ -65,8 +65,10 @@ struct PlainDecision {
         let all = known.compactMap { scheduler.pending[$0] }
             .filter { (scheduler.pending.isSimulated($0.id) ? .simulated : $0.lane) == lane }
         return all.sorted { left, right in
-            if lane == .discretionary, left.deadline != right.deadline {
-                return left.deadline < right.deadline
+            if lane.isFair {
+                let ranks = [left, right].map { scheduler.bundleState($0.bundle).service.rank }
+                if ranks[0] != ranks[1] { return ranks[0] < ranks[1] }
+                if left.deadline != right.deadline { return left.deadline < right.deadline }
             }
             return left.id < right.id
         }
@@ -77,9 +79,9 @@ struct PlainDecision {
     ) -> TaskRequest? {
         let startable = requests(in: lane, of: known, scheduler)
             .filter { judge($0, lane == .simulated, scheduler, now).mayStart }
-        let running = scheduler.situation.occupancy.discretionaryByBundle
+        let running = scheduler.situation.occupancy.slots(of: lane).byBundle
         let preferred = startable.first {
-            lane != .discretionary || running[$0.bundle] ?? 0 < scheduler.settings.discretionarySlotsPerBundle
+            !lane.isFair || running[$0.bundle] ?? 0 < scheduler.settings.discretionarySlotsPerBundle
         }
         return preferred ?? startable.first
     }

@@ -9,15 +9,19 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.discretionarySlots", \.scheduler.discretionarySlots, 0...64,
-            "The number of deferrable launches at a time. Our choice: one slow job must not hold up all others on a small machine"
+            "The number of processing launches and activities at a time. Our choice: one slow job must not hold up all others on a small machine"
+        ),
+        .integer(
+            "scheduling.shortSlots", \.scheduler.shortSlots, 0...64,
+            "The number of refreshes, deferrable pushes and transfer events at a time, in addition. Our choice: work of seconds must not wait for work of hours"
         ),
         .integer(
             "scheduling.discretionarySlotsWhenFair", \.scheduler.discretionarySlotsWhenFair, 0...64,
-            "The number of deferrable launches at a time while the machine is warm, or its temperature is unknown"
+            "The number of all deferrable launches at a time while the machine is warm, or its temperature is unknown"
         ),
         .integer(
             "scheduling.discretionarySlotsPerBundle", \.scheduler.discretionarySlotsPerBundle, 1...64,
-            "The number of deferrable launches of one bundle at a time, while a bundle without a launch waits. Our choice: fairness between vendors"
+            "The number of launches of one bundle in one lane at a time, while a bundle without a launch waits. Our choice: fairness between vendors"
         ),
         .integer(
             "scheduling.continuedSlots", \.scheduler.continuedSlots, 0...64,

@@ -38,6 +38,11 @@ struct StoredBundleState: Codable {
         var days: [Day]
     }
 
+    struct Service: Codable {
+        var seconds: Double
+        var at: StoredInstant?
+    }
+
     var refresh: RefreshPermission?
     var refreshChangedAt: StoredInstant?
     var dismissedAt: StoredInstant?
@@ -47,6 +52,7 @@ struct StoredBundleState: Codable {
     var budget: Budget?
     var lastRefresh: StoredInstant?
     var lastPush: StoredInstant?
+    var service: Service?
     var wakeUpsSaved: Int?
 
     init(_ state: BundleState) {
@@ -62,6 +68,7 @@ struct StoredBundleState: Codable {
             launchLimit: state.budget.launchLimit, cpuLimit: state.budget.cpuLimit)
         lastRefresh = state.lastRefresh.map(StoredInstant.init)
         lastPush = state.lastPush.map(StoredInstant.init)
+        service = Service(seconds: state.service.seconds, at: state.service.at.map(StoredInstant.init))
         wakeUpsSaved = state.wakeUpsSaved
     }
 
@@ -89,6 +96,10 @@ struct StoredBundleState: Codable {
         }
         state.lastRefresh = lastRefresh?.time
         state.lastPush = lastPush?.time
+        if let service {
+            state.service.seconds = service.seconds
+            state.service.at = service.at?.time
+        }
         state.wakeUpsSaved = wakeUpsSaved ?? state.wakeUpsSaved
         return state
     }

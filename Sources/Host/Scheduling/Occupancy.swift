@@ -11,36 +11,51 @@ enum Lane: CaseIterable, Hashable, Sendable {
     case urgent
     /// Launches of an app's launch code.
     case app
-    /// Deferrable requests.
-    case discretionary
+    /// Deferrable work of seconds: refreshes, pushes and the events of transfers.
+    case short
+    /// Deferrable work of minutes or hours: processing and activities.
+    case long
+
+    /// Whether slots go to the bundle that had least service; other lanes start their requests in the order of
+    /// submission.
+    var isFair: Bool { self == .short || self == .long }
 }
 
 extension TaskRequest {
     /// The lane in which the request waits, and whose slot its launch occupies.
     var lane: Lane {
-        if isDiscretionary { return .discretionary }
         switch kind {
-        case .continuedProcessing: return .continued
-        case .appLaunch: return .app
-        case .appRefresh, .processing, .push, .transferEvents, .activity: return .urgent
+        case .continuedProcessing: .continued
+        case .appLaunch: .app
+        case .processing, .activity: .long
+        case .appRefresh, .push, .transferEvents: isDiscretionary ? .short : .urgent
         }
     }
 }
 
 /// The occupied slots; they are counted when a launch begins and ends, so that a decision need not count.
 struct Occupancy: Sendable {
+    /// The occupied slots of one lane.
+    struct Slots: Sendable {
+        var count = 0
+        var byBundle: [BundleIdentifier: Int] = [:]
+    }
+
     /// The requests with a launch under way, by identifier.
     private(set) var requests: [TaskIdentifier: RequestID] = [:]
-    private(set) var discretionary = 0
-    private(set) var continued = 0
-    private(set) var urgent = 0
-    private(set) var apps = 0
-    private(set) var discretionaryByBundle: [BundleIdentifier: Int] = [:]
+    private(set) var continued = Slots()
+    private(set) var urgent = Slots()
+    private(set) var app = Slots()
+    private(set) var short = Slots()
+    private(set) var long = Slots()
     /// When a slot was last occupied or released.
     private(set) var since: WallTime?
 
     /// Whether any launch is under way.
     var isBusy: Bool { !requests.isEmpty }
+
+    /// The number of deferrable launches.
+    var discretionary: Int { short.count + long.count }
 
     mutating func begin(_ request: TaskRequest, at now: WallTime) {
         requests[request.identifier] = request.id
@@ -54,17 +69,35 @@ struct Occupancy: Sendable {
         count(request, -1)
     }
 
+    /// The occupied slots of a lane; launches by `bgtask launch` occupy those of their request's own lane.
+    func slots(of lane: Lane) -> Slots {
+        switch lane {
+        case .simulated: Slots()
+        case .continued: continued
+        case .urgent: urgent
+        case .app: app
+        case .short: short
+        case .long: long
+        }
+    }
+
     private mutating func count(_ request: TaskRequest, _ change: Int) {
         switch request.lane {
         case .simulated: break
-        case .continued: continued += change
-        case .urgent: urgent += change
-        case .app: apps += change
-        case .discretionary:
-            discretionary += change
-            let count = (discretionaryByBundle[request.bundle] ?? 0) + change
-            discretionaryByBundle[request.bundle] = count == 0 ? nil : count
+        case .continued: continued.count(request.bundle, change)
+        case .urgent: urgent.count(request.bundle, change)
+        case .app: app.count(request.bundle, change)
+        case .short: short.count(request.bundle, change)
+        case .long: long.count(request.bundle, change)
         }
+    }
+}
+
+extension Occupancy.Slots {
+    fileprivate mutating func count(_ bundle: BundleIdentifier, _ change: Int) {
+        count += change
+        let ofBundle = (byBundle[bundle] ?? 0) + change
+        byBundle[bundle] = ofBundle == 0 ? nil : ofBundle
     }
 }
 

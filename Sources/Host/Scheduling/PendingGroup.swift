@@ -132,10 +132,15 @@ struct PendingGroup: Sendable {
 
     mutating func removeFirstUnjudged() { unjudged.removeMin() }
 
-    /// The first candidate, without those of some bundles; `standing` is whether a key is current.
-    mutating func first(avoiding bundles: [Int], standing: (RequestKey) -> Bool) -> RequestQueue.Top? {
-        open.first(standing: standing, avoiding: bundles)
+    /// The first candidate, without those of some bundles; see ``RequestQueue/first(standing:avoiding:rank:)``.
+    mutating func first(
+        avoiding bundles: [Int], standing: (RequestKey) -> Bool, rank: (Int) -> Double
+    ) -> RequestQueue.Top? {
+        open.first(standing: standing, avoiding: bundles, rank: rank)
     }
+
+    /// Corrects the order of candidates after the rank of a bundle became smaller.
+    mutating func reconsider(_ bundle: Int) { open.reconsider(bundle) }
 
     mutating func remove(_ top: RequestQueue.Top) { open.remove(top) }
 

@@ -6,7 +6,7 @@ import TaskModel
 /// ```
 /// entries     every request once: R4, R5, ... R12, each with its bundle, its group and its stamp
 ///
-/// lane: discretionary                                      (Lane; slots are given out lane by lane)
+/// lane: long                                               (Lane; slots are given out lane by lane)
 /// ┌─ group 0: processing that needs power ── hold: none ─┐ ┌─ group 1: appRefresh ── hold: held ──┐
 /// │                                                      │ │                                      │
 /// │  open              candidates for the next slot      │ │  the same places; while the group    │
@@ -56,10 +56,10 @@ struct PendingIndex: Sendable {
         /// 0 while it stands nowhere.
         var stamp = 0
 
-        /// A user's requests start first in, first out; deferrable ones by what is due first.
+        /// A user's requests start first in, first out; those of a fair lane by what is due first.
         func key(_ lane: Lane) -> RequestKey {
             RequestKey(
-                time: lane == .discretionary ? held.request.deadline : WallTime(sinceEpoch: .zero),
+                time: lane.isFair ? held.request.deadline : WallTime(sinceEpoch: .zero),
                 id: held.request.id, stamp: stamp)
         }
     }
@@ -77,6 +77,10 @@ struct PendingIndex: Sendable {
     /// Launches of apps.
     private var appLaunches: Set<RequestID> = []
     private var numbers: [BundleIdentifier: Int] = [:]
+    /// How much service each bundle had; see ``ServiceAccount``.
+    private var ranks: [BundleIdentifier: Double] = [:]
+    /// The same ranks, by the bundles' numbers.
+    private var rankOfNumber: [Double] = []
     /// The requests of each bundle, by its number.
     private var members: [Set<RequestID>] = []
     private var groups: [PendingGroup] = []
@@ -168,8 +172,18 @@ struct PendingIndex: Sendable {
     private mutating func number(of bundle: BundleIdentifier) -> Int {
         if let number = numbers[bundle] { return number }
         numbers[bundle] = members.count
+        rankOfNumber.append(ranks[bundle] ?? -.infinity)
         members.append([])
         return members.count - 1
+    }
+
+    /// Sets the rank of a bundle: of the requests that may start, those of the least rank start first.
+    mutating func setRank(_ rank: Double, of bundle: BundleIdentifier) {
+        ranks[bundle] = rank
+        guard let number = numbers[bundle] else { return }
+        let isSmaller = rank < rankOfNumber[number]
+        rankOfNumber[number] = rank
+        if isSmaller { for index in groups.indices { groups[index].reconsider(number) } }
     }
 
     private mutating func group(of traits: MachineTraits, _ sample: TaskRequest) -> Int {
@@ -314,11 +328,15 @@ struct PendingIndex: Sendable {
     }
 
     /// The lane's next candidate, of a bundle that is not to be avoided; place it before asking for another.
+    ///
+    /// In a fair lane, it is one of the bundle that had least service.
     mutating func popCandidate(_ lane: Lane, avoiding avoided: [BundleIdentifier] = []) -> RequestID? {
-        let (entries, avoided) = (entries, avoided.compactMap { numbers[$0] })
+        let (entries, ranks, avoided) = (entries, rankOfNumber, avoided.compactMap { numbers[$0] })
         var first: (top: RequestQueue.Top, group: Int)?
         for index in groups.indices where groups[index].traits.lane == lane && groups[index].hold != .held {
-            let top = groups[index].first(avoiding: avoided) { entries[$0.id]?.stamp == $0.stamp }
+            let top = groups[index].first(
+                avoiding: avoided, standing: { entries[$0.id]?.stamp == $0.stamp },
+                rank: { lane.isFair ? ranks[$0] : -.infinity })
             if let top, first.map({ top < $0.top }) ?? true { first = (top, index) }
         }
         guard let first else { return nil }

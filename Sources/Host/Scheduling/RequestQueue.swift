@@ -23,7 +23,14 @@ struct RequestQueue {
     struct Top: Comparable {
         let key: RequestKey
         let bundle: Int
-        static func < (left: Self, right: Self) -> Bool { left.key < right.key }
+        /// The rank of the bundle when this value was made; the least rank comes first.
+        ///
+        /// It may be too small, because ranks only grow; then ``first(standing:avoiding:rank:)`` corrects it.
+        var rank = -Double.infinity
+
+        static func < (left: Self, right: Self) -> Bool {
+            left.rank == right.rank ? left.key < right.key : left.rank < right.rank
+        }
     }
 
     private var bundles: [Int: Heap<RequestKey>] = [:]
@@ -81,13 +88,28 @@ struct RequestQueue {
         bundles[bundle] = own
     }
 
-    /// The first current key, without those of some bundles; `standing` is whether a key is current.
-    mutating func first(standing: (RequestKey) -> Bool, avoiding avoided: [Int]) -> Top? {
+    /// Corrects the order after the rank of a bundle became smaller.
+    mutating func reconsider(_ bundle: Int) {
+        if let first = bundles[bundle]?.min { tops.insert(Top(key: first, bundle: bundle)) }
+    }
+
+    /// The first current key of the bundle with the least rank, without those of some bundles.
+    ///
+    /// `standing` is whether a key is current. `rank` gives the rank of a bundle by its number.
+    mutating func first(
+        standing: (RequestKey) -> Bool, avoiding avoided: [Int], rank: (Int) -> Double
+    ) -> Top? {
         var passedOver: [Top] = []
         defer { for top in passedOver { tops.insert(top) } }
         while let top = tops.min {
             guard bundles[top.bundle]?.min == top.key else {
                 tops.removeMin()
+                continue
+            }
+            let rank = rank(top.bundle)
+            guard top.rank == rank else {
+                tops.removeMin()
+                tops.insert(Top(key: top.key, bundle: top.bundle, rank: rank))
                 continue
             }
             guard standing(top.key) else {
@@ -103,7 +125,7 @@ struct RequestQueue {
         return nil
     }
 
-    /// Removes a key that ``first(standing:avoiding:)`` returned.
+    /// Removes a key that ``first(standing:avoiding:rank:)`` returned.
     mutating func remove(_ top: Top) {
         // The key in `tops` may be behind one of a skipped bundle; then it stays there, and is ignored later.
         if tops.min == top { tops.removeMin() }

@@ -41,6 +41,7 @@ extension Scheduler {
         switch event {
         case .bundleRestored(let bundle, let state):
             situation.bundles[bundle] = state
+            pending.setRank(state.service.rank, of: bundle)
             pending.release(.bundle(bundle))
         case .used(let bundle): use(bundle, at: now)
         case .dismissed(let bundle):
@@ -80,6 +81,7 @@ extension Scheduler {
         change(&state)
         guard state != bundleState(bundle) else { return }
         situation.bundles[bundle] = state
+        pending.setRank(state.service.rank, of: bundle)
         unsaved.insert(bundle)
         if canRelease { pending.release(.bundle(bundle)) }
     }
@@ -133,7 +135,7 @@ extension Scheduler {
         }
     }
 
-    /// Charges the CPU time of a launch to its bundle, and updates the bundle's conduct.
+    /// Charges a launch to its bundle, and updates the bundle's conduct.
     mutating func account(_ launch: ActiveLaunch, _ ending: LaunchEnding, at now: Moment) {
         guard !launch.isSimulated else { return }
         let (situation, settings) = (situation, settings)
@@ -142,6 +144,7 @@ extension Scheduler {
             launch.request.isDiscretionary && !launch.needs.externalPower && ending.cpuTime > .zero
         changeBundle(launch.request.bundle) {
             $0.conduct.add(points, on: situation.localDay(now.wall), settings)
+            if launch.request.isDiscretionary { $0.service.add(cpu: ending.cpuTime, at: now.wall) }
             if isCharged { $0.budget.spend(cpu: ending.cpuTime, at: now.wall, in: situation) }
         }
     }

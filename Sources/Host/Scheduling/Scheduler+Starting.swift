@@ -75,8 +75,7 @@ extension Scheduler {
         pending.request(of: identifier)
     }
 
-    /// Starts the requests that may start, lane by lane; in each lane, requests that are due first come
-    /// first.
+    /// Starts the requests that may start, lane by lane, in the order of ``nextCandidate(_:)``.
     mutating func startCandidates(at now: Moment, _ actions: inout [SchedulerAction]) {
         heldLanes = []
         isPassCut = false
@@ -115,13 +114,15 @@ extension Scheduler {
 
     /// Removes and returns the next request of a lane to judge; `nil` if there is none.
     ///
-    /// Candidates of bundles without a launch come first, then other candidates. Last are requests that wait
+    /// Candidates of bundles without a launch come first, then other candidates; in both, bundles that had less
+    /// service come first. Last are requests that wait
     /// for their own date, if that date could be the next alarm.
     private mutating func nextCandidate(_ lane: Lane) -> RequestID? {
         let limit = settings.discretionarySlotsPerBundle
         let busy =
-            lane == .discretionary && limit > 0
-            ? situation.occupancy.discretionaryByBundle.compactMap { $0.value >= limit ? $0.key : nil } : []
+            lane.isFair && limit > 0
+            ? situation.occupancy.slots(of: lane).byBundle.compactMap { $0.value >= limit ? $0.key : nil }
+            : []
         if let id = pending.popCandidate(lane, avoiding: busy) { return id }
         if !busy.isEmpty, let id = pending.popCandidate(lane) { return id }
         return pending.popUnjudged(lane)

@@ -22,13 +22,17 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
     // MARK: Slots
 
-    /// The maximum number of deferrable launches at the same time: 2.
+    /// The maximum number of processing launches and activities at the same time: 2.
     ///
     /// Ours: one slow task must not hold up all others on a small machine.
     public var discretionarySlots = 2
-    /// The same limit while the thermal state is `fair` or unknown: 1.
+    /// The maximum number of refreshes, deferrable pushes and transfer events at the same time, in addition: 2.
+    ///
+    /// Ours: work of seconds must not wait for work of hours.
+    public var shortSlots = 2
+    /// The maximum number of all deferrable launches while the thermal state is `fair` or unknown: 1.
     public var discretionarySlotsWhenFair = 1
-    /// The number of deferrable launches from which a bundle gets no free slot while another bundle waits: 1.
+    /// The number of launches in one lane from which a bundle gets no free slot while another bundle waits: 1.
     ///
     /// If no bundle with fewer launches has a request that may start, the bundle still gets the slot.
     ///

@@ -58,24 +58,31 @@ struct Situation: Sendable {
                 ? max(settings.backOffLimit, .seconds(10)) : .seconds(86_400))
     }
 
-    /// How many deferrable launches may run at the same time at the present temperature.
-    var discretionarySlots: Int {
+    /// The number of slots of a lane; heat also limits those of both deferrable lanes together.
+    func slots(of lane: Lane) -> Int {
+        switch lane {
+        case .simulated: .max
+        case .continued: settings.continuedSlots
+        case .urgent: settings.urgentSlots
+        case .app: settings.appSlots
+        case .short: settings.shortSlots
+        case .long: settings.discretionarySlots
+        }
+    }
+
+    /// How many deferrable launches of all lanes may run at the same time at the present temperature.
+    var slotsInHeat: Int {
         switch conditions.thermal {
-        case .known(.nominal): settings.discretionarySlots
-        case .known(.fair), .unknown: min(settings.discretionarySlots, settings.discretionarySlotsWhenFair)
+        case .known(.nominal): .max
+        case .known(.fair), .unknown: settings.discretionarySlotsWhenFair
         case .known(.serious), .known(.critical): 0
         }
     }
 
     /// Whether a slot of the lane is free.
     func hasSlot(in lane: Lane) -> Bool {
-        switch lane {
-        case .simulated: true
-        case .continued: occupancy.continued < settings.continuedSlots
-        case .urgent: occupancy.urgent < settings.urgentSlots
-        case .app: occupancy.apps < settings.appSlots
-        case .discretionary: occupancy.discretionary < discretionarySlots
-        }
+        guard occupancy.slots(of: lane).count < slots(of: lane) else { return false }
+        return !lane.isFair || occupancy.discretionary < slotsInHeat
     }
 
     /// Stores the time of the present event, and its local day.

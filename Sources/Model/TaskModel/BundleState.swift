@@ -23,6 +23,8 @@ public struct BundleState: Equatable, Sendable {
     public var lastPush: WallTime?
     /// When the bundle's newest deferrable launches began.
     public var recent = RecentLaunches()
+    /// How much service the bundle had lately; free slots go to the bundle that had least.
+    public var service = ServiceAccount()
     /// How many of the bundle's launches began earlier than they would have alone, because other work had
     /// already woken the machine.
     public var wakeUpsSaved = 0
@@ -56,6 +58,19 @@ public struct BudgetAccount: Equatable, Sendable, Codable {
     public var cpuLimit: Duration?
 
     /// Makes an account without any use and without limits of its own.
+    public init() {}
+}
+
+/// How much service a bundle had lately: its deferrable launches and their CPU time.
+///
+/// Older service counts less: half after a day.
+public struct ServiceAccount: Equatable, Sendable, Codable {
+    /// The service in seconds, as it counted at ``at``.
+    public var seconds = 0.0
+    /// When the last launch was added; `nil` before the first.
+    public var at: WallTime?
+
+    /// Makes an account of a bundle without any service.
     public init() {}
 }
 
@@ -150,7 +165,7 @@ public struct UsageHistogram: Equatable, Sendable, Codable {
 extension BundleState: Codable {
     private enum CodingKeys: String, CodingKey {
         case refresh, refreshChangedAt, dismissedAt, lastUsed, usage, conduct, budget, lastRefresh, lastPush
-        case recent, wakeUpsSaved
+        case recent, service, wakeUpsSaved
     }
 
     /// Decodes a record; fields that it lacks have their defaults.
@@ -169,6 +184,7 @@ extension BundleState: Codable {
         lastRefresh = try value(.lastRefresh, nil)
         lastPush = try value(.lastPush, nil)
         recent = try value(.recent, RecentLaunches())
+        service = try value(.service, ServiceAccount())
         wakeUpsSaved = try value(.wakeUpsSaved, 0)
     }
 }

@@ -13,27 +13,27 @@ struct Concurrency: Policy {
             + "with \(limit), no such launch ever starts"
     }
 
+    /// The quantity that a lane limits, and the setting with the limit.
+    private static func names(of lane: Lane) -> (quantity: String, setting: String) {
+        switch lane {
+        case .continued: ("continuedLaunches", "continuedSlots")
+        case .urgent: ("urgentLaunches", "urgentSlots")
+        case .app: ("appLaunches", "appSlots")
+        case .short: ("shortLaunches", "shortSlots")
+        case .long, .simulated: ("discretionaryLaunches", "discretionarySlots")
+        }
+    }
+
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
-        let (settings, occupancy) = (situation.settings, situation.occupancy)
         let lane = subject.request.lane
-        let (quantity, limit, count, setting): (String, Int, Int, String) =
-            switch lane {
-            case .continued:
-                ("continuedLaunches", settings.continuedSlots, occupancy.continued, "continuedSlots")
-            case .urgent: ("urgentLaunches", settings.urgentSlots, occupancy.urgent, "urgentSlots")
-            case .app: ("appLaunches", settings.appSlots, occupancy.apps, "appSlots")
-            case .discretionary, .simulated:
-                (
-                    "discretionaryLaunches", settings.discretionarySlots, occupancy.discretionary,
-                    "discretionarySlots"
-                )
-            }
+        let (quantity, setting) = Self.names(of: lane)
+        let (limit, count) = (situation.slots(of: lane), situation.occupancy.slots(of: lane).count)
         guard count >= limit else {
             return subject.proceed(
                 Rationale(quantity: quantity, required: "less than \(limit)", observed: "\(count)"))
         }
         return subject.wait(
-            for: .slot, since: occupancy.since,
+            for: .slot, since: situation.occupancy.since,
             Rationale(
                 quantity: quantity, required: "less than \(limit)", observed: "\(count)",
                 remedy: limit > 0

@@ -32,22 +32,19 @@ struct Thermal: Policy {
                 ? subject.stop(until: .lane, since: since, rationale("below serious", helps))
                 : subject.wait(for: .lane, since: since, rationale("below serious", helps))
         case .known(.fair), .unknown:
-            let (slots, settings) = (situation.discretionarySlots, situation.settings)
+            let (slots, settings) = (situation.slotsInHeat, situation.settings)
             let running = situation.occupancy.discretionary
             if running >= slots {
                 return subject.wait(
                     for: .slot, since: since,
                     Rationale(
-                        quantity: "discretionaryLaunches",
+                        quantity: "deferrableLaunches",
                         required: "less than \(slots) while the thermal state is not nominal",
                         observed:
                             "\(running), and the thermal state is \(thermal.value?.rawValue ?? "unknown")",
                         remedy: slots > 0
                             ? "Let the machine cool down, or wait until a launch ends"
-                            : settings.discretionarySlots > 0
-                                ? "Let the machine cool down"
-                                : Concurrency.remedy(
-                                    ofNone: "discretionarySlots", at: settings.discretionarySlots)))
+                            : "Let the machine cool down"))
             }
             return subject.proceed(
                 score: settings.scores.thermalFair, since: since, rationale("nominal, by preference"))
