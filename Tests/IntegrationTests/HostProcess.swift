@@ -54,6 +54,15 @@ final class HostProcess {
 
     /// Starts the host and waits until it answers.
     func start() throws {
+        let host = try launch()
+        try wait("the host answers") { (try? control.get("/plugins")) != nil || !host.isRunning }
+        if !host.isRunning { throw HostFailure("bgtaskd ended at its start:\n\(logTail(20))") }
+        try control.follow { [news] in news.arrive() }
+    }
+
+    /// Starts the host and does not wait.
+    @discardableResult
+    func launch() throws -> Process {
         let host = Process()
         let program = Self.products.appendingPathComponent("bgtaskd")
         host.executableURL = user == nil ? program : URL(fileURLWithPath: "/usr/bin/setpriv")
@@ -72,9 +81,7 @@ final class HostProcess {
         host.standardOutput = log
         try host.run()
         process = host
-        try wait("the host answers") { (try? control.get("/plugins")) != nil || !host.isRunning }
-        if !host.isRunning { throw HostFailure("bgtaskd ended at its start:\n\(logTail(20))") }
-        try control.follow { [news] in news.arrive() }
+        return host
     }
 
     /// Gives the directory to a user; returns the `setpriv` command that starts a program as that user.

@@ -153,22 +153,84 @@ import Testing
         #expect(rig.scheduler.bundleState(.sample).refresh == .available)
     }
 
-    @Test func `a day has 48 refresh launches, and midnight brings new ones`() {
+    @Test func `a day has 48 refresh launches: 12 at midnight, the others during the day`() throws {
         var settings = SchedulerSettings.unpaced
         settings.refreshSpacing = .zero
+        let rig = SchedulerRig(settings: settings)
+        // The rig's first day begins at 08:00 UTC. A third of 36 launches have been added to the first 12.
+        for _ in 0..<24 { Self.finish(rig, rig.submit("refresh")) }
+        #expect(rig.launched().count == 24)
+        var launches = 24
+        while launches < 48 {
+            let id = rig.submit("refresh")
+            #expect(rig.take() == [])
+            #expect(rig.vetoes("refresh") == ["Budget"])
+            let next = try #require(rig.wake.wall)
+            // One each 40 min, exact to the millisecond.
+            #expect((next - rig.now.wall - .seconds(2400)).inSeconds.magnitude < 0.002)
+            rig.advance(next - rig.now.wall - .milliseconds(2))
+            #expect(rig.launched() == [])
+            rig.advance(.milliseconds(2))
+            #expect(rig.launched() == [Self.refresh])
+            launches += 1
+            Self.finish(rig, id)
+        }
+        #expect(
+            (rig.now.wall.sinceEpoch.inSeconds / 86_400).rounded(.up) * 86_400
+                - rig.now.wall.sinceEpoch.inSeconds < 1)
+        rig.advance(.seconds(1))
+        _ = rig.launched()
+        Self.finish(rig, rig.submit("refresh"))
+        #expect(rig.scheduler.bundleState(.sample).budget.launches == 1)
+    }
+
+    @Test func `with a burst of 1, the whole budget is available at midnight`() {
+        var settings = SchedulerSettings.unpaced
+        settings.refreshSpacing = .zero
+        settings.budgetBurst = 1
         let rig = SchedulerRig(settings: settings)
         for _ in 0..<48 { Self.finish(rig, rig.submit("refresh")) }
         #expect(rig.launched().count == 48)
         rig.submit("refresh")
-        #expect(rig.take() == [])
         #expect(rig.vetoes("refresh") == ["Budget"])
-        // The rig's first day begins at 08:00 UTC, so midnight is 16 hours away.
         #expect(rig.wake == Wake(wall: rig.now.wall + .seconds(16 * 3600)))
-        rig.advance(.milliseconds(16 * 3_600_000 - 1))
-        #expect(rig.launched() == [])
-        rig.advance(.milliseconds(1))
+    }
+
+    @Test func `hours of use get more of the budget`() {
+        let rig = SchedulerRig()
+        rig.advance(.seconds(12 * 3600))
+        // The bundle is used at 20:00 on ten days.
+        for _ in 0..<10 {
+            rig.send(.used(.sample))
+            rig.advance(.seconds(86_400))
+        }
+        let situation = rig.scheduler.situation
+        let today = situation.localDay(rig.now.wall)
+        let pace = DailyPace(of: rig.scheduler.bundleState(.sample).usage, on: today, in: situation)
+        func added(_ hour: Int) -> Double {
+            let start = situation.start(ofDay: today) + .seconds(hour * 3600)
+            return pace.share(until: start + .seconds(3600)) - pace.share(until: start)
+        }
+        #expect(abs(added(20) / added(19) - 4) < 1e-9)
+        #expect(abs((0..<24).map(added).reduce(0, +) - 1) < 1e-9)
+        for share in stride(from: 0, to: 1, by: 0.07) {
+            #expect(abs(pace.share(until: pace.time(of: share)) - share) < 1e-6)
+        }
+    }
+
+    @Test func `the remedy of an exhausted budget is enough when it is pasted`() throws {
+        var settings = SchedulerSettings.unpaced
+        settings.refreshSpacing = .zero
+        let rig = SchedulerRig(settings: settings)
+        for _ in 0..<24 { Self.finish(rig, rig.submit("refresh")) }
+        rig.submit("refresh")
+        _ = rig.take()
+        let request = try #require(rig.scheduler.pendingRequest(of: .sample("refresh")))
+        let verdict = try #require(rig.scheduler.blockingFactor(of: request, at: rig.now))
+        let remedy = try #require(verdict.rationale.first?.remedy)
+        let number = try #require(remedy.split(separator: " ").last.flatMap { Int($0) })
+        rig.send(.budgetChanged(.sample, launches: number, cpu: nil))
         #expect(rig.launched() == [Self.refresh])
-        #expect(rig.scheduler.bundleState(.sample).budget.launches == 1)
     }
 
     @Test func `midnight is local, and a clock set back refills nothing`() {
@@ -188,7 +250,9 @@ import Testing
 
     @Test func `CPU time of a day is 30 min, what requires power spends none of it, and more may be granted`()
     {
-        let rig = SchedulerRig()
+        var settings = SchedulerSettings.unpaced
+        settings.budgetBurst = 1
+        let rig = SchedulerRig(settings: settings)
         let ending = LaunchEnding(outcome: .succeeded, cpuTime: .seconds(1799))
         Self.finish(rig, rig.submit("powered"), LaunchEnding(outcome: .succeeded, cpuTime: .seconds(9000)))
         Self.finish(rig, rig.submit("p1"), ending)

@@ -1,3 +1,4 @@
+import TaskHostTestSupport
 import TaskModel
 import Testing
 
@@ -14,15 +15,79 @@ import Testing
         #expect(rig.launched() == ["com.example.a.p1"])
     }
 
-    @Test func `two discretionary launches run at once, and the third starts when one ends`() {
+    @Test func `two processing launches run at once, and the third starts when one ends`() {
         let rig = SchedulerRig()
         let first = rig.run("p1")
-        _ = rig.run("refresh")
-        rig.submit("p2")
+        _ = rig.run("p2")
+        rig.submit("p3")
         _ = rig.take()
-        #expect(rig.vetoes("p2") == ["Concurrency"])
+        #expect(rig.vetoes("p3") == ["Concurrency"])
         rig.end(first)
-        #expect(rig.launched() == ["com.example.a.p2"])
+        #expect(rig.launched() == ["com.example.a.p3"])
+    }
+
+    @Test func `work of hours keeps no refresh waiting, unless the machine is warm`() {
+        let rig = SchedulerRig()
+        _ = (rig.run("p1"), rig.run("p2"))
+        _ = rig.take()
+        let refresh = rig.run("refresh")
+        #expect(rig.launched() == ["com.example.a.refresh"])
+        rig.end(refresh)
+        rig.change { $0.thermal = .known(.fair) }
+        rig.advance(.seconds(900))
+        rig.submit("refresh")
+        #expect(rig.launched() == [])
+        #expect(rig.vetoes("refresh") == ["Thermal"])
+    }
+
+    @Test func `a thousand that are due at once start bundle by bundle in turn`() {
+        let names = (10..<20).map { "com.example.b\($0)" }
+        let rig = SchedulerRig(
+            names.map { name in
+                .make(name) { manifest in
+                    manifest.tasks = (1...100).map {
+                        TaskDeclaration(pattern: try! IdentifierPattern("\(name).w\($0)"), kind: .processing)
+                    }
+                }
+            })
+        rig.change { $0.lowPowerMode = .known(true) }
+        for name in names { for number in 1...100 { rig.submit("\(name).w\(number)") } }
+        rig.change { $0.lowPowerMode = .known(false) }
+        var counts: [String: Int] = [:]
+        var launches = 0
+        while launches < 500 {
+            let begun = rig.take().compactMap { action in
+                if case .launch(let id, _, _, _) = action { id } else { nil }
+            }
+            if begun.isEmpty { break }
+            for id in begun {
+                launches += 1
+                counts[rig.stored[id]?.bundle.rawValue ?? "", default: 0] += 1
+                let launch = rig.begin(id)
+                rig.moments.advance(by: .seconds(1))
+                rig.end(launch)
+            }
+        }
+        #expect(counts.count == 10)
+        #expect(counts.values.allSatisfy { (48...52).contains($0) }, "\(counts)")
+    }
+
+    @Test func `of two bundles, the one that used less CPU time has the next slot, and a day forgets half`() {
+        var greedy = ServiceAccount(), modest = ServiceAccount()
+        let start = WallTime(sinceEpoch: .seconds(1_800_000_000))
+        greedy.add(cpu: .seconds(90), at: start)
+        modest.add(cpu: .zero, at: start)
+        #expect(modest.rank < greedy.rank)
+        #expect(greedy.seconds == 100)
+        modest.add(cpu: .seconds(50), at: start + .seconds(86_400))
+        // 10 s are 5 s after a day, and 60 s are added; 100 s are 50 s.
+        #expect(abs(modest.seconds - 65) < 1e-9)
+        #expect(modest.rank > greedy.rank)
+        #expect(ServiceAccount().rank < modest.rank)
+        // A clock that was set back makes nothing older.
+        let before = modest.rank
+        modest.add(cpu: .zero, at: start)
+        #expect(modest.rank > before)
     }
 
     @Test func `three continued launches run beside them, in the order of their submission`() {

@@ -203,6 +203,7 @@ def measure(bench, entry):
         "better": entry["better"],
         "about": " ".join(entry["about"].split()),
         "subjects": [subject.json(subjects) for subject in subjects],
+        "rounds": rounds,
         "noise": noise.end(),
     }
 

@@ -25,8 +25,10 @@ installed or started is listed with the reason.
 
 The host runs with simulated conditions, `launchSpacing: 0s` and, unless a row says otherwise, two launches
 at a time, because the peers have two workers. Its requests are of the kind `continuedProcessing`, and their
-bundle is in the foreground, so that tasks have the priority of the peers' tasks. All requests are durable:
-SQLite in WAL mode, with `synchronous=FULL`. Of the peers only `at` stores jobs on the disk.
+bundle is in the foreground, so that tasks have the priority of the peers' tasks. Each job has an identifier of
+its own, because an identifier has one pending request at most. All requests are durable: SQLite in WAL mode, with
+`synchronous=FULL`. Of the peers only `at` stores jobs on the disk. What a sync costs depends on the disk and the
+file system; compare with the floor of one synced SQLite transaction.
 
 The [benchmarks of parts](PARTS) measure the launcher, the store and the scheduler alone (`make
 bench-parts`). To measure single rows, name them: `make bench ROWS="latency burst"`; `QUICK=1` takes few
@@ -69,7 +71,8 @@ def _cells(result):
 def _noise(result):
     noise = result["noise"]
     return (
-        f"load before {noise['load']}, {noise['busy']:.0%} of the machine busy, {noise['stolen']:.1%} stolen"
+        (f"rounds: {result['rounds']}; " if "rounds" in result else "")
+        + f"load before {noise['load']}, {noise['busy']:.0%} of the machine busy, {noise['stolen']:.1%} stolen"
         + ("" if result.get("quiet", True) else "; the machine was not quiet")
         + ("; few samples and smaller scales (--quick)" if result.get("quick") else "")
     )

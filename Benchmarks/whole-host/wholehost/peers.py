@@ -117,6 +117,31 @@ class Peer:
         return count / ((self.stamps.wait(numbers) - start) / 1e9)
 
 
+class Command(Peer):
+    """Not a peer: the host's own command line, used as the peers' commands are."""
+
+    name = "bgtask submit"
+
+    def __init__(self, bench, host, bundle):
+        self.prefix = f"{bundle}.run"
+        self.command = [bench.programs / "bgtask", "submit", "--socket", host.socket]
+        host.warm(bundle)
+        super().__init__(bench)
+        # The handlers of this bundle append their stamps there.
+        self.stamps.path = host.stamps(bundle)
+
+    def submit(self, number):
+        subprocess.run([*self.command, f"{self.prefix}.{number}"], check=True, stdout=subprocess.DEVNULL)
+
+    def submit_all(self, numbers):
+        subprocess.run(
+            ["xargs", "-P2", "-n1", *self.command],
+            input="\n".join(f"{self.prefix}.{number}" for number in numbers).encode(),
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+
+
 class Xargs(Peer):
     """xargs: no queue, nothing is durable."""
 

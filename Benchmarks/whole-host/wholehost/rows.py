@@ -33,7 +33,7 @@ def _bundles(bench, closing, settings=None):
 @row("latency", "Submission to handler, warm and idle, durable", "us", "at most 1 ms, and a quarter of at's")
 def latency(bench, closing):
     """One task is submitted over a kept connection, and its handler's first instruction is awaited; then
-    everything rests for 30 ms. The host stores the request, and the launch, before the handler runs."""
+    everything rests for 30 ms. Peers, and the subject from a shell, start a command for each task. The host stores the request, and the launch, before the handler runs."""
     count = 15 if bench.quick else 60
     subjects = [
         Subject(FORK, "floor", lambda: bench.nanoseconds("bench-floor", "fork", 200)),
@@ -49,7 +49,7 @@ def latency(bench, closing):
             Subject(
                 kind.name,
                 "peer",
-                lambda peer=peer, kind=kind: peer.started().latency(min(count, 3 if kind.most < 50 else 20)),
+                lambda peer=peer: peer.started().latency(min(count, 20)),
             )
         )
     for bundle, name, host in _bundles(bench, closing):
@@ -70,6 +70,15 @@ def latency(bench, closing):
                 against=["one synced SQLite transaction", peers.At.name],
             )
         )
+    shell = peers.Command(bench, host_for(bench, closing), C_BUNDLE)
+    subjects.append(
+        Subject(
+            "bgtask submit from a shell, C plugin",
+            "ours",
+            lambda: shell.latency(min(count, 20), 0.03),
+            against=[peers.At.name],
+        )
+    )
     return subjects
 
 
@@ -137,6 +146,15 @@ def burst(bench, closing):
     wide.warm()
     subjects.append(
         Subject("bgtask, C plugin, 16 at a time", "ours", lambda: _burst(bench, wide, C_BUNDLE, count))
+    )
+    shell = peers.Command(bench, host_for(bench, closing), C_BUNDLE)
+    subjects.append(
+        Subject(
+            "xargs -P2 bgtask submit, C plugin",
+            "ours",
+            lambda: shell.burst(min(count, 200)),
+            against=[peers.TaskSpooler.name],
+        )
     )
     return subjects
 
@@ -318,8 +336,8 @@ def resident(bench, _closing):
         try:
             for _ in range(tasks // 20):
                 host.warm()
-            # The host gives back the code that it does not use every 30 s.
-            time.sleep(32)
+            # The host gives back its code after two minutes without work, and looks every 30 s.
+            time.sleep(155)
             return {
                 "value": machine.proportional_set(host.process.pid) / 1000,
                 "notes": [

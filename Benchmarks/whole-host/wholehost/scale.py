@@ -398,7 +398,7 @@ def size(bench, _closing):
 
 
 @row("start", "Start of the command line: bgtask --version", "us", "at most 5 ms")
-def start(bench, _closing):
+def start(bench, closing):
     """From the order to its end, beside a small C program that ends at once."""
     count = 10 if bench.quick else 40
 
@@ -410,8 +410,13 @@ def start(bench, _closing):
             samples.append(time.monotonic_ns() - begun)
         return samples
 
+    host = Host(bench)
+    closing.append(host.close)
+    # A submission replaces one that waits for the end of the same task.
+    submit = ("submit", "--socket", host.socket, f"{C_BUNDLE}.run.1")
     return [
         Subject("a C program", "floor", lambda: run(bench.tools / "bench-task")),
+        Subject("bgtask submit, durable", "ours", lambda: run(bench.programs / "bgtask", *submit)),
         Subject("bgtask --version", "ours", lambda: run(bench.programs / "bgtask", "--version")),
         Subject("bgtaskd --version", "ours", lambda: run(bench.programs / "bgtaskd", "--version")),
     ]

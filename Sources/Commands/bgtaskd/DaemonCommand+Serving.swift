@@ -10,10 +10,14 @@ extension DaemonCommand {
     /// The signals that make the host stop; a second signal kills the launches.
     static let stopSignals = [SignalWatch.interrupt, SignalWatch.terminate, SignalWatch.hangUp]
 
-    /// How often the host gives back the memory of its code, to keep only what it uses.
+    /// How often the program examines whether the host rests: 30 s. The first time, it gives back the code of
+    /// the start.
+    private static let restInterval: Duration = .seconds(30)
+    /// How long a host rests before it gives back the memory of its code: 2 min.
     ///
-    /// Ours: a busy host maps its code again in a millisecond, and an idle one is hardly woken.
-    private static let codeLifetime: Duration = .seconds(30)
+    /// Ours: the first job after that takes 6 ms longer, because the code is mapped again. Jobs that come
+    /// each minute must not pay for that.
+    private static let restBeforeRelease: Duration = .seconds(120)
 
     /// Joins the host and its control channel, and runs them until a signal.
     func serve() async throws {
@@ -64,9 +68,17 @@ extension DaemonCommand {
         }
         defer { stopping.cancel() }
         let settling = Task {
+            try await Task.sleep(for: Self.restInterval)
+            if await host.lastWork == nil { ProgramText.release() }
+            var released: Duration?
             while true {
-                try await Task.sleep(for: Self.codeLifetime)
+                try await Task.sleep(for: Self.restInterval)
+                let now = SystemClocks().now().boot
+                guard let work = await host.lastWork, released.map({ $0 < work }) ?? true,
+                    now - work >= Self.restBeforeRelease
+                else { continue }
                 ProgramText.release()
+                released = now
             }
         }
         defer { settling.cancel() }

@@ -7,7 +7,10 @@ extension HostCore {
         switch event {
         case .started(let id, let processIdentifier):
             launches[id]?.processIdentifier = processIdentifier
-            if let launch = launches[id] { emit(.setPriority(id, launch.priority)) }
+            // It may have changed since the order, when there was no process yet.
+            if let launch = launches[id], launch.priority != launch.orderedPriority {
+                emit(.setPriority(id, launch.priority))
+            }
         case .ready(let id, let moment): ready(id, at: moment)
         case .progress(let id, let progress): self.progress(id, progress)
         case .log(let id, let level, let message, let subsystem, let category):

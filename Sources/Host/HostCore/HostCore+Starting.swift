@@ -158,6 +158,7 @@ extension HostCore {
                 let declaration = handler.manifest.declaration(for: launch.record.identifier)
             else { return endUnstarted(id, .failure(notPermitted(launch.record.identifier))) }
             launches[id]?.stage = .started
+            launches[id]?.orderedPriority = launch.priority
             if place.program == nil {
                 var conditions = handlerConditions(of: launch.record.bundle)
                 conditions.shouldDefer = launch.shouldDefer

@@ -135,3 +135,13 @@ public enum HostWork: Sendable {
     /// Open the alarm that can wake the machine; answered by ``HostInput/machineAlarm(_:)``.
     case openMachineAlarm
 }
+
+extension HostEffect {
+    /// Whether the effect is only for people or for a later replay, so that it may come after all others.
+    public var isNote: Bool {
+        switch self {
+        case .log, .record, .recordSleep: true
+        default: false
+        }
+    }
+}

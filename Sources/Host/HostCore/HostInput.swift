@@ -209,3 +209,13 @@ public enum MachineAlarmState: Equatable, Sendable {
     /// The kernel does not permit it; the text explains why.
     case refused(String)
 }
+
+extension HostInput {
+    /// Whether the input shows that the host is in use: a call, or a report of a launch.
+    public var isWork: Bool {
+        switch self {
+        case .call, .launch: true
+        default: false
+        }
+    }
+}

@@ -39,6 +39,8 @@ struct OpenLaunch: Sendable {
     var processIdentifier: Int32?
     /// The priority that the launch's process has or will get.
     var priority: LaunchPriority
+    /// The priority in the launch's order; `nil` before the order.
+    var orderedPriority: LaunchPriority?
     /// The explanation of the decision to stop the launch; `nil` if there is none, or a user asked for the
     /// stop.
     var stopExplanation: Explanation?

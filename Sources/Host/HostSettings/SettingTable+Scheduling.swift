@@ -65,6 +65,10 @@ extension SettingTable {
         .integer(
             "scheduling.refreshLaunchesPerDay", \.scheduler.refreshLaunchesPerDay, 0...100_000,
             "The number of refresh launches per bundle and day. Our choice: one in half an hour"),
+        .decimal(
+            "scheduling.budgetBurst", \.scheduler.budgetBurst, 0...1,
+            "The share of a bundle's daily budgets that is available at midnight; the rest is added during the day. Our choice: enough for a morning's bursts"
+        ),
         .duration(
             "scheduling.cpuPerDay", \.scheduler.cpuPerDay, .zero ... .seconds(7 * 86_400),
             "The CPU time of deferrable launches per bundle and day. Our choice: about 1 % of a day of two cores"

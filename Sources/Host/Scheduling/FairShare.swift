@@ -8,8 +8,8 @@ extension ServiceAccount {
     static let halfLife = 86_400.0
     /// The service of a launch, besides its CPU time: 10 s.
     ///
-    /// Ours: a launch occupies a slot and wakes the machine even if it uses no CPU time. A typical refresh runs
-    /// for some seconds.
+    /// Ours: a launch occupies a slot and wakes the machine even if it uses no CPU time. A typical refresh
+    /// runs for some seconds.
     static let secondsPerLaunch = 10.0
 
     /// Adds a launch that ended.

@@ -29,10 +29,10 @@ public struct LaunchWindow: Equatable, Sendable {
     /// The request of a schedule is due at its deadline, and so is that of an activity with an interval,
     /// because a manifest or a client chose this time. The host wakes for it then, and not earlier.
     ///
-    /// All other requests are due at their deadline, too, but that is days later. The host wakes for them after
-    /// a quarter of the time that the client asked to wait, and at most ``SchedulerSettings/wakeDelay`` after
-    /// the beginning of the window. There is no such delay for a push, because it brings news, and for a
-    /// further attempt, because it had its window.
+    /// All other requests are due at their deadline, too, but that is days later. The host wakes for them
+    /// after a quarter of the time that the client asked to wait, and at most ``SchedulerSettings/wakeDelay``
+    /// after the beginning of the window. There is no such delay for a push, because it brings news, and for
+    /// a further attempt, because it had its window.
     public init(_ request: TaskRequest, _ settings: SchedulerSettings) {
         ripe = max(request.effectiveBeginDate ?? request.submittedAt, request.submittedAt)
         due = max(ripe, request.deadline)

@@ -16,8 +16,8 @@ enum Lane: CaseIterable, Hashable, Sendable {
     /// Deferrable work of minutes or hours: processing and activities.
     case long
 
-    /// Whether slots go to the bundle that had least service; other lanes start their requests in the order of
-    /// submission.
+    /// Whether slots go to the bundle that had least service; other lanes start their requests in the order
+    /// of submission.
     var isFair: Bool { self == .short || self == .long }
 }
 

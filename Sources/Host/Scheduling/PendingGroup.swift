@@ -132,7 +132,8 @@ struct PendingGroup: Sendable {
 
     mutating func removeFirstUnjudged() { unjudged.removeMin() }
 
-    /// The first candidate, without those of some bundles; see ``RequestQueue/first(standing:avoiding:rank:)``.
+    /// The first candidate, without those of some bundles; see
+    /// ``RequestQueue/first(standing:avoiding:rank:)``.
     mutating func first(
         avoiding bundles: [Int], standing: (RequestKey) -> Bool, rank: (Int) -> Double
     ) -> RequestQueue.Top? {

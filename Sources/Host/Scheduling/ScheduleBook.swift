@@ -4,10 +4,10 @@ import TaskModel
 ///
 /// For each schedule, one request is pending at a time. Its date is one period after the date of the last
 /// launch, or the calendar's next date after it. The date of a launch is that of its request if the schedule
-/// made the request and the launch began within the tolerance; otherwise it is when the launch began. If the date
-/// is in the past, the request is due now, so any number of missed periods give one launch. Only the last
-/// launch determines the date, so a restart of the host neither repeats nor omits a launch. An event of the
-/// schedule makes the request due immediately, until a launch begins after the event.
+/// made the request and the launch began within the tolerance; otherwise it is when the launch began. If the
+/// date is in the past, the request is due now, so any number of missed periods give one launch. Only the
+/// last launch determines the date, so a restart of the host neither repeats nor omits a launch. An event of
+/// the schedule makes the request due immediately, until a launch begins after the event.
 struct ScheduleBook: Sendable {
     typealias Plan = (bundle: BundleIdentifier, schedule: Schedule)
 

@@ -114,9 +114,9 @@ extension Scheduler {
 
     /// Removes and returns the next request of a lane to judge; `nil` if there is none.
     ///
-    /// Candidates of bundles without a launch come first, then other candidates; in both, bundles that had less
-    /// service come first. Last are requests that wait
-    /// for their own date, if that date could be the next alarm.
+    /// Candidates of bundles without a launch come first, then other candidates; in both, bundles that had
+    /// less service come first. Last are requests that wait for their own date, if that date could be the
+    /// next alarm.
     private mutating func nextCandidate(_ lane: Lane) -> RequestID? {
         let limit = settings.discretionarySlotsPerBundle
         let busy =

@@ -26,13 +26,15 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Ours: one slow task must not hold up all others on a small machine.
     public var discretionarySlots = 2
-    /// The maximum number of refreshes, deferrable pushes and transfer events at the same time, in addition: 2.
+    /// The maximum number of refreshes, deferrable pushes and transfer events at the same time, in addition:
+    /// 2.
     ///
     /// Ours: work of seconds must not wait for work of hours.
     public var shortSlots = 2
     /// The maximum number of all deferrable launches while the thermal state is `fair` or unknown: 1.
     public var discretionarySlotsWhenFair = 1
-    /// The number of launches in one lane from which a bundle gets no free slot while another bundle waits: 1.
+    /// The number of launches in one lane from which a bundle gets no free slot while another bundle waits:
+    /// 1.
     ///
     /// If no bundle with fewer launches has a request that may start, the bundle still gets the slot.
     ///
@@ -90,6 +92,12 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Ours: one every half hour.
     public var refreshLaunchesPerDay = 48
+    /// The share of a bundle's daily budgets that is available at midnight, 0 through 1: 0.25.
+    ///
+    /// The rest is added during the day. With 1, the whole budget is available at midnight.
+    ///
+    /// Ours: a quarter is enough for a morning's bursts, and three quarters are left for the day.
+    public var budgetBurst = 0.25
     /// The maximum CPU time of deferrable launches for each bundle and day: 30 min.
     ///
     /// Ours: about 1 % of the CPU time that two cores have in a day.

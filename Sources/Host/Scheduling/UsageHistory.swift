@@ -30,6 +30,14 @@ extension UsageHistogram {
         return max(share(of: hour, days: days, in: situation), share(of: hour + 1, days: days, in: situation))
     }
 
+    /// The share of days on which a local hour was used, from 0 to 1; `nil` if the history is too short.
+    func likelihood(inHour hour: Int64, in situation: Situation) -> Double? {
+        guard let firstDay, hours.count == Int(Self.hoursOfWeek) else { return nil }
+        let days = hour.floorDivided(by: 24) - firstDay
+        guard days >= situation.settings.usageDays else { return nil }
+        return share(of: hour, days: days, in: situation)
+    }
+
     /// When the likelihood next exceeds a level, within a week; `nil` if it does not, or if it is not known.
     func nextRise(after time: WallTime, above level: Double, in situation: Situation) -> WallTime? {
         next(after: time, until: time + .seconds(7 * 86_400), in: situation) { $1 > level + 0.005 }

@@ -35,7 +35,8 @@ public struct RunSummary: Equatable, Sendable {
     public private(set) var identifiers: [TaskIdentifier: Identifier] = [:]
     /// The number of `timePassed` events that the scheduler got: from its alarms, and after sleeps.
     public private(set) var alarms = 0
-    /// The number of these events while no launch was under way, so that the machine was awake for them alone.
+    /// The number of these events while no launch was under way, so that the machine was awake for them
+    /// alone.
     public private(set) var wakeUps = 0
     /// The least number of wake-ups that would have been enough for the windows of all launches.
     public private(set) var leastWakeUps = 0

@@ -52,7 +52,8 @@ public struct Tally: Equatable, Sendable {
     public private(set) var waits: [TaskIdentifier: Waits] = [:]
     /// The number of `timePassed` events that the scheduler got: from its alarms, and after sleeps.
     public private(set) var alarms = 0
-    /// The number of these events while no launch was under way, so that the machine was awake for them alone.
+    /// The number of these events while no launch was under way, so that the machine was awake for them
+    /// alone.
     public private(set) var wakeUps = 0
     /// The number of events that the scheduler got.
     public private(set) var events = 0

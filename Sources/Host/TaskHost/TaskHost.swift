@@ -42,6 +42,8 @@ public actor TaskHost: Service {
     /// The core, which makes all decisions.
     private(set) var core = HostCore()
     private var isFollowed = false
+    /// When a call or a report of a launch was last handled, on CLOCK_BOOTTIME; `nil` if there was none.
+    public private(set) var lastWork: Duration?
     /// The writes that wait for the next commit.
     private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
     private var isCommitting = false
@@ -185,14 +187,21 @@ public actor TaskHost: Service {
     }
 
     /// Performs a pass: the core handles all inputs in the inbox, and then the writes are committed.
+    ///
+    /// Log lines and recorded events come last, because launches and commits must not wait for them.
     private func takeIn() {
         noticeFollowers()
+        var notes: [(effect: HostEffect, at: Moment)] = []
         while let next = inbox.take() {
             let now = moments.now()
-            for effect in core.handle(newest(next), at: now) { perform(effect, at: now) }
-            continueRecording(at: now)
+            if next.isWork { lastWork = now.boot }
+            for effect in core.handle(newest(next), at: now) {
+                if effect.isNote { notes.append((effect, now)) } else { perform(effect, at: now) }
+            }
         }
         commit()
+        for note in notes { perform(note.effect, at: note.at) }
+        if let last = notes.last { continueRecording(at: last.at) }
     }
 
     /// Replaces the snapshot in an input by the newest one, because inputs of different threads may come in
@@ -214,8 +223,10 @@ public actor TaskHost: Service {
     }
 
     private func ask(_ call: HostCall, as id: CallID) async -> HostAnswer {
-        guard !hasEnded else { return .hostHasStopped }
-        return await withCheckedContinuation { caller in
+        await withCheckedContinuation { caller in
+            // Only here, because this function may be suspended before: the caller can run on another
+            // executor.
+            guard !hasEnded else { return caller.resume(returning: .hostHasStopped) }
             callers[id] = caller
             hearNow(.call(id, call))
         }
@@ -224,7 +235,11 @@ public actor TaskHost: Service {
     /// Returns when the host has begun, or has failed to begin.
     func untilBegun() async {
         if hasBegun { return }
-        await withCheckedContinuation { beginWaiters.append($0) }
+        await withCheckedContinuation { waiter in
+            // Again, because this function may have been suspended since: the caller can run on another
+            // executor. A waiter that is added after the beginning would wait for ever.
+            if hasBegun { waiter.resume() } else { beginWaiters.append(waiter) }
+        }
     }
 
     /// Refuses all calls that wait, and all later ones.

@@ -101,7 +101,8 @@ struct ScheduleReader {
     }
 
     private func tolerance(_ fields: Fields, _ timing: Schedule.Timing?) -> Duration {
-        var (limit, standard) = (Duration.seconds(7 * 86_400), Duration.seconds(3600))
+        // 10 min, because the host wakes for a date at the end of its tolerance.
+        var (limit, standard) = (Duration.seconds(7 * 86_400), Duration.seconds(600))
         if case .every(let period) = timing {
             // Half the interval is NSBackgroundActivityScheduler's default tolerance.
             (limit, standard) = (period, period / 2)

@@ -2,7 +2,9 @@ import TaskModel
 
 /// Limits the refresh launches of each bundle per day, and the CPU time of its deferrable launches.
 ///
-/// The budget is refilled at midnight, local time.
+/// At midnight, local time, a share of the budget is available (``SchedulerSettings/budgetBurst``). The rest
+/// is added during the day, so that it lasts until the evening: in each hour an equal part, and up to four
+/// times as much in the hours in which the bundle is usually used.
 ///
 /// The CPU time of launches that require external power does not count and is not limited, because they use
 /// no battery.
@@ -11,32 +13,89 @@ struct Budget: Policy {
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         guard subject.isDiscretionary else { return subject.proceed() }
-        let request = subject.request
         let budget = subject.bundle.budget.current(at: now.wall, in: situation)
-        let refill = situation.start(ofDay: situation.localDay(now.wall) + 1)
-        func exhausted(_ quantity: String, _ spent: String, _ limit: String, _ option: String) -> Answer {
-            subject.wait(
-                for: .bundle(request.bundle), until: refill,
-                Rationale(
-                    quantity: quantity, required: "less than \(limit)",
-                    observed: "\(spent), the whole budget of the day", earliestChange: refill,
-                    remedy: "Raise the budget: bgtask settings budget \(request.bundle) \(option)"))
-        }
-        let launches = budget.launchLimit(situation.settings)
-        if request.kind == .appRefresh && budget.launches >= launches {
-            return exhausted(
-                "refreshLaunches", "\(budget.launches)", "\(launches)", "--launches N")
-        }
-        let cpu = budget.cpuLimit(situation.settings)
-        if budget.cpu >= cpu && !subject.needs.externalPower {
-            return exhausted("cpuTime", budget.cpu.text, cpu.text, "--cpu DURATION")
-        }
+        let settings = situation.settings
+        let launches = Account(
+            quantity: "refreshLaunches", option: "--launches", spent: Double(budget.launches), cost: 1,
+            limit: Double(budget.launchLimit(settings)), text: { "\(Int($0))" })
+        let cpu = Account(
+            quantity: "cpuTime", option: "--cpu", spent: budget.cpu.inSeconds, cost: 0,
+            limit: budget.cpuLimit(settings).inSeconds,
+            text: { Duration.milliseconds(Int64($0 * 1000)).text })
+        let isRefresh = subject.request.kind == .appRefresh
+        if isRefresh, let answer = veto(launches, subject, situation, at: now) { return answer }
+        if !subject.needs.externalPower, let answer = veto(cpu, subject, situation, at: now) { return answer }
+        let shown = isRefresh ? launches : cpu
         return subject.proceed(
             Rationale(
-                quantity: request.kind == .appRefresh ? "refreshLaunches" : "cpuTime",
-                required: request.kind == .appRefresh
-                    ? "less than \(launches)" : "less than \(cpu.text)",
-                observed: request.kind == .appRefresh
-                    ? "\(budget.launches)" : budget.cpu.text))
+                quantity: shown.quantity, required: "less than \(shown.text(shown.limit))",
+                observed: shown.text(shown.spent)))
+    }
+
+    /// One of the two budgets.
+    private struct Account {
+        let quantity: String
+        let option: String
+        let spent: Double
+        /// What the launch will cost; 0 if that is not known.
+        let cost: Double
+        /// The budget of the whole day.
+        let limit: Double
+        let text: (Double) -> String
+
+        /// An amount as the command line takes it, rounded up.
+        func argument(_ amount: Double) -> String {
+            let whole = Int64(amount.rounded(.up))
+            return cost > 0 ? "\(whole)" : DurationText.format(.seconds(whole))
+        }
+    }
+
+    private func veto(
+        _ account: Account, _ subject: Subject, _ situation: Situation, at now: Moment
+    ) -> Answer? {
+        let share = situation.settings.budgetBurst
+        // One launch is always available, or a small budget would begin at noon.
+        let burst = max(account.limit * share, min(account.cost, account.limit))
+        let today = situation.localDay(now.wall)
+        if account.spent >= account.limit || account.spent + account.cost > account.limit {
+            return exhausted(
+                account, subject, burst: share, until: situation.start(ofDay: today + 1), available: nil)
+        }
+        func permits(_ available: Double) -> Bool {
+            account.cost > 0 ? account.spent + account.cost <= available : account.spent < available
+        }
+        // The hours of use matter only to the few requests that have spent the burst.
+        if permits(burst) { return nil }
+        let pace = DailyPace(of: subject.bundle.usage, on: today, in: situation)
+        let rest = account.limit - burst
+        let available = burst + rest * pace.share(until: now.wall)
+        if permits(available) { return nil }
+        // One millisecond later, because the CPU time must be less than what is available.
+        let date = pace.time(of: (account.spent + account.cost - burst) / rest) + .milliseconds(1)
+        return exhausted(
+            account, subject, burst: share, until: max(date, now.wall + .milliseconds(1)),
+            available: available)
+    }
+
+    /// A veto until more of the budget is available; `available` is `nil` if all of the day's budget is
+    /// spent.
+    private func exhausted(
+        _ account: Account, _ subject: Subject, burst: Double, until next: WallTime, available: Double?
+    ) -> Answer {
+        let whole = account.text(account.limit)
+        // A budget whose burst alone is more than was spent.
+        let enough = (account.spent + max(1, account.cost)) / max(0.05, burst)
+        return subject.wait(
+            for: .bundle(subject.request.bundle), until: next,
+            Rationale(
+                quantity: account.quantity,
+                required: available.map {
+                    "less than \(account.text($0)) at this time, and \(whole) in a day"
+                }
+                    ?? "less than \(whole)",
+                observed: account.text(account.spent), earliestChange: next,
+                remedy:
+                    "Raise the budget: bgtask settings budget \(subject.request.bundle) \(account.option) \(account.argument(enough))"
+            ))
     }
 }
