@@ -2,7 +2,8 @@ import ControlWire
 import Hummingbird
 import TaskModel
 
-/// Bundles with their switches and budgets, pushes for them, and explanations.
+/// The routes of bundles: their switches and budgets, pushes to them, launches of their apps, and
+/// explanations.
 struct BundleRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits

@@ -3,13 +3,14 @@ import FoundationEssentials
 import Hummingbird
 import TaskModel
 
-/// Processes that run handlers of their own, and their reports about launches.
+/// The routes of clients: processes that run their own handlers and report about those launches.
 struct ClientRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
 
     func add(to routes: RouteTable) {
-        // The identifiers are in the query, because the end of a body would look like the end of the client.
+        // The identifiers are in the query and not in a body, because this route treats the end of the body
+        // as the end of the client.
         routes.post("clients", query: [.identifiers]) { request, context in
             if let length = request.headers[.contentLength], length != "0" {
                 throw ClientText.invalid(

@@ -2,7 +2,7 @@ import ControlWire
 import Hummingbird
 import TaskModel
 
-/// Listing and showing launches, starting one now, and stopping one.
+/// The routes of launches: list and show them, start one now, and stop one.
 struct LaunchRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
