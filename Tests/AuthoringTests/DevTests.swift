@@ -202,7 +202,7 @@ import Testing
             environment: ["TMPDIR": folder.path, "NO_COLOR": "1"], output: output)
         func text() -> String { (try? folder.read("out")) ?? "" }
         try waitUntil("the first round ends: \(text())", seconds: 60) {
-            text().contains("first version") && text().contains("Everything was launched")
+            text().contains("first version") && text().contains("All tasks were launched")
         }
         try folder.write("p/work.c", plugin("host->complete(task, 1, \"second\" +;"))
         try waitUntil("the mistake is told", seconds: 60) {

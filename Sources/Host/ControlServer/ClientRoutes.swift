@@ -47,7 +47,8 @@ struct ClientRoutes {
                 ClientCheckpointMessage.self, context: context, limits: limits)
             guard let bytes = message.bytes, bytes.count <= 48 << 10 else {
                 throw ClientText.invalid(
-                    "checkpoint", "it is not base64 text, or has more than 48 KiB", remedy: "Save less")
+                    "checkpoint", "it is not base64 text, or has more than 48 KiB",
+                    remedy: "Send at most 48 KiB, as base64 text")
             }
             return try await report(.checkpoint(bytes), message, context)
         }
@@ -70,7 +71,7 @@ struct ClientRoutes {
         let names = (text ?? "").split(separator: ",").map(String.init)
         guard !names.isEmpty, names.count <= 100 else {
             throw ClientText.invalid(
-                "identifiers", "the query names \(names.count)",
+                "identifiers", "the query names \(names.count) identifiers",
                 remedy: "Name 1 to 100: POST /v1/clients?identifiers=com.example.a,com.example.b.*")
         }
         return try names.map { name in

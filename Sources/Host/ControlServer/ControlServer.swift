@@ -94,7 +94,7 @@ public struct ControlServer: Service {
                     await onServing()
                 } catch {
                     logger.error(
-                        "The control socket could not be put in place", metadata: ["error": "\(error)"])
+                        "The control socket could not be created", metadata: ["error": "\(error)"])
                     publication.fail(error)
                     channel.close(promise: nil)
                 }

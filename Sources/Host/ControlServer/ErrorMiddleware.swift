@@ -33,12 +33,12 @@ struct ErrorMiddleware: RouterMiddleware {
             } else {
                 // The client is gone, so it can't read the answer. A client that was killed is not a fault of
                 // the host.
-                logger.debug("a client left before it had its answer: \(cause)")
+                logger.debug("a client disconnected before it received its answer: \(cause)")
             }
             let message = ErrorMessage(
                 .internalError, subject: Printable.text(request.uri.path),
                 finding: "the host failed to answer",
-                remedy: "Look for the cause in its log")
+                remedy: "Look for the cause in the host's log: bgtask logs")
             return try respond(message, status: .internalServerError)
         }
     }

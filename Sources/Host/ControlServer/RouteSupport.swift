@@ -70,7 +70,7 @@ extension Request {
                     throw ErrorMessage(
                         .bodyTooLarge, subject: subject,
                         finding: "the body has more than \(limits.bodyLength) bytes",
-                        remedy: "Send less; a payload may have 48 KiB")
+                        remedy: "Send a smaller body; a payload may have at most 48 KiB")
                 }
                 collected.writeImmutableBuffer(part)
             }
@@ -78,7 +78,7 @@ extension Request {
             throw error
         } catch {
             throw ErrorMessage(
-                .malformedBody, subject: subject, finding: "the body stopped in the middle",
+                .malformedBody, subject: subject, finding: "the body is incomplete",
                 remedy: "Send as many bytes as Content-Length says")
         }
         return collected

@@ -55,7 +55,7 @@ extension HostCore {
         launches[id]?.shouldDefer = isDeferred
         log(
             .info,
-            isDeferred ? "asked to stop by itself (shouldDefer)" : "may go on (shouldDefer is taken back)",
+            isDeferred ? "asked to stop early (shouldDefer)" : "may continue (shouldDefer is withdrawn)",
             launch: id)
         notifyConditions(to: id)
     }

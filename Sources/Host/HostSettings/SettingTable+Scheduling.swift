@@ -5,7 +5,7 @@ extension SettingTable {
     static let scheduling: [SettingKey] = [
         .decimal(
             "scheduling.scoreThreshold", \.scheduler.scoreThreshold, 0...1,
-            "The weighted mean of the scores that a request needs to start. The limit falls from the earliest begin date, to 0 at the deadline. Our choice: a request starts at once on an idle machine with external power (0.91) or a battery at 40 % (0.71)"
+            "The weighted mean of its scores that a request needs to start. This limit falls from the earliest begin date on, and is 0 at the deadline. Our choice: a request starts at once on an idle machine with external power (0.91) or a battery at 40 % (0.71)"
         ),
         .integer(
             "scheduling.discretionarySlots", \.scheduler.discretionarySlots, 0...64,
@@ -37,7 +37,8 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.batteryEndPercent", \.scheduler.batteryEndPercent, 0...100,
-            "Deferrable launches stop when the battery charge is lower. Our choice: half of the above"),
+            "Deferrable launches stop when the battery charge is lower. Our choice: half of batteryStartPercent"
+        ),
         .duration(
             "scheduling.pressurePeriod", \.scheduler.pressurePeriod, .seconds(1) ... .seconds(600),
             "The time between two launches that the host stops because of memory pressure. Our choice: the grace period and the averages of the kernel need about as long"
@@ -106,7 +107,9 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.deadlineDelayInUse", \.scheduler.deadlineDelayInUse,
-            .seconds(60) ... .seconds(366 * 86_400), "The same time for a bundle in use"),
+            .seconds(60) ... .seconds(366 * 86_400),
+            "The time from the earliest begin date to the deadline of a request without a schedule, if its bundle is in use"
+        ),
         .duration(
             "scheduling.usePeriod", \.scheduler.usePeriod, .zero ... .seconds(366 * 86_400),
             "A bundle is in use for this time after its newest use. Our choice: habits repeat every week"),

@@ -109,7 +109,7 @@ public final class TaskLauncher: Sendable {
         } catch {
             guard case .held(let path, _) = error else { throw error }
             configuration.onWaiting(
-                "an earlier launcher still ends its tasks and holds \(path); waiting for it")
+                "an earlier launcher is still ending its tasks and holds \(path); waiting for it")
         }
         let groups = try probe.groups.map(GroupPool.init(base:))
         let core = LauncherCore(
@@ -136,7 +136,7 @@ public final class TaskLauncher: Sendable {
                     LauncherError(
                         code: .launcherUnavailable, subject: configuration.runnerPath,
                         finding: error.description,
-                        remedy: "bgtaskd needs bgtask-runner beside it, or --runner PATH")))
+                        remedy: "Put bgtask-runner beside bgtaskd, or name it: --runner PATH")))
             return
         }
         let greeting = Greeting()
@@ -162,7 +162,7 @@ public final class TaskLauncher: Sendable {
                             LauncherError(
                                 code: .launcherUnavailable, subject: configuration.runnerPath,
                                 finding: "it ended before it was ready: \(message)",
-                                remedy: "Its own output above says why")))
+                                remedy: "See its output above")))
                 }
             }
         }

@@ -81,7 +81,7 @@ private struct YAMLReader: ~Copyable {
             throw YAMLEvents.Failure(
                 place: first.place,
                 finding: "lists and mappings are nested more than \(Self.maximumDepth) deep",
-                remedy: "Remove the brackets, dashes or keys that nothing needs")
+                remedy: "Remove brackets, dashes or keys that are not needed")
         }
         refuseProperties(of: first)
         switch first.event {

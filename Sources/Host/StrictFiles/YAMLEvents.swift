@@ -49,7 +49,7 @@ struct YAMLEvents: ~Copyable {
         guard yaml_parser_initialize(parser) == 1 else {
             parser.deallocate()
             text.deallocate()
-            throw Failure(finding: "there is no memory to read the file")
+            throw Failure(finding: "there is not enough memory to read the file")
         }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, text.baseAddress, bytes.count)
@@ -104,7 +104,7 @@ struct YAMLEvents: ~Copyable {
         let problem = parser.pointee.problem.map { String(cString: $0) } ?? "it can't be read"
         switch parser.pointee.error {
         case YAML_MEMORY_ERROR:
-            return Failure(finding: "there is no memory to read the file")
+            return Failure(finding: "there is not enough memory to read the file")
         case YAML_READER_ERROR:
             return Failure(
                 place: place(ofByte: parser.pointee.problem_offset), finding: problem,

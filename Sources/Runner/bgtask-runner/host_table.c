@@ -95,7 +95,7 @@ static void say_outcome(const struct waiting_call *call, char *why, size_t size)
         say_why(why, size, call->text);
     else if (call->error == BGTASK_INVALID_ARGUMENT)
         say_why(why, size,
-                "not on the control thread, where an expiration handler runs: submit from another thread");
+                "the control thread, on which an expiration handler runs, can't submit: use another thread");
     else
         say_why(why, size, "the host is gone: nothing can be submitted any more");
 }

@@ -112,7 +112,7 @@ struct AnswerDecoder {
             .prefix { $0 != " " && $0 != "\t" }
         switch text[..<colon].lowercased() {
         case "content-length":
-            guard let count = Int(value), count >= 0 else { throw .broken("its answer has no proper length") }
+            guard let count = Int(value), count >= 0 else { throw .broken("its answer has no valid length") }
             length = count
         case "transfer-encoding":
             isChunked = value.lowercased().hasSuffix("chunked")

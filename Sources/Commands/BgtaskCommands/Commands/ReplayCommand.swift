@@ -117,9 +117,9 @@ struct ReplayCommand: ParsableCommand {
             try console.print(summary)
             try console.line(
                 exact.differences.isEmpty
-                    ? console.style.green("The launches are those that the host made.")
+                    ? console.style.green("The launches are the same as those of the host.")
                     : console.style.red(
-                        "\(exact.differences.count) launches differ from those that the host made:"))
+                        "\(exact.differences.count) launches differ from those of the host:"))
             for difference in exact.differences.prefix(20) {
                 try console.line(
                     "  \(Console.date(difference.at, offset)) \(difference.finding) (\(Printable.text(difference.segment)))"

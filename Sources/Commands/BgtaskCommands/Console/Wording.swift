@@ -60,10 +60,10 @@ enum Wording {
         }
         let days = "\(forecast.days) recorded \(forecast.days == 1 ? "day" : "days")"
         guard forecast.days >= Forecast.leastDays else {
-            return "forecast: too little history yet, \(days) of the \(Forecast.leastDays) that it needs"
+            return "forecast: not enough history yet, \(days) of the \(Forecast.leastDays) that are needed"
         }
         guard let usual = forecast.usual, let early = forecast.early, let late = forecast.late else {
-            return "forecast: not within 24 h, going by \(days)"
+            return "forecast: not within 24 h, according to \(days)"
         }
         return
             "forecast: usually \(clock(usual)) (\(clock(early)) to \(clock(late))), on \(forecast.starts) of \(days)"

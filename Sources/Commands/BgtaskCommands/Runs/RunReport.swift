@@ -87,11 +87,11 @@ extension Console {
                 facts.wait(share: 0.95).map(Wording.duration) ?? "", Wording.duration(facts.cpu))
         }
         try print(table, ifEmpty: "Nothing was launched.")
-        try line("wait: half of the launches waited no longer; long wait: 19 of 20")
+        try line("wait: half of the launches waited at most this long; long wait: 19 of 20 did")
         try line()
         let waits = summary.waits
         if !waits.isEmpty {
-            var table = Table("kept waiting by", "for, all requests together")
+            var table = Table("kept waiting by", "for, in all requests")
             for (factor, time) in waits { table.add(factor, Wording.duration(time)) }
             try print(table, ifEmpty: "")
             try line()

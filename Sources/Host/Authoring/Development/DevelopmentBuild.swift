@@ -63,7 +63,7 @@ public struct DevelopmentBuild: Sendable {
         for library in plan.libraries {
             guard let path = find(library, in: directory, depth: 0) else {
                 throw AuthoringError(
-                    library, "a manifest names it, but the build did not make it in \(directory)", remedy)
+                    library, "a manifest names it, but the build did not create it in \(directory)", remedy)
             }
             paths.append(path)
         }
@@ -71,7 +71,7 @@ public struct DevelopmentBuild: Sendable {
             guard let path = place(of: library, in: directory) else {
                 throw AuthoringError(
                     library,
-                    "a manifest calls it, but the build did not make it in \(directory), and it is not in \(plan.pluginsDirectory)",
+                    "a manifest calls it, but the build did not create it in \(directory), and it is not in \(plan.pluginsDirectory)",
                     remedy)
             }
             paths.append(path)

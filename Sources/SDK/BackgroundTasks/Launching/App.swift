@@ -188,8 +188,8 @@ package final class App: Sendable {
                 .notPermitted,
                 userInfo: [
                     NSLocalizedDescriptionKey:
-                        "\(facts.identifier): it is a request of health research, and the manifest of "
-                        + "\(permits.bundle) is not for that. Add to its modes: \(AppPermits.healthResearch)"
+                        "\(facts.identifier): it is a health research request, but the manifest of "
+                        + "\(permits.bundle) does not have this mode. Add to its modes: \(AppPermits.healthResearch)"
                 ])
         }
         if let payload = facts.payload, payload.count > Self.largestBlob {
@@ -197,8 +197,8 @@ package final class App: Sendable {
                 .notPermitted,
                 userInfo: [
                     NSLocalizedDescriptionKey:
-                        "\(facts.identifier): its payload has \(payload.count) bytes of at most \(Self.largestBlob). "
-                        + "Put it into a file and pass its path."
+                        "\(facts.identifier): its payload has \(payload.count) bytes; the limit is \(Self.largestBlob). "
+                        + "Put the data into a file and pass its path."
                 ])
         }
         do {
