@@ -238,11 +238,11 @@ public final class TaskLauncher: Sendable {
 
     /// The present CPU time and memory of all running launches.
     ///
-    /// Complete where a launch has a cgroup: one read of a file that is kept open. Elsewhere /proc is
-    /// searched.
+    /// For a launch with a cgroup, the values include all its processes, and take one read of an open file.
+    /// For other launches, /proc is searched.
     public func usage() async -> [LaunchID: LaunchUsage] { await ask { $0.usage() } ?? [:] }
 
-    /// The same of one launch; `nil` if it has ended.
+    /// The present CPU time and memory of one launch; `nil` if it has ended.
     public func usage(of id: LaunchID) async -> LaunchUsage? { await ask { $0.usage(of: id) } ?? nil }
 
     private func ask<Answer: Sendable>(

@@ -106,7 +106,8 @@ static void run_steps(void) {
             is_skipped = true;
             continue;
         }
-        /* What a failed step did not create needs no cleanup. */
+        /* If a step failed before it created something, the name for it has no value, and there is nothing
+         * to clean up. */
         if (is_cleaning && !step->is_save && !call_is_usable(&machine, &step->invocation))
             continue;
         if (!run_step(step)) {

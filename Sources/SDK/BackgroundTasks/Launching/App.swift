@@ -17,7 +17,7 @@ package final class App: Sendable {
         /// Whether the app registered something that its manifest does not permit.
         var hasRefusedRegistration = false
         var scheduler: BGTaskScheduler?
-        /// Launches that have not completed, stored because the app's own code need not keep its task.
+        /// The launches that have not completed; the app's own code need not keep a reference to its task.
         var running: [ObjectIdentifier: RunningTask] = [:]
         /// The blocks of activity schedulers, by identifier.
         var activities: [String: Activity] = [:]
