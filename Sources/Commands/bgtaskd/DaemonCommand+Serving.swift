@@ -10,9 +10,11 @@ extension DaemonCommand {
     /// The signals that make the host stop; a second signal kills the launches.
     static let stopSignals = [SignalWatch.interrupt, SignalWatch.terminate, SignalWatch.hangUp]
 
-    /// How often the host gives back the memory of its code, to keep only what it uses.
+    /// How often the host returns the memory of its code to the kernel, so that only the code in use occupies
+    /// memory.
     ///
-    /// Ours: a busy host maps its code again in a millisecond, and an idle one is hardly woken.
+    /// The interval is our choice: a busy host maps its code again within a millisecond, and an idle host is
+    /// rarely woken.
     private static let codeLifetime: Duration = .seconds(30)
 
     /// Joins the host and its control channel, and runs them until a signal.
@@ -45,7 +47,7 @@ extension DaemonCommand {
         configuration.keptLaunches = effective.keptLaunches
         configuration.keptAge = effective.keptAge
         configuration.recordingSize = effective.recordingSize
-        // Before anything else begins and has to be ended again.
+        // Checked first, so that nothing has been started yet that would have to be stopped again.
         guard ProcessFacts.isExecutable(configuration.runnerPath) else {
             throw RunnerError(path: configuration.runnerPath)
         }
@@ -98,9 +100,9 @@ extension DaemonCommand {
         return logger
     }
 
-    /// The environment of tasks: fixed values and a few of the host's variables.
+    /// The environment of tasks: fixed values, and a few of the host's variables.
     ///
-    /// No other variable of the host's, which may hold a secret, reaches a task.
+    /// No other variable of the host is passed to a task, because it may contain a secret.
     private static func taskEnvironment() -> [String] {
         var lines = ["PATH=/usr/local/bin:/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
         for name in ["HOME", "LANG", "LC_ALL", "TZ", "BGTASK_LOG_PRIVATE"] {

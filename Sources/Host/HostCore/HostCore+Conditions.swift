@@ -49,7 +49,7 @@ extension HostCore {
         emit(.setConditions(id, conditions))
     }
 
-    /// Asks an activity to stop by itself because of a veto, or takes the request back.
+    /// Asks an activity to stop early because of a veto, or withdraws such a request.
     mutating func askToDefer(_ id: LaunchID, _ isDeferred: Bool) {
         guard launches[id] != nil else { return }
         launches[id]?.shouldDefer = isDeferred

@@ -60,8 +60,7 @@ struct ReplayCommand: ParsableCommand {
         guard let tried = world.run(changes, findDate: RunOptions.findDate) else { return }
         let name = [options.policy, options.manifests].compactMap(\.self).joined(separator: ", ")
         var runs = [("tried", tried)]
-        // The recorded rules run again too, so that every difference between the two runs comes from the
-        // changed rules.
+        // The recorded rules are run again, so that the two runs differ only because of the changed rules.
         if options.compare, let same = world.run(findDate: RunOptions.findDate) {
             runs.insert(("recorded", same), at: 0)
         }

@@ -23,7 +23,7 @@ enum Wording {
         duration(.milliseconds(Int64((seconds * 1000).rounded())))
     }
 
-    /// What relative times count from.
+    /// The moment from which relative times count.
     enum Reference {
         /// This moment.
         case now
@@ -47,7 +47,8 @@ enum Wording {
         }
     }
 
-    /// ` (since 3.0 s ago)`; nothing where it is not known since when.
+    /// The time since which the observed values have been the same: ` (since 3.0 s ago)`; empty if it is not
+    /// known.
     static func since(_ verdict: VerdictMessage, _ moment: WallTime, _ reference: Reference = .now) -> String
     {
         verdict.since.map { " (since \(relative($0, to: moment, reference)))" } ?? ""
