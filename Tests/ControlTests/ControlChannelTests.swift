@@ -55,7 +55,8 @@ import Testing
             "a chunk of its answer is longer than its size"
         ),
         (
-            "HTTP/1.1 200 " + String(repeating: "x", count: 70_000), "the head of its answer has no end"
+            "HTTP/1.1 200 " + String(repeating: "x", count: 70_000),
+            "a line in the head of its answer is too long"
         ),
     ])
     func `what is not an answer, or is cut, is an error`(text: String, finding: String) {

@@ -58,7 +58,7 @@ struct AnswerDecoder {
                 line += rest[..<(end ?? rest.endIndex)]
                 rest = rest[(end.map { $0 + 1 } ?? rest.endIndex)...]
                 guard line.count <= Self.maximumLine else {
-                    throw .broken("the head of its answer has no end")
+                    throw .broken("a line in the head of its answer is too long")
                 }
                 if end != nil { try takeLine() }
             }
