@@ -117,7 +117,7 @@ private struct RunnerError: Error, CustomStringConvertible {
     let path: String
 
     var description: String {
-        "\(path): this program does not exist, or may not be executed. "
+        "\(path): this program does not exist or can't be executed. "
             + "Put bgtask-runner beside bgtaskd, or name it: --runner PATH. [launcherUnavailable]"
     }
 }

@@ -28,7 +28,7 @@ struct LaunchRoutes {
             let reason = message.reason ?? .simulated
             guard reason.isExpiration else {
                 throw ClientText.invalid(
-                    reason.rawValue, "a launch may end for this reason, but not be stopped for it",
+                    reason.rawValue, "a launch can end for this reason, but can't be stopped for it",
                     remedy: "Give one of "
                         + Reason.allCases.filter(\.isExpiration).map(\.rawValue).joined(separator: ", "))
             }

@@ -91,7 +91,7 @@ extension Console {
         try line()
         let waits = summary.waits
         if !waits.isEmpty {
-            var table = Table("kept waiting by", "for, in all requests")
+            var table = Table("reason for waiting", "time of all requests")
             for (factor, time) in waits { table.add(factor, Wording.duration(time)) }
             try print(table, ifEmpty: "")
             try line()

@@ -108,7 +108,8 @@ public struct DevelopmentBuild: Sendable {
             let text = String(decoding: (try? FileContents.read(file, limit: 1 << 16)) ?? [], as: UTF8.self)
             guard let path = text.split(separator: "\n").last(where: { $0.hasPrefix("/") }) else {
                 throw AuthoringError(
-                    plan.directory, "'swift build' does not report where it builds: \(text)", "Run it by hand"
+                    plan.directory, "'swift build' does not report where it builds: \(text)",
+                    "Run it there: swift build --show-bin-path"
                 )
             }
             return String(path)
