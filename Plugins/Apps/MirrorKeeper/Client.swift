@@ -23,7 +23,7 @@ struct Client: Sendable {
     init() {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 20
-        // The mirror stores the tags itself; a cache would answer instead of the server.
+        // The mirror stores the ETags itself. A cache would answer requests instead of the server.
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         session = URLSession(configuration: configuration)
     }

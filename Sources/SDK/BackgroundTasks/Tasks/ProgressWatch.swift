@@ -42,7 +42,8 @@ final class ProgressWatch: Sendable {
     private struct State {
         var timer: Unchecked<any DispatchSourceTimer>?
         var last: Report?
-        /// Whether child progresses were found; from then on, more units are reported than the parent has.
+        /// Whether child progresses were found; from then on, reports may use more units than the parent, to
+        /// show theirs.
         var hasChildren = false
     }
 
