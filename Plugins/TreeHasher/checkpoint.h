@@ -12,7 +12,7 @@
 
 /** A position of the work: between two reads of one file, or, with offset 0, before a file. */
 struct position {
-    uint64_t output_length; /**< Valid bytes of the output; the bytes after them were written later. */
+    uint64_t output_length; /**< Bytes of the output at this position; later bytes are cut off. */
     uint64_t done;          /**< Bytes hashed so far, for the progress. */
     uint64_t offset;        /**< Bytes of the file that `hash` contains. */
     uint64_t file_size;     /**< Size when opened, in bytes. If it changes, the file is hashed again. */
