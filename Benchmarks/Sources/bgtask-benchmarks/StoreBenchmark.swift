@@ -29,7 +29,7 @@ struct StoreBenchmark {
 
     /// Runs jobs from submission to end, in groups; each step of all jobs in a group is one commit.
     private func runJobs() async throws {
-        print("\nDurable jobs, submission to end (accept, begin, end; ready and progress share their commits)")
+        print("\nDurable jobs, submission to end (accept, begin, end; notes share their commits)")
         for width in [1, 10, 100] {
             let store = try SQLiteRequestStore.open(
                 directory: folder + "/jobs-\(width)", socket: "none", at: WallTime(milliseconds: 1))

@@ -210,7 +210,7 @@ package final class App: Sendable {
 
     static func noHandler(_ identifier: String) -> String {
         "No launch handler registered for task with identifier \(identifier). "
-            + "Register one while the app launches, before it is submitted."
+            + "Register one while the app launches, before you submit the request."
     }
 
     /// The largest number of bytes in a payload or a checkpoint: what fits into one frame of the runner
