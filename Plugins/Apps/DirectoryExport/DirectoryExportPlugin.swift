@@ -44,7 +44,7 @@ struct DirectoryExportPlugin: BackgroundPlugin {
             }
             switch ending {
             case .finished(let files):
-                logger.notice("\(files) files are in \(export.archive.path, privacy: .public)")
+                logger.notice("exported to \(export.archive.path, privacy: .public), files: \(files)")
                 task.setTaskCompleted(success: true)
             case .stopped where task.expirationReason == .cancelledByUser:
                 export.discard()

@@ -91,11 +91,11 @@ struct IsolationProbe: Sendable {
                 name: "controllers", isAvailable: got == wantedControllers,
                 finding: missing.isEmpty
                     ? "cpu and memory"
-                    : "the host may not use \(missing). "
+                    : "the host is not permitted to use \(missing). "
                         + (got.contains("memory") ? "" : "It checks memory limits once a second. ")
                         + (got.contains("cpu")
                             ? "" : "It does not slow a launch that has used half of its CPU limit. ")
-                        + "To change this, start it as a systemd service with Delegate=yes")
+                        + "To permit this, start it as a systemd service with Delegate=yes")
         ]
     }
 

@@ -118,7 +118,8 @@ struct ReplayCommand: ParsableCommand {
                 exact.differences.isEmpty
                     ? console.style.green("The launches are the same as those of the host.")
                     : console.style.red(
-                        "\(exact.differences.count) launches differ from those of the host:"))
+                        Wording.count(exact.differences.count, "difference")
+                            + " from the launches of the host:"))
             for difference in exact.differences.prefix(20) {
                 try console.line(
                     "  \(Console.date(difference.at, offset)) \(difference.finding) (\(Printable.text(difference.segment)))"

@@ -97,7 +97,7 @@ extension Console {
             try line()
         }
         try line(
-            "\(summary.launches) launches, \(Wording.duration(summary.cpu)) of CPU time, \(summary.wakeUps) alarms"
+            "launches: \(summary.launches), CPU time: \(Wording.duration(summary.cpu)), alarms: \(summary.wakeUps)"
         )
     }
 
