@@ -22,7 +22,8 @@ struct RunningTask {
 
     /// Declares that this handler obeys expiration.
     ///
-    /// A call for the descriptor is what gives it a grace period.
+    /// The host grants a grace period only to a handler that has requested the descriptor or set an
+    /// expiration handler.
     func acceptsExpiration() { _ = host.expiration_descriptor?(task) }
 
     func report(_ completed: Int, of total: Int, _ message: String) {

@@ -12,11 +12,11 @@
 
 /** A position of the work: between two reads of one file, or, with offset 0, before a file. */
 struct position {
-    uint64_t output_length; /**< Valid bytes of the output; the bytes after them were written later. */
+    uint64_t output_length; /**< Bytes of the output at this position; later bytes are cut off. */
     uint64_t done;          /**< Bytes hashed so far, for the progress. */
     uint64_t offset;        /**< Bytes of the file that `hash` contains. */
-    uint64_t file_size;     /**< Size when opened, in bytes. If it differs, the file starts over. */
-    int64_t file_modified;  /**< Time of the last change, in nanoseconds since 1970; as above. */
+    uint64_t file_size;     /**< Size when opened, in bytes. If it changes, the file is hashed again. */
+    int64_t file_modified;  /**< Time of the last change, in ns since 1970; treated like the size. */
     struct sha256 hash;     /**< Hash of the first `offset` bytes. */
     char path[POSITION_PATH_MAX + 1]; /**< All files before it are done; "" before the first file. */
 };

@@ -52,7 +52,8 @@ static void compress(struct sha256 *hash, const uint8_t *block) {
 }
 
 void sha256_begin(struct sha256 *hash) {
-    /* The same bits of the square roots of the first eight primes (FIPS 180-4, 5.3.3). */
+    /* The first 32 bits of the fractional parts of the square roots of the first eight primes (FIPS 180-4,
+     * 5.3.3). */
     static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     memcpy(hash->words, start, sizeof start);

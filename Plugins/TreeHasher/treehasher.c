@@ -248,7 +248,8 @@ static void run(bgtask_task *task, const bgtask_host *host) {
     const bgtask_launch *launch = host->launch(task);
     job.task = task;
     job.host = host;
-    /* Asking for the descriptor gives this handler a grace period; the loops below call `expired` instead. */
+    /* The call gives this handler a grace period. The handler does not use the descriptor: its loops call
+     * `expired`. */
     (void)host->expiration_descriptor(task);
     char *directory = payload_string(launch->payload, launch->payload_length, "directory");
     job.directory = directory;

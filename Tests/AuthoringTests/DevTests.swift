@@ -27,7 +27,7 @@ import Testing
             environment: ["TMPDIR": folder.path])
     }
 
-    /// The temporary directories that a session left.
+    /// The temporary directories that a session did not remove.
     private func leftovers(_ folder: Folder) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("bgtask-dev") }
     }
@@ -202,7 +202,7 @@ import Testing
             environment: ["TMPDIR": folder.path, "NO_COLOR": "1"], output: output)
         func text() -> String { (try? folder.read("out")) ?? "" }
         try waitUntil("the first round ends: \(text())", seconds: 60) {
-            text().contains("first version") && text().contains("Everything was launched")
+            text().contains("first version") && text().contains("All tasks were launched")
         }
         try folder.write("p/work.c", plugin("host->complete(task, 1, \"second\" +;"))
         try waitUntil("the mistake is told", seconds: 60) {
@@ -210,7 +210,7 @@ import Testing
         }
         try folder.write("p/work.c", plugin("host->complete(task, 1, \"second version\");"))
         try waitUntil("the next round ends", seconds: 60) { text().contains("second version") }
-        // The session is killed without a call to stop, as can happen when a terminal closes.
+        // The session is killed without a request to stop, as can happen when a terminal closes.
         session.end()
         try waitUntil("its temporary directories are gone", seconds: 60) { try leftovers(folder) == [] }
         let left = Command.run("pgrep", "-f", folder.path + "/bgtask-dev")

@@ -22,7 +22,7 @@ import Testing
             test.output.contains("succeeded after") && test.output.contains("attempt 1: 20 steps"),
             "\(test.output)")
         #expect(folder.has("p/libphoto-feed.so"))
-        // It has its header with it, so it builds wherever it is copied: the program may be elsewhere, or gone.
+        // The plugin contains its header, so it can be built anywhere, even without this program.
         #expect(try !folder.read("p/Makefile").contains("BGTASK_HEADERS ?= /"))
         let moved = Command.run(
             "sh", "-c",

@@ -66,7 +66,7 @@ import Testing
         ]
         try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
             .write(to: URL(filePath: folder.path + "/Info.plist"))
-        // By their names, the tasks would get each other's kinds.
+        // The names of the tasks suggest the wrong kinds: each task would get the kind of the other.
         try folder.write(
             "Sources/Tasks.swift",
             """

@@ -47,15 +47,16 @@ import Testing
         ),
         ("\u{1}\u{2}\r\n", "its answer is not HTTP"), ("HTTP/1.1 x\r\n", "its answer is not HTTP"),
         ("HTTP/1.1 200 OK\r\nno field\r\n", "its answer is not HTTP"),
-        ("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n", "its answer has no proper length"),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n", "its answer has no proper length"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n", "its answer has no valid length"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n", "its answer has no valid length"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "a chunk of its answer has no size"),
         (
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n",
             "a chunk of its answer is longer than its size"
         ),
         (
-            "HTTP/1.1 200 " + String(repeating: "x", count: 70_000), "the head of its answer has no end"
+            "HTTP/1.1 200 " + String(repeating: "x", count: 70_000),
+            "a line in the head of its answer is too long"
         ),
     ])
     func `what is not an answer, or is cut, is an error`(text: String, finding: String) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ControlServer
 
-/// What waits for a client of a stream, and what becomes of one that does not keep up.
+/// The queue of a client that follows a stream, and what happens if the client reads too slowly.
 @Suite(.timeLimit(.minutes(1))) struct StreamTests {
     @Test func `a slow client loses progress and nothing else`() async throws {
         let host = ScriptedHost()
@@ -34,7 +34,7 @@ import Testing
         #expect(host.isFollowed)
         host.send(.hostStopping)
         #expect(!host.isFollowed)
-        // It has room again, but what it missed is not made up for.
+        // The queue has room again, but it has ended, because it was full when the last event came.
         var iterator = frames.makeAsyncIterator()
         #expect(try await Self.text(iterator.next()) == Self.text(of: Self.progress(1)))
         host.send(Self.progress(7))
@@ -49,7 +49,7 @@ import Testing
         let feed = EventFeed(of: host)
         let followers = (0..<3).map { _ in FrameQueue.make(limit: 1) }
         for follower in followers { feed.add(follower.queue) }
-        // The host itself is followed once, however many clients there are.
+        // The control server follows the host only once, however many clients there are.
         #expect(host.asked.filter { $0 == "events" }.count == 1)
         host.send(Self.progress(1))
         host.send(Self.progress(2))
@@ -80,7 +80,7 @@ import Testing
                 #expect(host.isFollowed)
                 withExtendedLifetime(frames) {}
             }
-            // Its connection has let go of the frames.
+            // The connection has released the frames.
             #expect(!host.isFollowed)
         }
     }

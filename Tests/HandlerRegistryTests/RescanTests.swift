@@ -8,7 +8,7 @@ import Testing
 
 /// The cost of a scan: it reads only files that changed, and none if no change is possible.
 @Suite(.system) struct RescanTests {
-    /// A folder with a library and `count` manifests; their times are old enough that any later change is
+    /// Creates a folder with a library and `count` manifests, whose times are so old that any later change is
     /// visible.
     private func folder(of count: Int) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
@@ -98,7 +98,8 @@ import Testing
         let registry = folder.registry
         var changes = try registry.changes().makeAsyncIterator()
         while let snapshot = await changes.next(), snapshot.handlers.count < 2 {}
-        // The file watch may already have news from before the test, which this call consumes.
+        // The watch of the directories may already have noticed changes from before the test; this call
+        // handles them.
         _ = registry.refresh()
         let scans = registry.work.scans
         for _ in 0..<100 { #expect(registry.refresh().handlers.count == 2) }

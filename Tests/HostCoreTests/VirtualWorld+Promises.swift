@@ -6,7 +6,8 @@ import TaskModel
 
 @testable import HostCore
 
-/// A promise that an answer makes about other effects; checked after all effects of the same input.
+/// A pledge: a promise that an answer makes about other effects. It is checked after all effects of the same
+/// input.
 enum Pledge {
     /// Everything that the cancellation found has ended or must stop, and does not come back.
     case gone(Cancellation)

@@ -163,7 +163,7 @@ import Testing
         #expect(host.run("expire", Self.export).status == 0)
         let end = try Self.end(host)
         #expect(Array(end.prefix(2)) == ["expired", "simulated"])
-        #expect(end[2].contains("the host kills no client"), "\(end)")
+        #expect(end[2].contains("the host does not kill clients"), "\(end)")
         #expect(client.process.isRunning)
         #expect(!host.run("pending").output.contains(Self.export))
         client.end()

@@ -22,7 +22,7 @@ struct ControlSocket {
         return try JSONSerialization.jsonObject(with: body)
     }
 
-    /// Calls `heard` from a new thread whenever the host publishes an event, until the host ends.
+    /// Calls `heard` on a new thread whenever the host publishes an event, until the host ends.
     func follow(_ heard: @escaping @Sendable () -> Void) throws {
         let descriptor = try ask("/events")
         BlockingThread.start(named: "events") {

@@ -154,7 +154,7 @@ import Testing
         try host.start()
         try host.limitFileSizes(to: 1)
         let refused = host.run("settings", "dismiss", "com.example.counting", "--json")
-        #expect(refused.status == 4 && refused.output.contains("could not keep it"), "\(refused)")
+        #expect(refused.status == 4 && refused.output.contains("could not be stored"), "\(refused)")
         try host.limitFileSizes(to: nil)
         // This change is stored before its answer; the refused dismissal is stored together with it.
         #expect(host.run("settings", "refresh", "com.example.counting", "deny").status == 0)

@@ -37,7 +37,7 @@ import Testing
         for path in ["/etc/passwd", folder.path + "/../host.log", "../host.log"] {
             let refused = submit(path)
             #expect(refused.status != 0)
-            #expect(refused.errors.contains("com.example.probe.look: the payload makes '${payload.path}'"))
+            #expect(refused.errors.contains("com.example.probe.look: with this payload, '${payload.path}'"))
             #expect(refused.errors.contains("[invalidRequest]"), "\(refused)")
         }
         #expect(try host.launches().count == 1, "what is refused never becomes a launch")

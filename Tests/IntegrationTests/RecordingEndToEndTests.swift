@@ -16,7 +16,7 @@ import Testing
             host.run("submit", "com.example.counting.count", "--external-power", "--payload", secret).status
                 == 0)
         let waiting = host.run("explain", "com.example.counting.count")
-        #expect(waiting.output.contains("forecast: too little history yet, 0 recorded days of the 3"))
+        #expect(waiting.output.contains("forecast: not enough history yet, 0 recorded days of the 3"))
         // The kill and restart create a second segment; the last line of the first may be incomplete.
         host.kill()
         try host.wait("the launcher has gone") { host.leftovers().isEmpty }
@@ -41,7 +41,7 @@ import Testing
         for file in try FileManager.default.contentsOfDirectory(atPath: log) {
             #expect(try !String(contentsOfFile: "\(log)/\(file)", encoding: .utf8).contains("top secret"))
         }
-        #expect(host.run("replay", log).output.contains("The launches are those that the host made."))
+        #expect(host.run("replay", log).output.contains("The launches are the same as those of the host."))
 
         // With a limit of 60 percent of battery, only the later launches would have started.
         let policy = host.state.appending(path: "policy.yaml")

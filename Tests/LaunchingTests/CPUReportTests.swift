@@ -32,7 +32,7 @@ import Testing
         #expect(lines.first.map { end.message?.hasPrefix($0) == true } == true, "\(end)")
         #expect(lines.contains { $0.hasPrefix("CPU time at each sample: 0.0 s at 0.0 s, ") }, "\(lines)")
         #expect(lines.contains { $0.hasPrefix("  ") && $0.hasSuffix("bgtask-runner") }, "\(lines)")
-        let stack = try #require(lines.firstIndex { $0.hasPrefix("heaviest stack, ") }, "\(lines)")
+        let stack = try #require(lines.firstIndex { $0.hasPrefix("most frequent stack, ") }, "\(lines)")
         #expect(lines[stack + 1].hasPrefix("  spin+0x") && lines[stack + 1].hasSuffix("misbehaves.so"))
         #expect(lines[stack + 2].hasPrefix("  run+0x"), "\(lines)")
         #expect(lines.contains { $0.hasPrefix("  task_run+0x") && $0.hasSuffix("bgtask-runner") }, "\(lines)")

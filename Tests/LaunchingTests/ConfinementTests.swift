@@ -4,7 +4,7 @@ import Testing
 
 @testable import Launching
 
-/// What is confined to the loop stops a debug build that touches it elsewhere.
+/// A debug build stops when state that is confined to an event loop is used on another thread.
 @Suite struct ConfinementTests {
     @Test func `the state of launches is not for another thread`() async {
         await #expect(processExitsWith: .failure) {

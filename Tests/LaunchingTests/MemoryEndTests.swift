@@ -34,7 +34,7 @@ import Testing
             limit: .mebibytes(256))
         #expect(
             finding
-                == "the kernel killed it because the machine or a group above ran out of memory; "
+                == "the kernel killed it because the machine or a parent cgroup ran out of memory; "
                 + "its own limit is 256 MiB")
     }
 

@@ -14,7 +14,8 @@ import Testing
         let before = try mappedFiles()
         ProgramText.release()
         let after = try mappedFiles()
-        // Other tests run meanwhile, and bring back some of what they use.
+        // Other tests run at the same time, so part of the code is mapped again before the second
+        // measurement.
         #expect(after < before, "\(before) kB, then \(after) kB")
         #expect(ProcessFacts.number > 0)
     }

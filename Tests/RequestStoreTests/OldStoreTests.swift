@@ -134,8 +134,8 @@ import Testing
         }
         #expect(
             facts.unreadable.contains(
-                "The store's row \"bundle/com.example.word\" can't be read: 'refresh' has a value that is not "
-                    + "known here. The host goes on as if that had never been stored"))
+                "The store's row \"bundle/com.example.word\" can't be read: 'refresh' has an unknown value. "
+                    + "The host ignores this row"))
     }
 
     @Test func `an older row lacks what came later`() async throws {

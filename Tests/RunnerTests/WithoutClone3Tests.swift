@@ -47,7 +47,8 @@ import Testing
         let task = try launcher.run("daemonises", mode.isolation, fresh: mode.fresh, subprocesses: true)
         let exited = try launcher.exited()
         #expect(exited.waitStatus == 0 && exited.leftovers == 1)
-        // The daemon held these pipes open, so their end proves that the daemon has ended.
+        // The daemon that the fixture started held these pipes open, so their end proves that the daemon has
+        // ended.
         #expect(try task.all().last == .done(DoneMessage(success: true, isDeaf: true)))
         #expect(try task.output() == "")
     }

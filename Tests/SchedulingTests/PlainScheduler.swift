@@ -11,7 +11,7 @@ struct PlainDecision {
     /// The earliest date at which a request that has a free slot could start, with that request.
     private(set) var alarm: (date: WallTime, id: RequestID)?
 
-    /// Decides for a scheduler that has handled an event and has not started any launch yet.
+    /// Computes the decision for a scheduler that has handled an event, but has not started any launch yet.
     init(_ scheduler: Scheduler, known: some Sequence<RequestID>, at now: Moment) {
         var (scheduler, ignored) = (scheduler, [SchedulerAction]())
         guard scheduler.isStarted, !scheduler.isShuttingDown else { return }

@@ -111,7 +111,7 @@ struct LaunchBenchmark {
                 libraryPath: library, libraryHash: variant.hash),
             declaration: declaration,
             place: LaunchPlace(dataDirectory: folder, temporaryDirectory: folder), environment: [],
-            // As the host gives it to what is deferrable.
+            // This is the priority that the host gives to deferrable launches.
             priority: .discretionary)
         order.isFresh = variant.isFresh
         return order

@@ -27,9 +27,9 @@ struct StoreBenchmark {
         try await runJobs()
     }
 
-    /// Runs jobs from submission to end; one commit has the writes of all jobs for one step.
+    /// Runs jobs from submission to end, in groups; each step of all jobs in a group is one commit.
     private func runJobs() async throws {
-        print("\nDurable jobs, submission to end (accept, begin, end; ready and progress ride along)")
+        print("\nDurable jobs, submission to end (accept, begin, end; notes share their commits)")
         for width in [1, 10, 100] {
             let store = try SQLiteRequestStore.open(
                 directory: folder + "/jobs-\(width)", socket: "none", at: WallTime(milliseconds: 1))

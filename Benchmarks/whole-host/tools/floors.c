@@ -3,14 +3,15 @@
  * Floors: the part of the work that no implementation can avoid.
  *
  *   bench-floor fork COUNT             a bare fork, _exit and wait, one after the other
- *   bench-floor forks COUNT            the same, two at a time; prints the total in seconds
- *   bench-floor template LIBRARY COUNT loads a plugin, which forks call, two at a time; prints seconds
+ *   bench-floor forks COUNT            the same, two at a time; prints only the total in seconds
+ *   bench-floor template LIBRARY COUNT loads a plugin and forks, two at a time; each child calls the plugin;
+ *                                      prints only the total in seconds
  *   bench-floor pipe COUNT             wakes a process that sleeps in read(), ten times a second
  *   bench-floor append FILE COUNT      appends 256 bytes and syncs them (fdatasync)
  *   bench-floor sqlite FILE COUNT      inserts one row and syncs it (WAL, synchronous=FULL)
- *   bench-floor watch COUNT            reads an open descriptor COUNT times; prints CPU time in ns
+ *   bench-floor watch COUNT            reads an open descriptor COUNT times; prints the mean CPU time in ns
  *
- * Prints one figure a line: nanoseconds of each sample, but for `forks` and `template`.
+ * The other commands print COUNT samples in nanoseconds, one on each line.
  */
 #include <bgtask.h>
 

@@ -1,4 +1,8 @@
-"""What the rows share: the work folder, the small C programs, the results of a row."""
+"""The parts that all rows share: the work folder, the C programs in `tools`, and the results of a row.
+
+A row is one measurement of the page, such as the latency of a launch. Its subjects are the floors, the
+peers and the host; see `Subject`.
+"""
 
 import pathlib
 import re
@@ -13,11 +17,11 @@ ROWS = {}
 
 
 class Skipped(Exception):
-    """Why a subject or a row can't be measured here."""
+    """Raised if a subject or a row can't be measured on this machine; the text is the reason."""
 
 
 class Bench:
-    """One run: where its files are, what it measures, and how much of it."""
+    """One run of the benchmarks: its options, its folder, and the programs that it measures."""
 
     def __init__(self, options, work):
         self.quick = options.quick
@@ -51,20 +55,21 @@ class Bench:
             )
 
     def fresh(self, name):
-        """A new, empty folder."""
+        """Creates an empty folder for this run, and returns its path."""
         self.number += 1
         folder = self.work / f"{name}-{self.number}"
         folder.mkdir()
         return folder
 
     def numbers(self, count):
-        """The first of so many numbers that no other task of this run has."""
+        """Reserves `count` consecutive task numbers, which are unique in this run, and returns the first
+        one."""
         first = self.number = self.number + 1
         self.number += count
         return first
 
     def tool(self, name, *arguments, timeout=900):
-        """Runs one of the C programs; its lines."""
+        """Runs one of the C programs, and returns the lines that it printed."""
         done = subprocess.run(
             [self.tools / name, *map(str, arguments)],
             capture_output=True,
@@ -77,24 +82,25 @@ class Bench:
         return done.stdout.split("\n")[:-1]
 
     def nanoseconds(self, name, *arguments):
-        """Runs one of the C programs; the samples that it prints."""
+        """Runs one of the C programs that print one sample on each line, and returns the samples."""
         return [int(line) for line in self.tool(name, *arguments)]
 
     def say(self, text):
-        """Tells what goes on, apart from the results."""
+        """Prints a message about the run to standard error; results go to standard output."""
         print(text, file=sys.stderr, flush=True)
 
 
 def percentile(samples, share):
-    """The sample that this share of them does not exceed."""
+    """Returns the sample that this share of the samples does not exceed."""
     ordered = sorted(samples)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 class Subject:
-    """One thing that a row measures: a floor, a peer, or the host. A round gives it one value.
+    """One subject of a row: a floor, a peer or the host. Each round adds one value to it.
 
-    `against` names other subjects of the row whose ratio to this one the page says as well.
+    `against` contains the names of other subjects of the row: below the table, the page also shows the
+    ratio of this subject to each of them.
     """
 
     def __init__(self, name, role, measure, against=()):
@@ -102,13 +108,14 @@ class Subject:
         self.values, self.tails, self.notes, self.problem = [], [], [], None
 
     def take(self, rounds):
-        """Measures once more. The measure returns a value, or a list of nanoseconds."""
+        """Measures the subject in one more round. `measure` returns a value or a list of samples in
+        nanoseconds."""
         try:
             result = self.measure()
         except Skipped as reason:
             self.problem = str(reason)
             return
-        except Exception as error:  # One peer that fails must not take the others' figures along.
+        except Exception as error:  # If one subject fails, the others are still measured.
             self.problem = "failed: " + " ".join(str(error).replace("|", "/").split())[:300]
             return
         if isinstance(result, dict):
@@ -121,14 +128,16 @@ class Subject:
             self.values.append(result)
 
     def ratio(self, base):
-        """The median over the rounds of this one's value divided by the other one's; `None` if one was not
-        measured."""
+        """Returns the median, over the rounds, of this subject's value divided by the value of `base`.
+
+        Returns `None` if one of the two was not measured.
+        """
         if not self.values or not base.values or not all(base.values):
             return None
         return statistics.median(value / other for value, other in zip(self.values, base.values))
 
     def json(self, subjects):
-        """As the page and figures.json have it."""
+        """Returns the results of the subject in the form of figures.json."""
         if not self.values:
             return {"name": self.name, "role": self.role, "problem": self.problem or "not measured"}
         answer = {
@@ -152,10 +161,13 @@ class Subject:
 
 
 def row(name, title, unit, goal, better="less", scale=False, named=False):
-    """Declares a row. Its function gets the bench and a list for what is to be called at the end; it
-    returns the subjects.
+    """Declares a row. The decorated function returns the subjects of the row, and its docstring is the
+    row's text on the page.
 
-    A row of scale is measured in three rounds at most; a named one only when its name was given."""
+    The function gets the bench, and a list to which it adds functions that are called when the row ends. A
+    row with `scale` is measured in at most three rounds. A row with `named` is measured only if the
+    command line names it.
+    """
 
     def declare(function):
         ROWS[name] = {
@@ -175,7 +187,7 @@ def row(name, title, unit, goal, better="less", scale=False, named=False):
 
 
 def measure(bench, entry):
-    """Measures one row: every subject in turn, round by round."""
+    """Measures one row: in each round, every subject once."""
     from .machine import Noise  # pylint: disable=import-outside-toplevel
 
     noise = Noise()
@@ -209,7 +221,7 @@ def measure(bench, entry):
 
 
 def available(command):
-    """The path of a program, or why there is none."""
+    """Returns the path of a program; raises `Skipped` if the program is not installed."""
     path = shutil.which(command)
     if not path:
         raise Skipped(f"{command} is not installed")

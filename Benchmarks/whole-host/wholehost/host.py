@@ -1,4 +1,4 @@
-"""A host of its own, in a folder of its own, as a user would start one."""
+"""Starts real hosts for the benchmarks, each in its own folder."""
 
 import http.client
 import json
@@ -47,7 +47,8 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Host:
-    """A running bgtaskd. `settings` are keys of the section `scheduling` of its configuration."""
+    """A running bgtaskd. `settings` contains keys of the section `scheduling` of its configuration, with
+    their values."""
 
     def __init__(
         self,
@@ -77,7 +78,7 @@ class Host:
         if app:
             shutil.copy(library or bench.app, self.plugins / "libBenchApp.so")
             (self.manifests / "benchapp.yaml").write_text(APP_MANIFEST, encoding="utf-8")
-        # As many at a time as the peers have workers, and no spacing: a burst is what is measured.
+        # Two slots, because the peers have two workers. Without spacing, launches of a burst need not wait.
         values = {"continuedSlots": 2, "launchSpacing": "0s", "launchesPerHour": 100000} | (settings or {})
         lines = ["scheduling:"] + [f"  {key}: {value}" for key, value in values.items()] + (extra or [])
         (self.folder / "bench.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -86,11 +87,11 @@ class Host:
         self.start(wait)
         for present, bundle in ((c, C_BUNDLE), (app, APP_BUNDLE)):
             if present:
-                # Tasks then run at nice 0, as those of the peers do.
+                # Tasks of a bundle in the foreground run at nice 0, like those of the peers.
                 self.ask("PATCH", f"/v1/bundles/{bundle}", {"foreground": True})
 
     def start(self, wait=60):
-        """Starts it; the seconds until it answers."""
+        """Starts bgtaskd, waits until it answers, and returns the seconds that this took."""
         start = time.monotonic()
         self.process = subprocess.Popen(
             [
@@ -126,11 +127,11 @@ class Host:
                 time.sleep(0.002)
 
     def log_text(self):
-        """The end of what it wrote."""
+        """Returns the last 1,500 characters of the host's output."""
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace")[-1500:]
 
     def ask(self, method, path, body=None, expected=None):
-        """One request; the answer's value."""
+        """Sends one request to the control API, and returns the decoded body of the answer."""
         connection = UnixConnection(self.socket)
         try:
             connection.request(method, path, None if body is None else json.dumps(body))
@@ -143,11 +144,12 @@ class Host:
         return json.loads(text) if text else None
 
     def stamps(self, bundle=C_BUNDLE):
-        """Where the handlers of a bundle leave their stamps."""
+        """Returns the path of the file to which the handlers of a bundle append their stamps
+        (tools/stamps.h)."""
         return self.state / "data" / bundle / "stamps"
 
     def warm(self, bundle=C_BUNDLE, count=20):
-        """Runs some tasks, so that templates and code are loaded."""
+        """Runs some tasks, so that the template and the host's code are loaded before the measurement."""
         first = self.bench.numbers(count)
         self.bench.tool(
             "bench-load", "burst", self.socket, self.stamps(bundle), f"{bundle}.run", first, count, 2
@@ -155,13 +157,13 @@ class Host:
         time.sleep(0.3)
 
     def expire_all(self):
-        """Ends everything that runs."""
+        """Asks all running launches to stop."""
         for launch in self.ask("GET", "/v1/launches?limit=1000"):
             if launch["endedAt"] is None:
                 self.ask("POST", "/v1/expire", {"target": launch["launch"]})
 
     def stop(self, wait=60):
-        """Stops it; kills it when it does not end."""
+        """Stops the host, and kills it if it does not end within `wait` seconds."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
@@ -171,7 +173,7 @@ class Host:
                 self.process.wait()
 
     def close(self):
-        """Stops it and removes its files."""
+        """Stops the host and removes its files, unless the variable BENCH_KEEP is set."""
         self.stop()
         self.log.close()
         if not os.environ.get("BENCH_KEEP"):

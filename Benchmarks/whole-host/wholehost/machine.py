@@ -1,4 +1,4 @@
-"""What else the machine does while something is measured, and whether it is quiet enough to begin."""
+"""Measurements of the machine and of processes, from /proc."""
 
 import os
 import pathlib
@@ -6,8 +6,8 @@ import time
 
 
 def processor_times():
-    """Seconds of CPU time of the whole machine since it was booted: busy, stolen by the hypervisor, in
-    all."""
+    """Returns three times of the machine since it was booted, in seconds summed over all cores: busy time,
+    time stolen by the hypervisor, and total time."""
     with open("/proc/stat", encoding="ascii") as file:
         ticks = [int(word) for word in file.readline().split()[1:9]]
     second = os.sysconf("SC_CLK_TCK")
@@ -17,7 +17,8 @@ def processor_times():
 
 
 class Noise:
-    """Load when a row began, and what share of the machine was busy and stolen while it was measured."""
+    """Other activity during a row: the load at the start of the row, and the shares of CPU time that were
+    busy or stolen while it was measured."""
 
     def __init__(self):
         self.load = os.getloadavg()[0]
@@ -34,8 +35,10 @@ class Noise:
 
 
 def wait_until_quiet(share, limit, say):
-    """Waits until less than this share of the machine is busy for two seconds, but no longer than the
-    limit."""
+    """Waits until less than `share` of the CPU time of two seconds is busy; waits at most `limit` seconds.
+
+    Returns whether the machine became quiet.
+    """
     deadline = time.monotonic() + limit
     while True:
         before = processor_times()
@@ -50,7 +53,7 @@ def wait_until_quiet(share, limit, say):
 
 
 def description():
-    """The machine in a line, for the page."""
+    """Describes the machine in one line, for the page."""
     model = "unknown processor"
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:
@@ -62,18 +65,18 @@ def description():
 
 
 def usage(process):
-    """CPU seconds of a process, its ended threads included."""
-    # The number of another process's CPU clock, as clock_getcpuclockid makes it.
+    """Returns the CPU time of a process in seconds, including that of its ended threads."""
+    # This is the id of the process's CPU clock, computed as in clock_getcpuclockid(3).
     return time.clock_gettime((~process << 3) | 2)
 
 
 def wake_ups(process):
-    """How often each thread of a process gave its processor up to wait, by the threads' numbers."""
+    """Returns how often each thread of a process has given up its core to wait, by thread id."""
     counts = {}
     for path in pathlib.Path(f"/proc/{process}/task").glob("*/status"):
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
-        except OSError:  # It has ended since.
+        except OSError:  # The thread has ended.
             continue
         counts[path.parent.name] = sum(
             int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
@@ -81,18 +84,20 @@ def wake_ups(process):
 
 
 def more_wake_ups(before, after):
-    """The wake-ups between two counts. A thread that ended in between can't be counted."""
+    """Returns the number of wake-ups between two results of `wake_ups`. Threads that ended in between do
+    not count."""
     return sum(count - before.get(thread, 0) for thread, count in after.items())
 
 
 def proportional_set(process):
-    """PSS in kB: shared pages count by the number of processes that share them."""
+    """Returns the proportional set size of a process in kB: each shared page counts divided by the number
+    of processes that share it."""
     with open(f"/proc/{process}/smaps_rollup", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("Pss:"))
 
 
 def children(process):
-    """The numbers of all processes below one."""
+    """Returns the ids of all descendants of a process."""
     parents = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():

@@ -1,4 +1,5 @@
-"""The page: tables as text and as Markdown, a plot of each row as SVG, and the figures as JSON."""
+"""The output of the benchmarks: tables as text and as Markdown, a plot of each row as SVG, and the figures
+as JSON."""
 
 import html
 import json
@@ -7,7 +8,7 @@ import pathlib
 import textwrap
 
 COLOURS = {"floor": "#8a8f98", "peer": "#c98a2b", "ours": "#2f6fb0"}
-# A file ROW.md in it is what people add below a row's figures: causes, what was tried, what it would take.
+# The file ROW.md in this folder is written by hand. The page shows it below the figures of the row.
 REMARKS = pathlib.Path(__file__).resolve().parent.parent / "remarks"
 
 HEAD = """# Benchmarks of the whole host
@@ -17,11 +18,12 @@ to a release build of `bgtaskd` over its socket, and the tasks do their work: ea
 time to a file. Beside the host run *floors*, which are small C programs that do the unavoidable part of the
 work, and *peers*, which are job runners from Debian and PyPI whose tasks append the same bytes.
 
-Every subject of a row is measured in turn, round by round, so that a disturbance meets all of them. Compare
-ratios; the absolute figures depend on the machine. A ratio is the median over the rounds, of the value
-divided by that of the row's first subject in the same round. Before each row, the benchmark waits for a
-quiet machine, at most a minute, and says how busy the machine was while it measured. A peer that cannot be
-installed or started is listed with the reason.
+Each section is a *row* of the benchmark, and each line of its table is a *subject*: a floor, a peer or the
+host. In each round, every subject of a row is measured once, so a disturbance affects all of them. Compare
+ratios; the absolute figures depend on the machine. To get a ratio, the value of a subject is divided by that
+of the row's first subject in the same round; the table shows the median over all rounds. Before each row, the
+benchmark waits up to a minute until the machine is quiet. Below the table, it says how busy the machine was
+during the measurement. A peer that cannot be installed or started is listed with the reason.
 
 The host runs with simulated conditions, `launchSpacing: 0s` and, unless a row says otherwise, two launches
 at a time, because the peers have two workers. Its requests are of the kind `continuedProcessing`, and their
@@ -37,7 +39,7 @@ samples. `Benchmarks/whole-host/bench --help` has the other options, for example
 
 
 def number(value):
-    """Three figures that count."""
+    """Formats a number with about three significant digits."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     if abs(value) >= 10:
@@ -89,7 +91,7 @@ def _notes(result):
 
 
 def text(result):
-    """A row for the terminal."""
+    """Returns the results of a row as text for a terminal."""
     head, lines = _cells(result)
     widths = [
         max(len(line[i]) for line in [head, *lines] if len(line) == len(head)) for i in range(len(head))
@@ -108,7 +110,8 @@ def text(result):
 
 
 def plot(result):
-    """Bars on a logarithmic scale, with the range of the rounds."""
+    """Returns an SVG plot of a row: a bar for each median on a logarithmic scale, with the range of the
+    rounds as a line."""
     subjects = [subject for subject in result["subjects"] if subject.get("median", 0) > 0]
     low = min(max(subject["least"], subject["median"] / 100) for subject in subjects)
     high = max(subject["most"] for subject in subjects)
@@ -173,7 +176,7 @@ def _section(result):
 
 
 def markdown(results, parts="../Benchmarks.md"):
-    """The whole page."""
+    """Returns the whole page as Markdown."""
     out = [HEAD.replace("PARTS", parts)]
     machines = sorted({result["machine"] for result in results.values()})
     out += [f"Measured on {'; '.join(machines)}.", ""]
@@ -199,14 +202,14 @@ def markdown(results, parts="../Benchmarks.md"):
 
 
 def load(folder, names):
-    """The figures of earlier runs, in the order of the rows."""
+    """Returns the figures of earlier runs by row, in the order of `names`; leaves out unknown rows."""
     file = folder / "whole-host/figures.json" if folder else None
     figures = json.loads(file.read_text(encoding="utf-8")) if file and file.exists() else {}
     return {name: figures[name] for name in names if name in figures}
 
 
 def save(folder, results, names):
-    """Writes the page, its plots and its figures."""
+    """Writes the page, its plots and the file of the figures."""
     ordered = {name: results[name] for name in names if name in results}
     (folder / "whole-host").mkdir(parents=True, exist_ok=True)
     (folder / "whole-host/figures.json").write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")

@@ -1,5 +1,4 @@
-"""The peers: what Debian and PyPI have for running jobs. Each runs `bench-task`, or appends a stamp
-itself."""
+"""The peers: job runners from Debian and PyPI. Their jobs run `bench-task`, or append a stamp themselves."""
 
 import os
 import pathlib
@@ -17,19 +16,19 @@ PYTHON_PEERS = ["redis", "rq", "celery", "huey", "packaging"]
 
 
 class Stamps:
-    """A file that tasks append to."""
+    """The file to which tasks append their stamps (tools/stamps.h)."""
 
     def __init__(self, folder):
         self.path = folder / "stamps"
         self.path.write_bytes(b"")
 
     def records(self):
-        """All (number, what, time)."""
+        """Returns all stamps, each as (task number, event, time in ns)."""
         data = self.path.read_bytes()
         return list(STAMP.iter_unpack(data[: len(data) // STAMP.size * STAMP.size]))
 
     def wait(self, numbers, limit=300):
-        """Waits until each of these tasks left its stamp; the last one's time."""
+        """Waits until each of these tasks has appended a stamp, and returns the time of the last one."""
         missing = set(numbers)
         deadline = time.monotonic() + limit
         while True:
@@ -44,10 +43,10 @@ class Stamps:
 
 
 class Peer:
-    """One peer: `start` it, `submit` one task, `burst` many; stop it with `close`."""
+    """One peer. `__init__` starts it, and `close` ends it."""
 
     name = ""
-    # How many tasks a burst has: the slow ones get fewer.
+    # The greatest number of tasks in a burst; slow peers have a lower number.
     most = 1000
 
     def __init__(self, bench):
@@ -59,10 +58,10 @@ class Peer:
         self.start()
 
     def start(self):
-        """Starts what the peer needs; raises Skipped."""
+        """Starts the peer's processes; raises `Skipped` if the peer can't run on this machine."""
 
     def close(self):
-        """Ends it."""
+        """Ends the peer's processes."""
         for process in reversed(self.processes):
             process.send_signal(signal.SIGTERM)
             try:
@@ -72,7 +71,7 @@ class Peer:
                 process.wait()
 
     def spawn(self, *command, **options):
-        """Starts a process that is ended with the peer."""
+        """Starts a process that `close` will end."""
         log = open(self.folder / "log", "ab")
         self.processes.append(
             subprocess.Popen(
@@ -88,16 +87,17 @@ class Peer:
         return self.processes[-1]
 
     def submit(self, number):
-        """Hands in one task, as cheaply as a client can."""
+        """Submits one task, in the cheapest way that the peer offers."""
         raise NotImplementedError
 
     def submit_all(self, numbers):
-        """Hands in many."""
+        """Submits several tasks."""
         for number in numbers:
             self.submit(number)
 
     def latency(self, count, gap=0.02):
-        """From handing in to the task's first instruction, of an idle peer, in nanoseconds."""
+        """Returns times in nanoseconds from the submission of a task to its stamp; `gap` seconds pass
+        between tasks."""
         samples = []
         for _ in range(count):
             number = self.bench.numbers(1)
@@ -108,7 +108,7 @@ class Peer:
         return samples
 
     def burst(self, count):
-        """Tasks per second, from the first one handed in to the last one run."""
+        """Returns the number of tasks per second, from the first submission to the last stamp."""
         count = min(count, self.most)
         first = self.bench.numbers(count)
         numbers = range(first, first + count)
@@ -143,7 +143,7 @@ class Command(Peer):
 
 
 class Xargs(Peer):
-    """xargs: no queue, nothing is durable."""
+    """xargs, which has no queue and stores nothing."""
 
     name = "xargs -P2 -n1"
 
@@ -180,7 +180,7 @@ class Parallel(Xargs):
 
 
 class TaskSpooler(Peer):
-    """Debian's task-spooler: a queue in memory."""
+    """Debian's task-spooler, whose queue is in memory."""
 
     name = "task-spooler, 2 slots"
 
@@ -216,7 +216,7 @@ class TaskSpooler(Peer):
 
 
 class At(Peer):
-    """at: a spool of files, one a job."""
+    """at, which stores each job as a file."""
 
     name = "at now"
     most = 200
@@ -241,7 +241,7 @@ class At(Peer):
 
 
 class SystemdRun(Peer):
-    """systemd-run: a transient unit for each task."""
+    """systemd-run, which creates a transient unit for each task."""
 
     name = "systemd-run"
     most = 200
@@ -259,7 +259,8 @@ class SystemdRun(Peer):
 
 
 def python_peers(bench):
-    """An environment with the peers of PyPI, made on first use."""
+    """Returns the Python of a virtual environment that contains the peers from PyPI; the first call
+    installs them."""
     if getattr(bench, "venv_problem", None):
         raise Skipped(bench.venv_problem)
     folder = pathlib.Path(bench.venv_folder or ROOT / "Benchmarks/.build/peers")
@@ -288,7 +289,7 @@ def stamp(path, number):
 
 
 class PythonPeer(Peer):
-    """A queue of PyPI: a client process that stays submits, as a web server would."""
+    """A job queue from PyPI. One client process submits all tasks, as a web server would."""
 
     setup, call, files = "", "", {}
 
@@ -322,11 +323,11 @@ class PythonPeer(Peer):
         self.stamps.wait([number], 60)
 
     def environment(self):
-        """What its processes get."""
+        """Returns the environment of the peer's processes."""
         return os.environ | {"PYTHONPATH": str(self.folder), "BENCH_REDIS": str(self.redis)}
 
     def prepare(self):
-        """Starts what is below the queue."""
+        """Starts the message broker: a Redis server without persistence."""
         self.spawn(
             available("redis-server"),
             "--port",
@@ -345,7 +346,7 @@ class PythonPeer(Peer):
             time.sleep(0.01)
 
     def work(self):
-        """Starts the workers."""
+        """Starts the peer's workers."""
 
     def submit(self, number):
         self.submit_all([number])
@@ -366,7 +367,7 @@ class PythonPeer(Peer):
 
 
 class RQ(PythonPeer):
-    """RQ: a fork for each job."""
+    """RQ, which forks for each job."""
 
     name = "RQ, 2 workers, Redis"
     most = 150
@@ -374,7 +375,7 @@ class RQ(PythonPeer):
 
     @property
     def call(self):
-        """What the client does for a task."""
+        """The Python statement with which the client submits the task `number`."""
         return f"queue.enqueue(tasks.stamp, {str(self.stamps.path)!r}, number)"
 
     def work(self):
@@ -390,7 +391,7 @@ class RQ(PythonPeer):
 
 
 class Celery(PythonPeer):
-    """Celery with one task for each child."""
+    """Celery, with a new child process for each task."""
 
     name = "Celery, 2 children, one task each, Redis"
     most = 20
@@ -404,7 +405,7 @@ run = app.task(stamp, name="tasks.run")
 
     @property
     def call(self):
-        """What the client does for a task."""
+        """The Python statement with which the client submits the task `number`."""
         return f"tasks.run.delay({str(self.stamps.path)!r}, number)"
 
     def work(self):
@@ -426,7 +427,7 @@ run = app.task(stamp, name="tasks.run")
 
 
 class Huey(PythonPeer):
-    """Huey: workers that stay, so tasks are not isolated."""
+    """Huey, whose worker processes run many tasks, so tasks are not isolated from each other."""
 
     name = "Huey, 2 processes that stay, Redis"
     files = {"tasks.py": """
@@ -438,7 +439,7 @@ run = huey.task()(stamp)
 
     @property
     def call(self):
-        """What the client does for a task."""
+        """The Python statement with which the client submits the task `number`."""
         return f"tasks.run({str(self.stamps.path)!r}, number)"
 
     def work(self):
@@ -460,13 +461,14 @@ WITH_LATENCY = [TaskSpooler, At, SystemdRun, RQ, Celery, Huey]
 
 
 class LazyPeer:
-    """A peer that is started when it is measured first, so that one that is missing costs nothing else."""
+    """A peer that is started when it is first measured. If it can't be started, only its own subject
+    fails."""
 
     def __init__(self, kind, bench, closing):
         self.kind, self.bench, self.closing, self.peer = kind, bench, closing, None
 
     def started(self):
-        """The peer."""
+        """Returns the peer; the first call starts it."""
         if self.peer is None:
             self.peer = self.kind.__new__(self.kind)
             self.closing.append(self._close)
@@ -477,6 +479,6 @@ class LazyPeer:
     def _close(self):
         try:
             self.peer.close()
-        except Exception:  # It may not have come so far.
+        except Exception:  # The peer may have failed at its start.
             pass
         shutil.rmtree(self.peer.folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The rows that take seconds."""
+"""The rows that take seconds. The docstring of a row is its text on the page."""
 
 import os
 import subprocess
@@ -14,14 +14,14 @@ FORK = "bare fork, _exit and wait"
 
 
 def host_for(bench, closing, *arguments, **options):
-    """A host that is stopped at the end of the row."""
+    """Starts a host that is stopped at the end of the row."""
     host = Host(bench, *arguments, **options)
     closing.append(host.close)
     return host
 
 
 def _bundles(bench, closing, settings=None):
-    """A host for the C handler, one for the Swift app, both warm."""
+    """Starts one host for the C handler and one for the Swift app, and runs some tasks on each."""
     hosts = [(C_BUNDLE, "bgtask, C plugin", host_for(bench, closing, settings))]
     if bench.app:
         hosts.append((APP_BUNDLE, "bgtask, Swift app", host_for(bench, closing, settings, app=True, c=False)))
@@ -32,8 +32,9 @@ def _bundles(bench, closing, settings=None):
 
 @row("latency", "Submission to handler, warm and idle, durable", "us", "at most 1 ms, and a quarter of at's")
 def latency(bench, closing):
-    """One task is submitted over a kept connection, and its handler's first instruction is awaited; then
-    everything rests for 30 ms. Peers, and the subject from a shell, start a command for each task. The host stores the request, and the launch, before the handler runs."""
+    """The time from a submission to the first instruction of the task's handler. Tasks are submitted one
+    at a time over one open connection, with a pause of 30 ms after each. The host stores the request and
+    the launch before the handler runs. Peers, and the subject from a shell, start a command for each task."""
     count = 15 if bench.quick else 60
     subjects = [
         Subject(FORK, "floor", lambda: bench.nanoseconds("bench-floor", "fork", 200)),
@@ -111,8 +112,9 @@ def _burst(bench, host, bundle, count, connections=10):
     better="more",
 )
 def burst(bench, closing):
-    """From the first submission, over 10 connections, until all tasks have run and the host has recorded
-    their ends. Two run at a time, as with the peers; with bursts of fewer tasks where a peer is slow."""
+    """The time is measured from the first submission until all tasks have run and the host has recorded
+    their ends. A client submits over 10 connections. Two tasks run at a time, as with the peers. Slow
+    peers get bursts of fewer tasks."""
     count = 200 if bench.quick else 1000
     subjects = []
     for kind in peers.ALL:
@@ -170,7 +172,7 @@ EVENTS = {
 
 @row("calls", "System calls for each job of a burst of 1,000, C plugin", "syncs/job", "less than 0.2 at load")
 def calls(bench, closing):
-    """Counted by perf in the host's process, in a run of its own, apart from the timed ones."""
+    """perf counts the system calls of the host's process, in separate runs that are not timed."""
     count = 200 if bench.quick else 1000
 
     def count_calls(host):
@@ -231,7 +233,7 @@ def calls(bench, closing):
     better="more",
 )
 def submissions(bench, closing):
-    """Clients that each wait for the answer to one submission before they send the next; nothing is
+    """Each client waits for the answer to one submission before it sends the next one. No task is
     launched."""
     count = 300 if bench.quick else 1500
     host = host_for(bench, closing, {"continuedSlots": 0})
@@ -265,8 +267,8 @@ def submissions(bench, closing):
 
 @row("expire", "Call to expire, to the handler's callback", "us", "at most 300 us")
 def expire(bench, closing):
-    """A task waits; a client asks over a kept connection that it expires; the handler's callback reads the
-    clock."""
+    """A task waits. A client asks the host, over an open connection, to expire the task. The time ends
+    when the handler's callback reads the clock."""
     count = 10 if bench.quick else 30
     host = host_for(bench, closing)
     host.warm()
@@ -290,8 +292,8 @@ def expire(bench, closing):
 
 @row("progress", "A task's report of progress, to a follower of the event stream", "us", "at most 200 us")
 def progress(bench, closing):
-    """The handler reports the time ten times a second; a client that follows the events compares it with
-    its own."""
+    """Ten times a second, the handler reports the present time as its progress. A client that follows the
+    host's events compares this time with its own clock."""
     count = 20 if bench.quick else 45
     host = host_for(bench, closing)
     host.warm()
@@ -309,8 +311,8 @@ def progress(bench, closing):
 
 @row("idle", "Wake-ups of an idle host", "per s", "at most 1")
 def idle(bench, closing):
-    """One manifest, no client, nothing pending: how often any thread of bgtaskd, and of its launcher, is
-    woken."""
+    """How often the threads of bgtaskd are woken, in total, with one manifest, no client and no pending
+    request. The note below the table has the same number for the launcher."""
     host = host_for(bench, closing)
     time.sleep(2 if bench.quick else 6)
     seconds = 5 if bench.quick else 15
@@ -328,8 +330,8 @@ def idle(bench, closing):
 
 @row("resident", "Memory of an idle host, PSS", "MB", "at most 20 MB")
 def resident(bench, _closing):
-    """The host after its start, and after 200 tasks have run. Hosts of other users share pages with it:
-    there must be none."""
+    """The memory of the host after its start, and after 200 tasks have run. No other host may run during
+    this measurement, because hosts share pages."""
 
     def memory(tasks):
         host = Host(bench)

@@ -1,4 +1,5 @@
-"""The rows of scale, and those of what is built: minutes, not seconds."""
+"""The rows that take minutes: large numbers of requests, manifests and tasks, and the built programs. The
+docstring of a row is its text on the page."""
 
 import pathlib
 import re
@@ -30,8 +31,8 @@ def _submissions(bench, host, count, connections=10):
     scale=True,
 )
 def pending(bench, closing):
-    """10 connections; nothing is launched. First with an empty store, then with so many requests that
-    wait."""
+    """A client submits over 10 connections; no task is launched. One host has an empty store, and in the
+    other one 100,000 requests wait."""
     many, count = (5000, 300) if bench.quick else (100_000, 1500)
     full = host_for(bench, closing, {"continuedSlots": 0})
     start = time.monotonic()
@@ -52,7 +53,7 @@ def pending(bench, closing):
 
 
 def _manifests(folder, count):
-    """Manifests of so many bundles, each with one task of the C handler."""
+    """Creates a folder with the manifests of `count` bundles, each with one task of the C handler."""
     folder.mkdir()
     for number in range(count):
         (folder / f"m{number}.yaml").write_text(
@@ -64,7 +65,7 @@ def _manifests(folder, count):
 
 
 def _restart(host, identifier):
-    """Stops a host; the seconds from its start until it has accepted a submission."""
+    """Restarts a host, and returns the seconds from its start until it has accepted a submission."""
     host.stop(600)
     begun = time.monotonic()
     answered = host.start(600)
@@ -79,7 +80,8 @@ def _restart(host, identifier):
 
 @row("manifests", "Start with 10,000 manifests", "s", "at most 2 s", scale=True)
 def manifests(bench, closing):
-    """From the start of bgtaskd until it has accepted a submission for the last one."""
+    """The time from the start of bgtaskd until it has accepted a submission for the task of the last
+    manifest."""
     many = 1000 if bench.quick else 10_000
     subjects = []
     for count in (100, many):
@@ -103,7 +105,8 @@ def manifests(bench, closing):
     scale=True,
 )
 def manifests_submit(bench, closing):
-    """A client waits for the answer to each; nothing is launched."""
+    """The time from a submission to its answer. A client sends one submission at a time; no task is
+    launched."""
     many, count = (1000, 50) if bench.quick else (10_000, 300)
     subjects = []
     for size in (100, many):
@@ -132,8 +135,8 @@ def manifests_submit(bench, closing):
     scale=True,
 )
 def unknown(bench, closing):
-    """From the request to the refusal, over a new connection each; the host reads its directories again for
-    it."""
+    """The time from a submission to its refusal, each over a new connection. Before it refuses a
+    submission, the host reads its directories again."""
     many, count = (200, 5) if bench.quick else (1000, 20)
     subjects = []
 
@@ -153,9 +156,9 @@ def unknown(bench, closing):
 
 @row("recording", "Start with a full recording", "s", "0.1 s until it serves", scale=True)
 def recording(bench, closing):
-    """From the start of bgtaskd until it has accepted a submission. 1,000 requests that replace each other
-    fill the recording to 56 MiB, of the 64 MiB that it may have, or, with --quick, to 6. The same store is
-    started with and without it."""
+    """The time from the start of bgtaskd until it has accepted a submission. Before, requests that replace
+    each other have filled the recording to 56 MiB (6 MiB with --quick); its limit is 64 MiB. The same
+    store is started with and without the recording."""
     host = host_for(bench, closing, {"continuedSlots": 0})
     folder, limit = host.state / "recording", (6 if bench.quick else 56) * 2**20
     first, filled, starts = bench.numbers(1000), 0, 0
@@ -164,7 +167,7 @@ def recording(bench, closing):
         time.sleep(0.2)
         before, filled = filled, sum(file.stat().st_size for file in folder.iterdir())
         if filled <= before:
-            # A segment that was never idle ends at a quarter of the limit; a start begins the next one.
+            # While the host is busy, a segment ends at a quarter of the limit. A restart begins the next one.
             host.stop()
             host.start(600)
             starts += 1
@@ -192,7 +195,8 @@ def recording(bench, closing):
 
 
 def _hold(bench, host, bundle, count):
-    """So many tasks that stay, as simulated launches, of which any number may run."""
+    """Starts `count` tasks that wait until they expire. Their launches are simulated, because the number
+    of those is not limited."""
     bench.tool(
         "bench-load",
         "hold",
@@ -208,8 +212,8 @@ def _hold(bench, host, bundle, count):
 
 @row("watch", "1,000 live tasks, watched once a second", "% of a core", "at most 0.8 %", scale=True)
 def watch(bench, closing):
-    """CPU time of bgtaskd while nothing happens but that 1,000 tasks wait. The floor reads a kernel file
-    that stays open as often."""
+    """The CPU time of bgtaskd while 1,000 tasks wait and nothing else happens. The floor reads an open
+    kernel file as often as the host measures a task."""
     count, seconds = (100, 5) if bench.quick else (1000, 20)
     host = host_for(bench, closing)
     _hold(bench, host, C_BUNDLE, count)
@@ -237,8 +241,8 @@ def watch(bench, closing):
     scale=True,
 )
 def live(bench, closing):
-    """The mean over 200 tasks that wait, without the template that they were cloned from. An app that
-    starts a thread while it is loaded can't be cloned: it shows what an app costs that is loaded afresh."""
+    """The median memory of 200 tasks that wait. For comparison, an app starts a thread while it is loaded.
+    A process of such an app can't be cloned, so each of its tasks loads the app again."""
     count = 30 if bench.quick else 200
 
     def memory(bundle, number, **options):
@@ -252,7 +256,7 @@ def live(bench, closing):
                     sizes.append(machine.proportional_set(process))
                 except OSError:
                     continue
-            # Templates and standbys are few, so the median is a task's.
+            # There are only a few templates and standbys, so the median belongs to a task.
             return {
                 "value": statistics.median(sizes),
                 "notes": [f"{sum(sizes) / 1000:.1f} MB for {number} tasks, templates and standbys"],
@@ -280,7 +284,8 @@ def live(bench, closing):
 
 @row("history", "What a launch leaves on the disk", "bytes", "at most 1 KB")
 def history(bench, _closing):
-    """How much larger the store is after 1,000 more launches, after a regular stop; and the recording."""
+    """The growth of the store and of the recording by 1,000 launches, for each launch. The files are
+    measured after the host has stopped."""
     count = 300 if bench.quick else 1000
 
     def grown():
@@ -321,9 +326,9 @@ def history(bench, _closing):
     "by template alone: 8 forks (C), 15 (app)",
 )
 def eight(bench, closing):
-    """Eight connections submit at the same time, with room for eight launches; the median over all
-    handlers' first instructions, from the first submission on. `make bench-parts` has the figure of the
-    launcher alone."""
+    """Eight connections submit one task each at the same time, and the host may run eight launches. The
+    time is measured from the first submission to each handler's first instruction. `make bench-parts`
+    measures the same of the launcher alone."""
     rounds = 4 if bench.quick else 15
     subjects = [Subject(FORK, "floor", lambda: bench.nanoseconds("bench-floor", "fork", 200))]
     kinds = [(C_BUNDLE, "bgtask, C plugin", {})]
@@ -356,8 +361,9 @@ def eight(bench, closing):
     "accounting", "CPU time of a task that forks twice, as the host reports it", "ms", "within 2 % of 800 ms"
 )
 def accounting(bench, closing):
-    """The task uses 100 ms itself, 200 in a child, 300 in an orphan and 200 in 20 children of another
-    orphan; each process measures its own share."""
+    """The task uses 100 ms of CPU time itself, 200 ms in a child, 300 ms in an orphan, and 200 ms in 20
+    children of another orphan. Each of these processes measures its own CPU time and ends when it has used
+    its share."""
     host = host_for(bench, closing, subprocesses=True)
     host.warm()
 
@@ -379,7 +385,8 @@ def accounting(bench, closing):
 
 @row("size", "Programs on the disk, stripped", "MB", "host at most 30 MB, command line at most 15 MB")
 def size(bench, _closing):
-    """As `make install` strips them; with Swift's runtime and Foundation, which it links statically."""
+    """The sizes of the programs after `strip`, as `make install` installs them. They contain Swift's
+    runtime and Foundation, which are linked statically."""
 
     def stripped(name):
         copy = bench.fresh("size") / name
@@ -399,7 +406,7 @@ def size(bench, _closing):
 
 @row("start", "Start of the command line: bgtask --version", "us", "at most 5 ms")
 def start(bench, closing):
-    """From the order to its end, beside a small C program that ends at once."""
+    """The time from the start of the program to its end. The floor is a small C program that ends at once."""
     count = 10 if bench.quick else 40
 
     def run(*command):
@@ -431,9 +438,9 @@ def start(bench, closing):
     named=True,
 )
 def build(bench, _closing):
-    """A release build of bgtaskd from nothing, beside one of the packages that it uses and of nothing else;
-    and a debug build after one file of the host's core was changed. Takes a quarter of an hour, and only when it is
-    named."""
+    """A complete release build of bgtaskd, beside one of its packages alone, and a debug build after a change
+    of one file of the host's core. This takes a quarter of an hour, so it is measured only if the command names
+    the row."""
 
     def swift(*arguments, folder=ROOT):
         begun = time.monotonic()
@@ -464,7 +471,7 @@ def build(bench, _closing):
         return swift("-c", "release", "--static-swift-stdlib", folder=folder)
 
     def changed():
-        # The same flags as the Makefile's, or everything would be built again.
+        # These are the Makefile's flags. With other flags, SwiftPM would build everything again.
         flags = ["--explicit-target-dependency-import-check", "error", "--product", "bgtaskd"]
         file = pathlib.Path(ROOT / "Sources/Host/HostCore/HostCore.swift")
         if not file.exists():

@@ -32,7 +32,7 @@ struct DirectoryExportPlugin: BackgroundPlugin {
                 into: URL(fileURLWithPath: payload.destination, isDirectory: true))
             let title = task.title.isEmpty ? "Exporting \(payload.directory)" : task.title
             let place = task.checkpoint.flatMap { try? JSONDecoder().decode(Export.Place.self, from: $0) }
-            if let place { logger.notice("goes on after \(place.path, privacy: .public)") }
+            if let place { logger.notice("continues after \(place.path, privacy: .public)") }
 
             let ending = try export.run(from: place, progress: task.progress, stop: stop) { event in
                 switch event {
@@ -44,7 +44,7 @@ struct DirectoryExportPlugin: BackgroundPlugin {
             }
             switch ending {
             case .finished(let files):
-                logger.notice("\(files) files are in \(export.archive.path, privacy: .public)")
+                logger.notice("exported to \(export.archive.path, privacy: .public), files: \(files)")
                 task.setTaskCompleted(success: true)
             case .stopped where task.expirationReason == .cancelledByUser:
                 export.discard()

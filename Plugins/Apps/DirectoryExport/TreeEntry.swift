@@ -26,7 +26,7 @@ struct TreeEntry: Sendable {
     /// All files, directories and links below a directory, sorted by path.
     static func all(in root: URL) throws -> [TreeEntry] {
         guard let walk = FileManager.default.enumerator(atPath: root.path) else {
-            throw ExportProblem(description: "\(root.path): no directory that can be read")
+            throw ExportProblem(description: "\(root.path): not a directory that can be read")
         }
         var entries: [TreeEntry] = []
         for case let path as String in walk {

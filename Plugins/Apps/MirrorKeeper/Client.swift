@@ -23,7 +23,7 @@ struct Client: Sendable {
     init() {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 20
-        // The mirror stores the tags itself; a cache would answer instead of the server.
+        // The mirror stores the ETags itself. A cache would answer requests instead of the server.
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         session = URLSession(configuration: configuration)
     }
@@ -40,7 +40,7 @@ struct Client: Sendable {
     func fetch(_ file: Catalogue.File, relativeTo base: URL, _ known: IndexEntry?) async throws -> Answer {
         guard let escaped = file.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed),
             let url = URL(string: "./" + escaped, relativeTo: base)
-        else { throw MirrorProblem(description: "no URL can be made of it") }
+        else { throw MirrorProblem(description: "it can't be converted to a URL") }
         if let known, let listed = file.sha256, known.sha256 == listed.lowercased() { return .same }
         var request = URLRequest(url: url)
         request.setValue(known?.tag, forHTTPHeaderField: "If-None-Match")
@@ -60,7 +60,7 @@ struct Client: Sendable {
             throw MirrorProblem(description: "the server answers \(response.statusCode)")
         }
         guard data.count <= Self.largest else {
-            throw MirrorProblem(description: "\(data.count) bytes, of at most \(Self.largest)")
+            throw MirrorProblem(description: "\(data.count) bytes; the limit is \(Self.largest)")
         }
         let hash = SHA256.hex(of: data)
         if let listed = file.sha256, hash != listed.lowercased() {

@@ -110,14 +110,14 @@ struct Catalogue: Decodable, Sendable {
             catalogue = try JSONDecoder().decode(Catalogue.self, from: data)
         } catch {
             throw MirrorProblem(
-                description: "the catalogue is no JSON of the form {\"files\": [{\"path\": ...}]}")
+                description: "the catalogue is not JSON of the form {\"files\": [{\"path\": ...}]}")
         }
         var seen: Set<String> = []
         for file in catalogue.files {
             let parts = file.path.split(separator: "/", omittingEmptySubsequences: false)
             guard !parts.contains(where: { ["", ".", ".."].contains($0) }), !file.path.contains("\0") else {
                 throw MirrorProblem(
-                    description: "the catalogue's path '\(file.path)' is not one inside the mirror")
+                    description: "the catalogue's path '\(file.path)' is outside the mirror")
             }
             guard seen.insert(file.path).inserted else {
                 throw MirrorProblem(description: "the catalogue has '\(file.path)' twice")

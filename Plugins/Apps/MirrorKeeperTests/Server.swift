@@ -3,7 +3,7 @@ import Testing
 
 @testable import MirrorKeeper
 
-/// Python's HTTP server, on its own folder.
+/// An HTTP server in a separate Python process, which serves a new folder of this test.
 final class Server {
     let root = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(UUID().uuidString)
     private let process: PythonProcess

@@ -31,19 +31,21 @@ public enum CommandLineTool {
         }
     }
 
-    /// How far a command has come without waiting for anything.
+    /// The state of a command after the part that needs no waiting.
     private enum Progress {
         case ended(status: Int32)
-        /// It waits for the host, or for a file to change.
+        /// The command waits for the host, or for a file to change.
         case waits(Waiting)
     }
 
-    /// A command on its way to the task that runs it; unchecked, because nothing else uses it.
+    /// Passes a command to the task that runs it.
+    ///
+    /// Unchecked, because only that task uses the command.
     private struct Waiting: @unchecked Sendable {
         var command: any AsyncParsableCommand
     }
 
-    /// Reads the arguments, and runs a command that waits for nothing.
+    /// Parses the arguments, and runs the command if it need not wait.
     private static func begin(_ arguments: [String], in surroundings: Surroundings) -> Progress {
         Surroundings.$current.withValue(surroundings) {
             do {
@@ -60,7 +62,7 @@ public enum CommandLineTool {
         }
     }
 
-    /// Runs a command that waits.
+    /// Runs a command that may wait for the host or for a file.
     private static func finish(
         _ waiting: Waiting, of arguments: [String], in surroundings: Surroundings
     ) async -> Int32 {
@@ -94,8 +96,8 @@ public enum CommandLineTool {
             }
             return 2
         }
-        // What a command finds wrong when it runs comes without its name; the parser would show the usage of
-        // bgtask itself.
+        // The usage is that of the command that found the mistake. ArgumentParser would show the usage of
+        // `bgtask` itself, because the error does not name the command.
         let text =
             (error as? ValidationError).map { UnknownCommand.text($0.message, for: arguments) }
             ?? Bgtask.fullMessage(for: error)

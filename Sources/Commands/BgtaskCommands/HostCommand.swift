@@ -29,7 +29,7 @@ struct CommonOptions: ParsableArguments {
 /// It uses the exit statuses of Documentation/CommandLine.md.
 protocol HostCommand: AsyncParsableCommand {
     var common: CommonOptions { get }
-    /// Does the work. A thrown error is shown, and decides the exit status.
+    /// Does the work of the command. If it throws, the error is shown and determines the exit status.
     func run(asking client: ControlClient, console: Console) async throws
 }
 

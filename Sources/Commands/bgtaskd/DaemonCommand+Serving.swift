@@ -49,7 +49,7 @@ extension DaemonCommand {
         configuration.keptLaunches = effective.keptLaunches
         configuration.keptAge = effective.keptAge
         configuration.recordingSize = effective.recordingSize
-        // Before anything else begins and has to be ended again.
+        // Checked first, so that nothing has been started yet that would have to be stopped again.
         guard ProcessFacts.isExecutable(configuration.runnerPath) else {
             throw RunnerError(path: configuration.runnerPath)
         }
@@ -110,9 +110,9 @@ extension DaemonCommand {
         return logger
     }
 
-    /// The environment of tasks: fixed values and a few of the host's variables.
+    /// The environment of tasks: fixed values, and a few of the host's variables.
     ///
-    /// No other variable of the host's, which may hold a secret, reaches a task.
+    /// No other variable of the host is passed to a task, because it may contain a secret.
     private static func taskEnvironment() -> [String] {
         var lines = ["PATH=/usr/local/bin:/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
         for name in ["HOME", "LANG", "LC_ALL", "TZ", "BGTASK_LOG_PRIVATE"] {
@@ -127,7 +127,7 @@ private struct RunnerError: Error, CustomStringConvertible {
     let path: String
 
     var description: String {
-        "\(path): this program does not exist, or may not be executed. "
+        "\(path): this program does not exist or can't be executed. "
             + "Put bgtask-runner beside bgtaskd, or name it: --runner PATH. [launcherUnavailable]"
     }
 }

@@ -96,8 +96,9 @@ struct DaemonCommand: AsyncParsableCommand {
     @Flag(help: "Rename a damaged store, print its new name, and exit.")
     var setAsideStore = false
 
-    /// Runs the command of this process's arguments, and ends the process with the exit codes of `bgtask`: 2
-    /// for a wrong command line, where ArgumentParser has 64.
+    /// Runs the command of this process's arguments, and ends the process with the exit codes of `bgtask`.
+    ///
+    /// For a wrong command line, this is 2, and not ArgumentParser's 64.
     static func runAndExit() async -> Never {
         do {
             var command = try parseAsRoot()

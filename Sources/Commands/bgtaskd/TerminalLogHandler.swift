@@ -15,7 +15,9 @@ struct TerminalLogHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    /// What the HTTP library reports as an error when it is asked to stop; the reason has a line of its own.
+    /// The error that the HTTP library logs when it is asked to stop.
+    ///
+    /// It is not shown, because the host logs the stop itself.
     private static let endOfServing: Logger.Message = "Waiting on child channel: CancellationError()"
 
     func log(event: LogEvent) {
@@ -30,10 +32,11 @@ struct TerminalLogHandler: LogHandler {
         case .some: words.append(">")
         case .none: break
         }
-        // A manifest can put any text into a message, also a line break that would begin a line of its own.
+        // A manifest can put any text into a message, even a line break, after which the rest would look like
+        // another record.
         words.append(Printable.text("\(event.message)"))
-        // Another program may draw on the same terminal, such as `submit --wait` its progress bar. So the
-        // line is cleared first.
+        // Another program may write to the same terminal, such as the progress bar of `bgtask submit --wait`.
+        // So the line is cleared first.
         let start = isOnTerminal ? "\r\u{1B}[K" : ""
         StandardErrorLines.shared.append(start + words.joined(separator: " ") + "\n")
     }

@@ -2,7 +2,8 @@ import ControlWire
 import Hummingbird
 import TaskModel
 
-/// Bundles with their switches and budgets, pushes for them, and explanations.
+/// The routes of bundles: their switches and budgets, pushes to them, launches of their apps, and
+/// explanations.
 struct BundleRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
@@ -17,7 +18,7 @@ struct BundleRoutes {
                 BundleChangeMessage.self, context: context, limits: limits)
             guard let change = message.change else {
                 throw ClientText.invalid(
-                    "\(bundle)", "the body has no change, more than one, or a negative limit",
+                    "\(bundle)", "the body contains no change, several changes or a negative limit",
                     remedy: "Send one of used, foreground, dismissed, refresh and budget")
             }
             return try await Response.json(BundleMessage(host.change(bundle, change)))

@@ -3,13 +3,14 @@ import FoundationEssentials
 import Hummingbird
 import TaskModel
 
-/// Processes that run handlers of their own, and their reports about launches.
+/// The routes of clients: processes that run their own handlers and report about those launches.
 struct ClientRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
 
     func add(to routes: RouteTable) {
-        // The identifiers are in the query, because the end of a body would look like the end of the client.
+        // The identifiers are in the query and not in a body, because this route treats the end of the body
+        // as the end of the client.
         routes.post("clients", query: [.identifiers]) { request, context in
             if let length = request.headers[.contentLength], length != "0" {
                 throw ClientText.invalid(
@@ -46,7 +47,8 @@ struct ClientRoutes {
                 ClientCheckpointMessage.self, context: context, limits: limits)
             guard let bytes = message.bytes, bytes.count <= 48 << 10 else {
                 throw ClientText.invalid(
-                    "checkpoint", "it is not base64 text, or has more than 48 KiB", remedy: "Save less")
+                    "checkpoint", "it is not base64 text, or has more than 48 KiB",
+                    remedy: "Send at most 48 KiB, as base64 text")
             }
             return try await report(.checkpoint(bytes), message, context)
         }
@@ -69,7 +71,7 @@ struct ClientRoutes {
         let names = (text ?? "").split(separator: ",").map(String.init)
         guard !names.isEmpty, names.count <= 100 else {
             throw ClientText.invalid(
-                "identifiers", "the query names \(names.count)",
+                "identifiers", "the query names \(names.count) identifiers",
                 remedy: "Name 1 to 100: POST /v1/clients?identifiers=com.example.a,com.example.b.*")
         }
         return try names.map { name in

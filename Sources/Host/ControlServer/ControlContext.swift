@@ -1,12 +1,12 @@
 import Hummingbird
 import NIOCore
 
-/// What a route knows besides the request: the connection that it came on.
+/// The context of one request: the library's context, and the process that sent the request.
 struct ControlContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
-    /// The process at the other end, by its number while the request is answered; 0 before that is known, or
-    /// outside of our PID namespace.
+    /// The number of the process that opened the connection; 0 until ``PeerMiddleware`` sets it, and for a
+    /// process outside the host's PID namespace.
     var peer: Int32 = 0
 
     init(source: ApplicationRequestContextSource) {

@@ -1,10 +1,10 @@
 import NIOCore
 import NIOPosix
 
-/// The thread of the control channel: connections and the tasks that answer them share it, so that a request
-/// wakes one thread and not several in turn.
+/// The thread of the control channel.
 ///
-/// Long work must leave it, as the answers to GET do, which may be long listings.
+/// Connections and the tasks that answer them share it, so that a request wakes only one thread. Long work
+/// must not run on it. Routes for GET therefore leave it, because their answers can be long listings.
 final class ControlLoop: TaskExecutor {
     let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
@@ -18,7 +18,7 @@ final class ControlLoop: TaskExecutor {
         group.shutdownGracefully { _ in }
     }
 
-    /// Returns after a time; at once if the task is cancelled.
+    /// Waits for a time; returns at once if the task is cancelled.
     func pause(_ time: TimeAmount) async {
         let timer = loop.scheduleTask(in: time) {}
         await withTaskCancellationHandler {

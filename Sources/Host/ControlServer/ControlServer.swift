@@ -9,24 +9,26 @@ public import TaskModel
 
 /// The control channel: HTTP and JSON on a Unix socket (Documentation/ControlAPI.md).
 ///
-/// A service: `run()` serves until graceful shutdown or cancellation, then removes the socket's file. The
-/// kernel's credentials decide about every peer: the host's own user and root may do everything, other users
-/// nothing.
+/// `run()` serves until a graceful shutdown or a cancellation, and then removes the socket's file. The kernel
+/// reports the user of every connected process: the host's own user and root may use every route, and other
+/// users none.
 public struct ControlServer: Service {
-    /// The share of the host that one client, or all of them, may take.
+    /// How much of the host's resources clients may use.
     public struct Limits: Sendable {
-        /// Connections at once; more wait in the socket's queue.
+        /// The greatest number of connections at the same time; further ones wait in the socket's queue.
         public var connections = 128
-        /// Bytes of one request's body.
+        /// The greatest length of a request's body, in bytes.
         public var bodyLength = ControlProtocol.maximumBodyLength
-        /// Seconds for a request to arrive in full.
+        /// The longest time for a request to arrive completely, in seconds.
         public var requestSeconds: Int64 = 10
-        /// Seconds that a connection may be silent between requests.
+        /// The longest time without a request on an open connection, in seconds.
         public var idleSeconds: Int64 = 60
-        /// Events that wait for a client that is slow; one more ends its stream.
+        /// The greatest number of events that wait for a slow client; one more ends the client's stream.
         public var waitingEvents = 4096
 
-        /// Standard limits, all of them ours: far above what a person and some scripts need.
+        /// The standard limits.
+        ///
+        /// All numbers are our choice: far above what one person with a few scripts needs.
         public init() {}
     }
 
@@ -38,16 +40,16 @@ public struct ControlServer: Service {
     private let moments: any MomentSource
     private let onServing: @Sendable () async -> Void
 
-    /// Creates a server; nothing is touched before `run()`.
+    /// Creates a server; nothing happens before `run()`.
     ///
     /// - Parameters:
-    ///   - host: What is controlled.
-    ///   - socketPath: Where clients look; absolute.
-    ///   - limits: What clients may take.
-    ///   - logger: Gets the server's own lines.
-    ///   - moments: The clock of the `Date` header.
-    ///   - onServing: Called once the socket is there and accepts connections.
-    /// - Throws: ``SocketFileError`` if no socket can have that path.
+    ///   - host: The host that clients control.
+    ///   - socketPath: The absolute path of the socket.
+    ///   - limits: The limits for clients.
+    ///   - logger: Gets the log lines of the server itself.
+    ///   - moments: The source of the time in the `Date` header.
+    ///   - onServing: Called once, when the socket accepts connections.
+    /// - Throws: ``SocketFileError`` if the path can't be that of a socket.
     public init(
         host: any HostControl, socketPath: String, limits: Limits = Limits(), logger: Logger,
         moments: any MomentSource = SystemClocks(),
@@ -62,9 +64,9 @@ public struct ControlServer: Service {
         owner = PeerCredentials.ownUser
     }
 
-    /// Serves until graceful shutdown.
+    /// Serves until a graceful shutdown.
     ///
-    /// - Throws: ``SocketFileError`` if the place is not safe, or another host serves there.
+    /// - Throws: ``SocketFileError`` if other users could replace the socket, or if another host serves it.
     public func run() async throws {
         try file.prepareDirectory()
         if try file.isServed() {
@@ -78,7 +80,8 @@ public struct ControlServer: Service {
         http.httpDecoder.maxHeaderListSize = 16 << 10
         http.httpDecoder.maxHeaderFieldSize = 8 << 10
         http.httpDecoder.maxHeaderFieldCount = 64
-        // The library's server without its application, which would wake once a second to know the date.
+        // This is Hummingbird's server without its `Application`, which wakes up once a second to update the
+        // date.
         let server = try HTTPServerBuilder.http1(configuration: http).buildServer(
             configuration: ServerConfiguration(
                 address: .unixDomainSocket(path: file.temporaryPath),
@@ -91,7 +94,7 @@ public struct ControlServer: Service {
                     await onServing()
                 } catch {
                     logger.error(
-                        "The control socket could not be put in place", metadata: ["error": "\(error)"])
+                        "The control socket could not be created", metadata: ["error": "\(error)"])
                     publication.fail(error)
                     channel.close(promise: nil)
                 }
@@ -100,8 +103,8 @@ public struct ControlServer: Service {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await withTaskExecutorPreference(loop) { try await server.run() } }
             group.addTask {
-                // Answers and streams get this long to reach their clients; one that does not read must not
-                // keep the process.
+                // Answers and streams that are under way have 2 s to reach their clients. A client that does
+                // not read must not keep the process alive for longer.
                 try await gracefulShutdown()
                 await loop.pause(.seconds(2))
             }
@@ -111,7 +114,7 @@ public struct ControlServer: Service {
         try publication.check()
     }
 
-    /// Answers one request on its connection.
+    /// Returns the closure that answers the requests of all connections.
     private func responder() -> HTTPChannelHandler.Responder {
         let (router, date) = (router().buildResponder(), DateHeader())
         let (logger, moments) = (quiet, moments)
@@ -121,14 +124,15 @@ public struct ControlServer: Service {
             do {
                 response = try await router.respond(to: request, context: ControlContext(source: source))
             } catch {
-                // The middleware answers every error but a cancellation.
+                // The middleware answers every other error, so this one is a cancellation.
                 response = Response(status: .internalServerError)
             }
             response.headers[.date] = date.text(at: moments.now().wall)
             do {
                 try await writer.write(response: response.head, body: response.body)
             } catch {
-                // Not the error itself: the library answers one of its parser with a second response.
+                // The original error is not thrown, because the library would answer an error of its parser
+                // with a second response.
                 throw ResponseError.notWritten
             }
         }
@@ -136,7 +140,8 @@ public struct ControlServer: Service {
 
     /// Why a response could not be written.
     private enum ResponseError: Error {
-        /// The client is gone, or its request turned out to be malformed in the middle of the response.
+        /// The client is gone, or the rest of its request proved malformed while the response was being
+        /// written.
         case notWritten
     }
 
@@ -154,7 +159,8 @@ public struct ControlServer: Service {
         return router
     }
 
-    /// The HTTP library's own lines help only to find its faults.
+    /// A logger for the HTTP library without its information lines, which only help to debug the library
+    /// itself.
     private var quiet: Logger {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)

@@ -1,13 +1,13 @@
 import Synchronization
 import TaskModel
 
-/// The text of the `Date` header, made when a response needs it.
+/// The text of the `Date` header, which is computed only when a response needs it.
 ///
-/// Hummingbird's own cache renews it once a second, which would wake an idle host that has no clients.
+/// Hummingbird's own cache updates the text once a second, which would wake an idle host that has no clients.
 final class DateHeader: Sendable {
     private let newest = Mutex((second: Int64.min, text: ""))
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+    /// The text of a time, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
     func text(at time: WallTime) -> String {
         let second = time.wholeSeconds
         return newest.withLock { newest in

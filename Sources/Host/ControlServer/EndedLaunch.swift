@@ -2,13 +2,16 @@ import ControlWire
 import TaskModel
 
 extension HostControl {
-    /// Makes a call about a target, and explains a refusal by the end of the launch, if it has ended.
+    /// Calls the host about a target.
+    ///
+    /// If the host does not find the target because it is a launch that has ended, the error says how and
+    /// when it ended.
     ///
     /// - Parameters:
-    ///   - target: What the client named; only a launch can have ended.
-    ///   - call: The call.
-    /// - Returns: What the call returns.
-    /// - Throws: What the call throws. `notFound` about an ended launch says how and when it ended.
+    ///   - target: The target that the client named.
+    ///   - call: The call to make.
+    /// - Returns: The result of the call.
+    /// - Throws: The error of the call.
     func naming<Answer>(
         theEndOf target: ControlTarget, _ call: (any HostControl) async throws -> Answer
     ) async throws -> Answer {

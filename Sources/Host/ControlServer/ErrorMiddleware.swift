@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import TaskModel
 
-/// Turns every error of a route into the one form that clients know.
+/// Converts every error of a route to an answer with an ``ErrorMessage``, the only form of errors in the API.
 struct ErrorMiddleware: RouterMiddleware {
     typealias Context = ControlContext
 
@@ -31,20 +31,21 @@ struct ErrorMiddleware: RouterMiddleware {
             if context.channel.isActive {
                 logger.error("a request failed: \(cause)")
             } else {
-                // The answer has no reader. A client that is killed is not a fault of the host.
-                logger.debug("a client left before it had its answer: \(cause)")
+                // The client is gone, so it can't read the answer. A client that was killed is not a fault of
+                // the host.
+                logger.debug("a client disconnected before it received its answer: \(cause)")
             }
             let message = ErrorMessage(
                 .internalError, subject: Printable.text(request.uri.path),
                 finding: "the host failed to answer",
-                remedy: "Look for the cause in its log")
+                remedy: "Look for the cause in the host's log: bgtask logs")
             return try respond(message, status: .internalServerError)
         }
     }
 
     private func respond(_ message: ErrorMessage, status: HTTPResponse.Status) throws -> Response {
         var response = try Response.json(message, status: status)
-        // What is left of the request is not read, so nothing may follow it on this connection.
+        // The rest of the request is not read, so no other request may follow on this connection.
         response.headers[.connection] = "close"
         return response
     }

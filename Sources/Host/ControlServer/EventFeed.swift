@@ -1,14 +1,15 @@
 import Synchronization
 import TaskModel
 
-/// The clients that follow the host's events; each event is one frame that all of them share.
+/// Distributes the host's events to the clients that follow them; all clients share one frame for each event.
 ///
-/// The host is asked for its events while there is a client: it does less for events that nothing follows.
+/// The feed follows the host only while it has a client, because the host does less work for events that
+/// nothing follows.
 final class EventFeed: Sendable {
     private struct State {
         var last = 0
         var queues: [Int: FrameQueue] = [:]
-        /// Ends the host's calls; `nil` while it makes none.
+        /// Ends following the host; `nil` while the feed does not follow it.
         var stop: (@Sendable () -> Void)?
     }
 
@@ -17,7 +18,7 @@ final class EventFeed: Sendable {
 
     init(of host: any HostControl) { self.host = host }
 
-    /// Puts every event from now on into a queue, until that ends.
+    /// Adds every event from now on to a queue, until the queue ends.
     func add(_ queue: FrameQueue) {
         let number = state.withLock { state in
             state.last += 1
@@ -29,14 +30,15 @@ final class EventFeed: Sendable {
     }
 
     private func remove(_ number: Int) {
-        // Under the lock: a client that comes now must not get an event by the old and by a new call.
+        // Following must end under the lock. Otherwise, a client that is added at this moment could get an
+        // event twice: once from the following that ends, and once from the new one.
         state.withLock { state in
             state.queues[number] = nil
             if state.queues.isEmpty { state.stop.take()?() }
         }
     }
 
-    /// Takes an event of the host; `nil` is the last.
+    /// Distributes an event of the host; `nil` means that no more events follow.
     private func take(_ event: HostEvent?) {
         guard let event else {
             let queues = state.withLock { state in

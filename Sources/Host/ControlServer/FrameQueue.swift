@@ -1,15 +1,16 @@
-/// What waits for one client of a stream: the only queue between the host and the client's connection.
+/// The frames that wait for one client of a stream: the only queue between the host and that client's
+/// connection.
 ///
-/// It is bounded, so that a client that does not read costs the host no more than that. Both ends may be used
-/// on any thread; putting something in never waits.
+/// The queue is bounded, so a client that does not read can't use more of the host's memory. Any thread may
+/// use either end. Adding a frame never blocks.
 struct FrameQueue: Sendable {
     private let frames: AsyncStream<StreamFrame>.Continuation
 
-    /// Makes a queue.
+    /// Creates a queue.
     ///
-    /// - Parameter limit: How many frames wait at most.
-    /// - Returns: The queue, and its other end for the one who writes to the client. The queue ends when that
-    ///   end is let go.
+    /// - Parameter limit: The greatest number of frames that may wait.
+    /// - Returns: The queue, and the sequence of its frames for the response. The queue ends when that
+    ///   sequence is released.
     static func make(limit: Int) -> (queue: FrameQueue, frames: AsyncStream<StreamFrame>) {
         let (stream, continuation) = AsyncStream.makeStream(
             of: StreamFrame.self, bufferingPolicy: .bufferingOldest(limit))
@@ -18,16 +19,16 @@ struct FrameQueue: Sendable {
 
     /// Adds a frame.
     ///
-    /// In a full queue, a frame that the client can do without is left out. Any other ends the stream after
-    /// what waits already, so that the client knows that it has missed something.
+    /// If the queue is full, a dispensable frame is left out. Any other frame ends the stream after the
+    /// waiting frames, so that the client notices that it has missed something.
     func put(_ frame: StreamFrame, isDispensable: Bool) {
         guard case .dropped = frames.yield(frame), !isDispensable else { return }
         finish()
     }
 
-    /// Ends the stream after what waits already.
+    /// Ends the stream after the waiting frames.
     func finish() { frames.finish() }
 
-    /// Runs a closure when the queue has ended; on any thread, once.
+    /// Sets the closure that runs once when the queue has ended, on any thread.
     func onEnd(_ body: @escaping @Sendable () -> Void) { frames.onTermination = { _ in body() } }
 }

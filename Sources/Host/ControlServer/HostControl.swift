@@ -1,166 +1,175 @@
 public import TaskModel
 
-/// What the control channel needs of a host.
+/// The functions of a host that the control channel uses.
 ///
-/// All methods may be called from any task, at the same time. None blocks a thread. What they throw is shown
-/// to the caller as it is, so it says what was asked, what decided and what to do.
+/// All methods may be called from any task, at the same time, and none of them blocks a thread. The control
+/// channel passes their errors to the client unchanged, so an error must say what was asked, what decided,
+/// and what to do.
 public protocol HostControl: Sendable {
     /// The host's version, as `bgtask version` shows it.
     var version: String { get }
 
-    /// Accepts a request; durable when it returns.
+    /// Accepts a request, which is durable when the method returns.
     ///
     /// - Throws: Any code of ``SubmissionError``.
     func submit(_ submission: TaskSubmission) async throws(SubmissionError) -> TaskRequest
 
-    /// The same for a submission of this process: where it registered handlers that fit, the request runs in
-    /// it.
+    /// Accepts a request from a process. If that process has registered a handler for the identifier, the
+    /// request runs in the process.
     func submit(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
         -> TaskRequest
 
-    /// The same, with the request that the accepted one replaces.
+    /// Accepts a request from a process, and returns it with the request that it replaces.
     ///
-    /// A host that has only the method above need not have this one: then no answer says what was replaced.
+    /// A host need not implement this method: the default implementation calls the method above and reports
+    /// no replaced request.
     func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
         -> AcceptedSubmission
 
-    /// Registers handlers of a process: requests that it submits from now on run in it.
+    /// Registers the handlers of a process. The requests that the process submits from now on run in it.
     ///
     /// - Parameters:
-    ///   - identifiers: What its handlers are for; a manifest must permit each.
-    ///   - process: Its number, as the kernel says it of the connection.
-    /// - Returns: The calls for it. The client counts as gone when the stream is no longer read.
-    /// - Throws: `notPermitted` for an identifier that no manifest has, `unavailable`.
+    ///   - identifiers: The identifiers of the handlers; a manifest must permit each of them.
+    ///   - process: The number of the process, as the kernel reports it for the connection.
+    /// - Returns: The host's calls to the client. When the stream is no longer read, the client counts as
+    ///   gone.
+    /// - Throws: `notPermitted` if no manifest has one of the identifiers; `unavailable`.
     func connect(_ identifiers: [IdentifierPattern], from process: Int32) async throws(SubmissionError)
         -> AsyncStream<ClientCall>
 
-    /// Takes the report of a client about a launch that runs in it.
+    /// Handles the report of a client about a launch that runs in the client.
     ///
-    /// - Throws: `notFound` if no such launch runs in a client, `notPermitted` if it is another process's.
+    /// - Throws: `notFound` if no such launch runs in a client, `notPermitted` if it runs in another process.
     func report(_ id: LaunchID, _ report: ClientReport, from process: Int32) async throws(SubmissionError)
 
-    /// What waits, oldest first, with the policies' answers at this time.
+    /// The pending requests, oldest first, each with the policies' present verdicts.
     func pending() async throws(SubmissionError) -> [PendingRequest]
 
-    /// Launches, newest first.
+    /// The records of launches, newest first, including those of running launches.
     ///
     /// - Parameters:
-    ///   - identifier: Only launches of this task; `nil` for all.
+    ///   - identifier: Selects the launches of one task; `nil` selects all.
     ///   - limit: The greatest number of launches, 1 through 1000.
-    /// - Returns: Records, running ones included.
+    /// - Returns: The records.
     /// - Throws: `unavailable` if the store can't be read.
     func launches(identifier: TaskIdentifier?, limit: Int) async throws(SubmissionError) -> [LaunchRecord]
 
     /// One launch with its log.
     ///
-    /// - Throws: `notFound` if there is none of that number.
+    /// - Throws: `notFound` if there is no launch with this id.
     func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail
 
-    /// Cancels what is pending, and stops what runs with the reason `cancelledByUser`.
+    /// Cancels pending requests, and asks running launches to stop, with the reason `cancelledByUser`.
     ///
-    /// - Throws: `notFound` if nothing by that name waits or runs.
+    /// - Throws: `notFound` if the target names no pending request and no running launch.
     func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation
 
-    /// Starts a task at once, past the policies but not past the permissions.
+    /// Launches a task at once: the policies do not apply, but the permissions of the manifest do.
     ///
-    /// Takes the pending request, or makes one from the manifest. With `debug` the task stops before its
-    /// handler, and the call returns when it has; lease, stall and grace are paused while it is traced.
+    /// The launch runs the task's pending request, or else a new request with the manifest's values. With
+    /// `debug`, the task stops before its handler, and the method returns when it has stopped. While a
+    /// debugger traces the task, its lease, its progress limit and its grace period are paused.
     ///
-    /// - Throws: `notPermitted` if no manifest has it, `unavailable` if it runs already.
+    /// - Throws: `notPermitted` if no manifest has the identifier, `unavailable` if the task already runs.
     func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
         -> SimulatedLaunch
 
     /// Asks running launches to stop.
     ///
     /// - Parameters:
-    ///   - target: A launch, or the identifier of running ones.
-    ///   - reason: One for which ``Reason/isExpiration`` holds.
+    ///   - target: A launch, or the identifier of a task whose running launches are asked.
+    ///   - reason: The reason; ``Reason/isExpiration`` must be true for it.
     /// - Returns: The launches that were asked.
-    /// - Throws: `notFound` if no running launch has this name.
+    /// - Throws: `notFound` if the target names no running launch.
     func expire(_ target: ControlTarget, reason: Reason) async throws(SubmissionError) -> [LaunchID]
 
-    /// What was found in the plugins and manifests directories, and what is wrong there.
+    /// The contents of the directories of plugins and manifests, and the problems that the host found there.
     func plugins() async throws(SubmissionError) -> PluginListing
 
-    /// The lines that the host remembers, oldest first; the same call may follow the log from there on.
+    /// The log lines that the host keeps in memory, oldest first. With a callback, the same call also follows
+    /// the log.
     ///
-    /// - Parameter receive: Called with every line that comes after the remembered ones, on any thread, and
-    ///   with `nil` after the last; must not block. `nil` follows nothing.
-    /// - Returns: The lines, and what ends the calls; a line that is being written may still come.
+    /// - Parameter receive: Called with every line after the returned ones, on any thread, and with `nil`
+    ///   after the last line. It must not block. With `nil`, the log is not followed.
+    /// - Returns: The lines, and a function that ends following; a line that is being delivered at that
+    ///   moment may still arrive.
     func log(following receive: (@Sendable (LogLine?) -> Void)?) -> (
         remembered: [LogLine], stop: @Sendable () -> Void
     )
 
-    /// Follows the events: everything that happens after this returns is handed over as it happens.
+    /// Follows the events: every event after this call is delivered as it happens.
     ///
-    /// The host keeps none of it. Who is slow to use events has a queue for them, and bounds it.
+    /// The host stores no events. A receiver that handles them slowly must have its own bounded queue.
     ///
-    /// - Parameter receive: Called with one event after the other, and with `nil` after the last, which is
-    ///   ``HostEvent/hostStopping``; runs on the host's own thread, so it must not block.
-    /// - Returns: What ends the calls; an event that is being handed over may still come.
+    /// - Parameter receive: Called with one event at a time. After the last event, which is
+    ///   ``HostEvent/hostStopping``, it is called with `nil`. It runs on the host's own thread, so it must
+    ///   not block.
+    /// - Returns: A function that ends following; an event that is being delivered at that moment may still
+    ///   arrive.
     func follow(_ receive: @escaping @Sendable (HostEvent?) -> Void) -> @Sendable () -> Void
 
-    /// Every bundle that is installed or that something is remembered of, by name.
+    /// The bundles that are installed, or about which the host has stored facts; sorted by name.
     func bundles() async throws(SubmissionError) -> [BundleFacts]
 
-    /// Takes note of a use, a dismissal, a switch or a budget.
+    /// Records a use or a dismissal of a bundle, or changes its switch or its budget.
     ///
-    /// - Returns: The bundle after it.
-    /// - Throws: `notFound` if no manifest has the bundle and nothing is remembered of it; `notPermitted`
-    ///   where only the administrator may.
+    /// - Returns: The facts about the bundle after the change.
+    /// - Throws: `notFound` if no manifest has the bundle and the host has stored no facts about it;
+    ///   `notPermitted` if only the administrator may make this change.
     func change(_ bundle: BundleIdentifier, _ change: BundleChange) async throws(SubmissionError)
         -> BundleFacts
 
-    /// Delivers a silent push to the bundle's task of kind `push`; the newest replaces one that waits.
+    /// Delivers a silent push to the bundle's task of kind `push`; it replaces a push that waits.
     ///
     /// - Throws: `notPermitted` if the bundle has no such task; any code of ``submit(_:)``.
     func push(to bundle: BundleIdentifier, payload: String?, priority: PushPriority)
         async throws(SubmissionError)
         -> TaskRequest
 
-    /// Launches the app of a bundle, which counts as a use and lifts a dismissal.
+    /// Launches the app of a bundle. This counts as a use of the bundle and ends a dismissal.
     ///
-    /// - Returns: The request of the launch, durable; it replaces one that waits.
-    /// - Throws: `notFound` if no manifest has the bundle, `notPermitted` if its library is no app, and then
-    ///   nothing counts; `unavailable`.
+    /// - Returns: The durable request for the launch; it replaces one that waits.
+    /// - Throws: `notFound` if no manifest has the bundle; `notPermitted` if its library is not an app, which
+    ///   then does not count as a use; `unavailable`.
     func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest
 
-    /// Every policy's answer about starting a task now: of its pending request, else of one that is submitted
-    /// now.
+    /// The present verdict of every policy about a launch of a task: of its pending request, or else of a
+    /// request that would be submitted now.
     ///
-    /// - Throws: `notPermitted` if no manifest has it.
+    /// - Throws: `notPermitted` if no manifest has the identifier.
     func explain(_ identifier: TaskIdentifier) async throws(SubmissionError) -> TaskExplanation
 
-    /// What was recorded of a launch's start and of its stop.
+    /// The recorded reasons for a launch's start and for its stop.
     ///
-    /// - Throws: `notFound` if there is none of that number.
+    /// - Throws: `notFound` if there is no launch with this id.
     func explain(_ launch: LaunchID) async throws(SubmissionError) -> LaunchExplanation
 
-    /// The user's answer to ``HostEvent/launchAsked(_:_:_:)``.
+    /// Delivers the user's answer to ``HostEvent/launchAsked(_:_:_:)``.
     ///
-    /// - Throws: `notFound` if it does not run.
+    /// - Throws: `notFound` if the launch does not run.
     func answer(_ launch: LaunchID, keepGoing: Bool) async throws(SubmissionError)
 
-    /// What the machine is like, with sources and ages.
+    /// The present conditions of the machine, with their sources and ages.
     func conditions() async throws(SubmissionError) -> [ConditionRow]
 
-    /// Simulates conditions over the real ones, each as `KEY=VALUE`; all are taken or none.
+    /// Replaces conditions by simulated values, each given as `KEY=VALUE`; if one is invalid, none is
+    /// applied.
     ///
-    /// - Throws: `invalidRequest` naming the setting and what it may be.
+    /// - Throws: `invalidRequest` with the invalid setting and its valid values.
     func setConditions(_ settings: [String]) async throws(SubmissionError) -> [ConditionRow]
 
-    /// Returns to the real conditions.
+    /// Removes all simulated values, so that the real conditions apply.
     func clearConditions() async throws(SubmissionError) -> [ConditionRow]
 
-    /// The host's configuration: every value in force with its origin, the files, and what is wrong in them.
+    /// The host's configuration: every value in force with its origin, the files, and the problems in them.
     func configuration() async throws(SubmissionError) -> ConfigurationListing
 
-    /// What the host found out about the machine and itself.
+    /// What the host has found out about the machine and about itself, for `bgtask doctor`.
     func report() async throws(SubmissionError) -> HostReport
 }
 
 extension HostControl {
-    /// Accepts a submission without saying what it replaces.
+    /// Accepts a request without reporting the one that it replaces.
     public func accept(_ submission: TaskSubmission, from process: Int32) async throws(SubmissionError)
         -> AcceptedSubmission
     {

@@ -2,7 +2,7 @@ import ControlWire
 import Hummingbird
 import TaskModel
 
-/// What the host is, has and sees.
+/// The routes about the host itself: its plugins, its conditions, its configuration and its report.
 struct HostRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits

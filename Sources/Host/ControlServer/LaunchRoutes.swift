@@ -2,7 +2,7 @@ import ControlWire
 import Hummingbird
 import TaskModel
 
-/// Listing and showing launches, starting one now, and stopping one.
+/// The routes of launches: list and show them, start one now, and stop one.
 struct LaunchRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits
@@ -28,7 +28,7 @@ struct LaunchRoutes {
             let reason = message.reason ?? .simulated
             guard reason.isExpiration else {
                 throw ClientText.invalid(
-                    reason.rawValue, "a launch may end for this reason, but not be stopped for it",
+                    reason.rawValue, "a launch can end for this reason, but can't be stopped for it",
                     remedy: "Give one of "
                         + Reason.allCases.filter(\.isExpiration).map(\.rawValue).joined(separator: ", "))
             }

@@ -4,7 +4,7 @@ import LinuxSystem
 import Logging
 import NIOCore
 
-/// Lets only the host's own user and root pass.
+/// Refuses every connection that is not from the host's own user or root.
 struct PeerMiddleware: RouterMiddleware {
     typealias Context = ControlContext
 
@@ -27,15 +27,18 @@ struct PeerMiddleware: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Asked of the kernel per request: it is one system call, and the answer belongs to the connection for
-    /// good.
+    /// Reads the credentials of the connected process.
+    ///
+    /// They do not change during a connection. Nevertheless, they are read for each request, because this
+    /// takes only one system call.
     private func credentials(of channel: any Channel) async throws -> PeerCredentials {
         guard let options = channel as? any SocketOptionProvider else {
             throw ErrorMessage(
                 .internalError, subject: "connection", finding: "it is not a socket",
                 remedy: "Report it as a fault of bgtask")
         }
-        // Safe: `PeerCredentials` is laid out as the `struct ucred` that this option fills in.
+        // Safe: `PeerCredentials` has the memory layout of `struct ucred`, which the kernel returns for this
+        // option.
         return try await options.unsafeGetSocketOption(
             level: .socket, name: NIOBSDSocket.Option(rawValue: PeerCredentials.socketOption)
         ).get()

@@ -1,7 +1,7 @@
 import LinuxSystem
 import Synchronization
 
-/// Carries a failure out of the callback that has no way to throw.
+/// Stores the error of a callback that can't throw, until the caller checks for it.
 final class Publication: Sendable {
     private let failure = Mutex<SystemCallError?>(nil)
 

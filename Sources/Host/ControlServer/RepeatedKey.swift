@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// Keys that an object of a JSON text has more than once.
+/// Finds keys that occur more than once in one object of a JSON text.
 ///
-/// `JSONDecoder` takes one of the values without a word, so that the host might do what the client did not
-/// mean.
+/// `JSONDecoder` uses one of the values without an error, so the host might do something that the client did
+/// not intend.
 enum RepeatedKey {
-    /// Finds the first repeated key.
+    /// Returns the first repeated key.
     ///
-    /// - Parameter text: Valid JSON; for anything else, the result means nothing.
-    /// - Returns: The key; `nil` if there is none.
+    /// - Parameter text: Valid JSON; for other text, the result is meaningless.
+    /// - Returns: The key; `nil` if no key is repeated.
     static func first(in text: Data) -> String? {
         var objects: [Set<String>] = []
         var isObject: [Bool] = []
@@ -44,7 +44,7 @@ enum RepeatedKey {
         return nil
     }
 
-    /// The index after the closing quotation mark.
+    /// The index after the closing quotation mark of a string.
     private static func endOfString(in text: Data, from start: Data.Index) -> Data.Index {
         var index = start + 1
         while index < text.endIndex, text[index] != UInt8(ascii: "\"") {
@@ -53,7 +53,7 @@ enum RepeatedKey {
         return min(index + 1, text.endIndex)
     }
 
-    /// The string of a literal, so that `"a"` and `"\u0061"` are one key.
+    /// The decoded string of a literal, so that `"a"` and `"\u0061"` count as the same key.
     private static func string(_ literal: Data) -> String {
         let list = Data("[".utf8) + literal + Data("]".utf8)
         return (try? JSONDecoder().decode([String].self, from: list))?.first

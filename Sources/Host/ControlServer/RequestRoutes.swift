@@ -2,7 +2,7 @@ import ControlWire
 import Hummingbird
 import TaskModel
 
-/// Submitting, listing what is pending, cancelling.
+/// The routes of requests: submit one, list the pending ones, and cancel.
 struct RequestRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits

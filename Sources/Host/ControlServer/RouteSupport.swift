@@ -5,7 +5,7 @@ import NIOCore
 import TaskModel
 
 extension Response {
-    /// A response with one message as JSON.
+    /// Creates a response whose body is one message as JSON.
     static func json(_ message: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         let data = try ControlJSON.line(message)
         return Response(
@@ -16,6 +16,8 @@ extension Response {
 
 extension Request {
     /// Reads the whole body as one message, within the limits of length and time.
+    ///
+    /// - Throws: ``ErrorMessage`` or ``SubmissionError``, to be sent to the client.
     func message<Message: Decodable>(
         _ type: Message.Type, context: ControlContext, limits: ControlServer.Limits
     ) async throws -> Message {
@@ -41,20 +43,21 @@ extension Request {
         }
     }
 
-    /// Refuses a body on a route that reads none: what it asks for would be passed over.
+    /// Refuses a body on a route that has none, because the client would not notice that the body has no
+    /// effect.
     func requireNoBody(context: ControlContext, limits: ControlServer.Limits) async throws {
         guard try await collectBody(context: context, limits: limits).readableBytes > 0 else { return }
         throw ClientText.invalid(
             subject, "this route takes no body", remedy: "Send the request without one")
     }
 
-    /// What refusals of the whole request are about: `POST /v1/requests`.
+    /// The subject of errors about the whole request, such as `POST /v1/requests`.
     var subject: String { "\(method.rawValue) \(Printable.text(uri.path))" }
 
     private func collectBody(
         context: ControlContext, limits: ControlServer.Limits
     ) async throws -> ByteBuffer {
-        // A client that sends too slowly loses its connection: the iterator of the body then ends or throws.
+        // A client that sends too slowly loses its connection. The loop over the body then ends or throws.
         let channel = context.channel
         let deadline = channel.eventLoop.scheduleTask(in: .seconds(limits.requestSeconds)) {
             channel.close(promise: nil)
@@ -67,7 +70,7 @@ extension Request {
                     throw ErrorMessage(
                         .bodyTooLarge, subject: subject,
                         finding: "the body has more than \(limits.bodyLength) bytes",
-                        remedy: "Send less; a payload may have 48 KiB")
+                        remedy: "Send a smaller body; a payload may have at most 48 KiB")
                 }
                 collected.writeImmutableBuffer(part)
             }
@@ -75,19 +78,19 @@ extension Request {
             throw error
         } catch {
             throw ErrorMessage(
-                .malformedBody, subject: subject, finding: "the body stopped in the middle",
+                .malformedBody, subject: subject, finding: "the body is incomplete",
                 remedy: "Send as many bytes as Content-Length says")
         }
         return collected
     }
 
-    /// One value of the query; `nil` if it is not there.
+    /// The value of a query parameter; `nil` if the request does not have it.
     func query(_ key: QueryKey) -> String? {
         uri.queryParameters[Substring(key.rawValue)].map(String.init)
     }
 }
 
-/// Reads what clients wrote as text, and says what was wrong with it.
+/// Parses texts from clients; the errors say what is wrong with a text.
 enum ClientText {
     static func target(_ text: String) throws -> ControlTarget {
         do {

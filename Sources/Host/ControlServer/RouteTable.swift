@@ -1,13 +1,15 @@
 import Hummingbird
 import TaskModel
 
-/// A query parameter that some route reads.
+/// The name of a query parameter that at least one route reads.
 enum QueryKey: String {
     case follow, identifier, identifiers, limit
 }
 
-/// Takes the routes of the control API; each names the query parameters that it reads, and every other is
-/// refused.
+/// Registers the routes of the control API.
+///
+/// Each route names the query parameters that it reads; a request
+/// with another parameter is refused.
 struct RouteTable {
     typealias Handler = @Sendable (Request, ControlContext) async throws -> Response
 
@@ -15,7 +17,7 @@ struct RouteTable {
 
     /// Adds a route that only reads.
     ///
-    /// Its answer is made on the common threads: a long listing must not keep other connections waiting.
+    /// It runs on Swift's common threads, because a long listing must not delay other connections.
     func get(_ path: RouterPath, query: [QueryKey] = [], _ handler: @escaping Handler) {
         add(.get, path, query) { request, context in
             try await withTaskExecutorPreference(globalConcurrentExecutor) {

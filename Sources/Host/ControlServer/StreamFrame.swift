@@ -4,10 +4,10 @@ import NIOCore
 import Synchronization
 import TaskModel
 
-/// One piece of an event stream, shared by all clients that get it.
+/// One frame of an event stream, shared by all clients that receive it.
 ///
-/// The first client whose turn it is encodes it, on the thread of the control channel; the others send the
-/// same bytes. A piece that every slow client leaves out is never encoded.
+/// It is encoded when the first client sends it, on the thread of the control channel; the other clients send
+/// the same bytes. A frame that no client sends is never encoded.
 final class StreamFrame: Sendable {
     private enum Form: Sendable {
         case value(@Sendable () throws -> ByteBuffer)
@@ -16,10 +16,10 @@ final class StreamFrame: Sendable {
 
     private let form: Mutex<Form>
 
-    /// Makes a piece whose text is not made yet.
+    /// Creates a frame that is encoded when it is first sent.
     init(_ encode: @escaping @Sendable () throws -> ByteBuffer) { form = Mutex(.value(encode)) }
 
-    /// The piece that tells clients about something in the host.
+    /// Creates the frame of an event.
     convenience init(_ event: HostEvent) {
         self.init {
             let message = HostEventMessage(event)
@@ -27,10 +27,10 @@ final class StreamFrame: Sendable {
         }
     }
 
-    /// The piece for a line of the log.
+    /// Creates the frame of a line of the log.
     convenience init(_ line: LogLine) { self.init { try Self.text(of: line) } }
 
-    /// Its text; made once.
+    /// The encoded text; the first call encodes it.
     func text() throws -> ByteBuffer {
         try form.withLock { form in
             switch form {
@@ -48,7 +48,9 @@ final class StreamFrame: Sendable {
     static let opening = ByteBuffer(string: ": bgtask\n\n")
     static let heartbeat = StreamFrame { ByteBuffer(string: ": alive\n\n") }
 
-    /// One event; JSON on one line has no line break that would end the field.
+    /// Encodes one event.
+    ///
+    /// The JSON is on one line, because a line break would end the field `data`.
     static func text(_ name: String, _ message: some Encodable) throws -> ByteBuffer {
         var buffer = ByteBuffer(string: "event: \(name)\ndata: ")
         buffer.writeBytes(try ControlJSON.line(message))
@@ -56,6 +58,6 @@ final class StreamFrame: Sendable {
         return buffer
     }
 
-    /// A line of the log as an event.
+    /// Encodes a line of the log as an event.
     static func text(of line: LogLine) throws -> ByteBuffer { try text("line", LogLineMessage(line)) }
 }

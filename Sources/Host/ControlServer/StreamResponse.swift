@@ -5,14 +5,15 @@ import ServiceLifecycle
 import TaskModel
 
 extension Response {
-    /// A response that lasts until its queue ends, the client closes its end, or the server stops.
+    /// Creates a response that lasts until its queue ends, the client closes the connection, or the server
+    /// stops.
     ///
     /// - Parameters:
-    ///   - frames: What to send, from the queue.
-    ///   - queue: Where heartbeats go in.
-    ///   - lines: What comes before everything in the queue, which has no room for that many.
-    ///   - request: The request that it answers.
-    ///   - context: Its connection.
+    ///   - frames: The frames of the queue, which are sent.
+    ///   - queue: The queue, to which heartbeats are added.
+    ///   - lines: Log lines that are sent before the frames, because they may be too many for the queue.
+    ///   - request: The request to answer.
+    ///   - context: The context of the request.
     /// - Returns: The response.
     static func stream(
         _ frames: AsyncStream<StreamFrame>, of queue: FrameQueue, after lines: [LogLine] = [],
@@ -21,16 +22,17 @@ extension Response {
         let channel = context.channel
         let body = ResponseBody { writer in
             defer { queue.finish() }
-            // Only while a client listens does anything wake up for it.
+            // The timer exists only while a client listens, so that an idle host never wakes up.
             let period = TimeAmount.seconds(ControlProtocol.heartbeatSeconds)
             let heartbeat = channel.eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in
                 queue.put(.heartbeat, isDispensable: true)
             }
             defer { heartbeat.cancel() }
             try await request.body.consumeWithInboundCloseHandler { _ in
-                // What waits already is still written at a shutdown: the host's last event is among it.
+                // At a shutdown, the waiting frames are still written, because the host's last event is one
+                // of them.
                 try await withGracefulShutdownHandler {
-                    // At once: a client knows from it that nothing after this is missed.
+                    // Sent at once, because it shows the client that it will not miss any later event.
                     try await writer.write(StreamFrame.opening)
                     for line in lines { try await writer.write(try StreamFrame.text(of: line)) }
                     for await frame in frames {

@@ -1,7 +1,7 @@
 import Hummingbird
 import TaskModel
 
-/// Server-sent events: what happens in the host, and its log.
+/// The routes of server-sent events: the host's events and its log.
 struct StreamRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits

@@ -2,23 +2,24 @@ import ControlWire
 import StrictFiles
 import TaskModel
 
-/// How a name that a request may not have is refused.
+/// Refuses a name that a request must not contain.
 enum UnknownName {
-    /// What the name is of.
+    /// The kind of a name.
     enum Place: String {
         case key
         case queryParameter = "query parameter"
     }
 
-    /// A refusal with the valid name that was probably meant, and with all of them.
+    /// Creates the error, with all valid names and the one that the client probably meant.
     ///
     /// - Parameters:
-    ///   - name: What the client wrote; a key may follow the keys of the objects around it, with points
-    ///     between.
-    ///   - place: What the name is of.
-    ///   - valid: The valid names at that place.
+    ///   - name: The name that the client wrote. A key in a nested object follows the keys of the outer
+    ///     objects, separated by points.
+    ///   - place: The kind of the name.
+    ///   - valid: The names that are valid in its place.
     ///   - subject: The method and the path.
-    /// - Returns: `POST /v1/cancel: Not a valid key: 'targt'. Did you mean 'target'? Valid keys: target.`
+    /// - Returns: An error such as `POST /v1/cancel: Not a valid key: 'targt'. Did you mean 'target'? Valid
+    ///   keys: target.`
     static func refusal(
         _ name: String, of place: Place, valid: [String], subject: String
     ) -> SubmissionError {
@@ -35,8 +36,8 @@ enum UnknownName {
             remedy: advice.joined(separator: " "))
     }
 
-    /// The name with the fewest differences, else the shortest that contains the word: `earliest`,
-    /// `earliestBeginDate`.
+    /// The valid name with the fewest differences, or else the shortest one that contains the word: for
+    /// `earliest`, it is `earliestBeginDate`.
     private static func match(_ word: String, in valid: [String]) -> String? {
         if let nearest = Nearest.match(word, in: valid) { return nearest }
         guard word.count >= 3 else { return nil }

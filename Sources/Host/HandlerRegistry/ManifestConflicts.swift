@@ -15,7 +15,7 @@ enum ManifestConflicts {
     /// suffice.
     static let mostOthers = 8
 
-    /// All conflicts, by file; each one is reported for both files.
+    /// Finds all conflicts, by file; each conflict is reported for both files.
     static func find(in entries: [Entry]) -> [String: [ManifestProblem]] {
         var looks = 0
         return find(in: entries, looks: &looks)

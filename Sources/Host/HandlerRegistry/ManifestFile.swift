@@ -41,7 +41,10 @@ enum ManifestFile {
             }
             bytes = try FileContents.read(path, limit: YAMLDocument.maximumSize)
         } catch {
-            return (nil, [ManifestProblem(file: path, finding: "\(error)", remedy: "Give a readable file")])
+            return (
+                nil,
+                [ManifestProblem(file: path, finding: "\(error)", remedy: "Name a file that can be read")]
+            )
         }
         return ManifestReader.read(bytes, file: path)
     }

@@ -13,8 +13,8 @@ struct AdviceBook: Sendable {
 
     /// Adds a piece of advice.
     ///
-    /// - Whether the piece was added. It is not added if the version already has a piece with the same code
-    ///   and message, or ``limit`` pieces.
+    /// - Returns: Whether the piece was added. It is not added if the version already has a piece with the
+    ///   same code and message, or has ``limit`` pieces.
     mutating func add(_ piece: PluginAdvice, of bundle: BundleIdentifier, libraryHash: String) -> Bool {
         var entry = entries[bundle] ?? VersionAdvice(libraryHash: libraryHash, advice: [])
         if entry.libraryHash != libraryHash { entry = VersionAdvice(libraryHash: libraryHash, advice: []) }

@@ -29,7 +29,7 @@ extension HostCore {
         advise(
             record, "noExpirationHandler",
             "\(record.identifier) set no expiration handler and did not ask for the expiration descriptor, so it is ended "
-                + "at once when it must stop, and can save nothing. Set one before anything else: "
+                + "at once when it must stop, and can save nothing. Set a handler before anything else: "
                 + "host->set_expiration_handler, or task.expirationHandler")
     }
 
@@ -56,8 +56,8 @@ extension HostCore {
         else { return }
         advise(
             record, "chainEnds",
-            "\(record.identifier) has nothing to follow: the plugin submitted it itself, its launch succeeded, nothing of "
-                + "it is pending and its manifest has no schedule. If it should run again, submit the next request before "
+            "\(record.identifier) will not run again: the plugin itself submitted its last request, the launch succeeded, no request "
+                + "is pending, and the manifest has no schedule. If it should run again, submit the next request before "
                 + "completing, or write 'schedule: {every: 15m}' in the manifest")
     }
 

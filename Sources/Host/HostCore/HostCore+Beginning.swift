@@ -71,7 +71,8 @@ extension HostCore {
     private mutating func noticeBoot(_ boot: String?, before: String?) {
         guard let boot else {
             return log(
-                .warning, "the host can't find out whether the machine was booted: its boot id can't be read")
+                .warning,
+                "the host can't detect whether the machine was restarted, because its boot id can't be read")
         }
         if boot == before { return }
         for (identifier, schedule) in schedules where schedule.onBoot {

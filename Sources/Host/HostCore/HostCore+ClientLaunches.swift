@@ -93,8 +93,8 @@ extension HostCore {
                 .stopped(
                     reason,
                     message:
-                        "it had not completed \(grace) s after it was asked to stop; the host kills no client, "
-                        + "so process \(launch.processIdentifier ?? 0) may still work at it"))
+                        "it had not completed \(grace) s after it was asked to stop; the host does not kill clients, "
+                        + "so process \(launch.processIdentifier ?? 0) may still work on it"))
         }
     }
 

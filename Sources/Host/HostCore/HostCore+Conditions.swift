@@ -49,13 +49,13 @@ extension HostCore {
         emit(.setConditions(id, conditions))
     }
 
-    /// Asks an activity to stop by itself because of a veto, or takes the request back.
+    /// Asks an activity to stop early because of a veto, or withdraws such a request.
     mutating func askToDefer(_ id: LaunchID, _ isDeferred: Bool) {
         guard launches[id] != nil else { return }
         launches[id]?.shouldDefer = isDeferred
         log(
             .info,
-            isDeferred ? "asked to stop by itself (shouldDefer)" : "may go on (shouldDefer is taken back)",
+            isDeferred ? "asked to stop early (shouldDefer)" : "may continue (shouldDefer is withdrawn)",
             launch: id)
         notifyConditions(to: id)
     }

@@ -221,7 +221,7 @@ extension HostCore {
                 return stopForGood(started, number)
             }
         case .failure(let refusal):
-            log(.error, "\(id) was not cancelled in the store: \(refusal)")
+            log(.error, "the cancellation of \(id) could not be stored: \(refusal)")
             guard case .asker = canceller else {
                 // The scheduler has removed the request already, so it stays marked as being cancelled until
                 // the store can record that.

@@ -56,7 +56,7 @@ extension HostCore {
         case .unkillable(let id):
             log(.error, "the kernel can't kill it yet; its slot stays taken", launch: id)
         case .launcherUnavailable(let message):
-            log(.error, "the launcher can't be started, and is tried again every 5 s: \(message)")
+            log(.error, "the launcher can't be started; the host tries again every 5 s: \(message)")
         case .launcherDied(let message):
             log(.error, "the launcher died and is started again: \(message)")
         }

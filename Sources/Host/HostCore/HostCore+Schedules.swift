@@ -32,7 +32,7 @@ extension HostCore {
         case .next(let time, let text):
             next = time
             log(.debug, "its next date is \(text)", identifier: identifier)
-        case .never: log(.warning, "its schedule has no date left", identifier: identifier)
+        case .never: log(.warning, "its schedule has no further dates", identifier: identifier)
         // The zone was valid when the manifest was read, but the time zone database has changed since then.
         case .unreadable(let problem):
             log(.error, "its schedule has no date: \(problem)", identifier: identifier)

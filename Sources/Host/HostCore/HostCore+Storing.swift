@@ -27,7 +27,9 @@ extension HostCore {
             }
         case .bundle(let bundle): bundleStored(bundle, result)
         case .fact(let name):
-            if case .failure(let refusal) = result { log(.warning, "\(name) is not stored: \(refusal)") }
+            if case .failure(let refusal) = result {
+                log(.warning, "the host could not store \(name): \(refusal)")
+            }
         }
     }
 
@@ -76,7 +78,7 @@ extension HostCore {
                 SubmissionError(
                     code: .unavailable, subject: "\(bundle)",
                     finding:
-                        "the change is in force, but the store could not keep it, so it ends with the host",
+                        "the change is in force, but it could not be stored, so it is lost when the host stops",
                     remedy: "See 'bgtask logs' for the cause. The host tries again by itself"))
         }
     }

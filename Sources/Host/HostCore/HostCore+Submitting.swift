@@ -274,7 +274,7 @@ extension HostCore {
         SubmissionError(
             code: .unavailable, subject: subject,
             finding: "the host is \(phase == .starting ? "starting" : "stopping")",
-            remedy: "Try again when it serves")
+            remedy: "Try again when the host is running")
     }
 
     private func noClient(for identifier: TaskIdentifier) -> SubmissionError {

@@ -15,13 +15,13 @@ public import TaskModel
 /// - The store answers in the order in which it was asked, so a later decision may rely on an earlier write.
 /// - Every call gets one answer, and every launch that has begun ends once.
 public struct HostCore: Sendable {
-    /// The phases of the host's life.
+    /// The phases from the start of the host to its end.
     enum Phase: Sendable {
         case starting
         case serving
         /// The host was asked to stop; no launch starts any more.
         case draining
-        /// No launch is under way any more; the last writes are.
+        /// No launch is under way any more, but the last writes are.
         case closing
         /// All writes are answered; the host has ended.
         case ended
@@ -67,7 +67,7 @@ public struct HostCore: Sendable {
 
     var desk = StoreDesk()
     var cancellations = CancellationBook()
-    /// The ends of launches that the store failed to record, oldest first.
+    /// The ends of launches that the store could not record yet, oldest first.
     var unsavedEnds: [UnsavedEnd] = []
     /// The bundles whose last write of their state failed.
     var unstoredBundles: Set<BundleIdentifier> = []

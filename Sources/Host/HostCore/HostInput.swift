@@ -95,14 +95,14 @@ public struct HostBeginning: Sendable {
     public var registered: RegistrySnapshot
     /// The machine's conditions.
     public var conditions: Conditions
-    /// What the store holds, once the launches that a dead host left have ended there.
+    /// The contents of the store that the core needs, after the open launches of a dead host were ended.
     public var recovery = Recovery()
     /// The machine's boot id; `nil` if it can't be read.
     public var boot: String?
     /// Local time minus UTC.
     public var localTimeOffset: Duration
 
-    /// Creates a beginning without facts, requests and launches of an earlier host.
+    /// Creates a beginning whose store is empty.
     public init(
         surroundings: HostSurroundings, settings: SettingsSnapshot, registered: RegistrySnapshot,
         conditions: Conditions, localTimeOffset: Duration = .zero
@@ -114,12 +114,12 @@ public struct HostBeginning: Sendable {
         self.localTimeOffset = localTimeOffset
     }
 
-    /// What this beginning asks of the store; the answer is its ``recovery``.
+    /// The rules by which the store handles open launches; its answer becomes ``recovery``.
     ///
-    /// The real host, the virtual one and the tests' worlds all begin in this way.
+    /// The real host, the virtual host and the worlds of the tests all begin in this way.
     ///
-    /// - Parameter now: The end of the launches that a dead host left.
-    /// - Returns: Terms from the manifests and settings of this beginning.
+    /// - Parameter now: The present time, which becomes the end of the launches that a dead host left.
+    /// - Returns: The rules, from the manifests and settings of this beginning.
     public func recoveryTerms(at now: WallTime) -> RecoveryTerms {
         let handlers = HandlerTable(registered.handlers)
         let scheduler = settings.effective.scheduler
@@ -188,7 +188,7 @@ public enum HostCall: Sendable {
     case report(LaunchID, ClientReport, process: Int32, processCPU: Duration)
 }
 
-/// What a calendar says of a schedule.
+/// The result of a search for the next date of a schedule.
 public enum FoundDate: Equatable, Sendable {
     /// The next date, also as text in the schedule's time zone.
     case next(WallTime, text: String)

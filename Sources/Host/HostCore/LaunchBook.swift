@@ -12,12 +12,12 @@ struct OpenLaunch: Sendable {
         case ending
     }
 
-    /// As the store has it, with what is newer; and what earlier attempts left for its order.
+    /// The record of the launch, which may be newer than the store's, and the data of earlier attempts.
     var begun: BegunLaunch
-    /// The request that it consumed.
+    /// The request that the launch runs.
     let request: TaskRequest
     var stage = Stage.preparing
-    /// The handler whose library or call it runs; `nil` in a client.
+    /// The handler whose library or call runs; `nil` in a client.
     let handler: PermittedHandler?
     /// The hashes of the library copies that the launch may load; they must not be removed before its end.
     var libraryCopies: Set<String> = []

@@ -5,7 +5,7 @@ extension SettingTable {
     static let scheduling: [SettingKey] = [
         .decimal(
             "scheduling.scoreThreshold", \.scheduler.scoreThreshold, 0...1,
-            "The weighted mean of the scores that a request needs to start. The limit falls from the earliest begin date, to 0 at the deadline. Our choice: a request starts at once on an idle machine with external power (0.91) or a battery at 40 % (0.71)"
+            "The weighted mean of its scores that a request needs to start. This limit falls from the earliest begin date on, and is 0 at the deadline. Our choice: a request starts at once on an idle machine with external power (0.91) or a battery at 40 % (0.71)"
         ),
         .integer(
             "scheduling.discretionarySlots", \.scheduler.discretionarySlots, 0...64,
@@ -41,7 +41,8 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.batteryEndPercent", \.scheduler.batteryEndPercent, 0...100,
-            "Deferrable launches stop when the battery charge is lower. Our choice: half of the above"),
+            "Deferrable launches stop when the battery charge is lower. Our choice: half of batteryStartPercent"
+        ),
         .duration(
             "scheduling.pressurePeriod", \.scheduler.pressurePeriod, .seconds(1) ... .seconds(600),
             "The time between two launches that the host stops because of memory pressure. Our choice: the grace period and the averages of the kernel need about as long"
@@ -114,7 +115,9 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.deadlineDelayInUse", \.scheduler.deadlineDelayInUse,
-            .seconds(60) ... .seconds(366 * 86_400), "The same time for a bundle in use"),
+            .seconds(60) ... .seconds(366 * 86_400),
+            "The time from the earliest begin date to the deadline of a request without a schedule, if its bundle is in use"
+        ),
         .duration(
             "scheduling.wakeDelay", \.scheduler.wakeDelay, .zero ... .seconds(86_400),
             "The longest time by which the host delays a wake-up for a request without a schedule, to start it with others. A quarter of the time to its earliest begin date, if that is shorter. Our choice: who asked for an hour does not mind a quarter more"

@@ -78,7 +78,7 @@ extension SettingKey {
             problems.error(
                 node.place,
                 "\(name) is restricted, and only files of the vendor and the administrator may set that",
-                "Say 'denied', or move it into bgtaskd.yaml or conf.d")
+                "Use 'denied', or move it into bgtaskd.yaml or conf.d")
             return nil
         }
         return text

@@ -39,7 +39,7 @@ public struct SettingsFile: Sendable {
             }
             bytes = try FileContents.read(path, limit: YAMLDocument.maximumSize)
         } catch {
-            return unreadable(path, "\(error)", "Give a readable file")
+            return unreadable(path, "\(error)", "Name a file that can be read")
         }
         return read(bytes, path: path, mayRestrict: mayRestrict)
     }

@@ -65,8 +65,8 @@ struct CPUMonitor: Equatable, Sendable {
         return .within
     }
 
-    /// How long after the newest sample the quota or its half can be reached at the earliest; `nil` without a
-    /// limit.
+    /// The time from the newest sample until the quota or half of it can be reached at the earliest; `nil`
+    /// without a limit.
     ///
     /// It is the remaining quota divided by the number of cores, but at least 5 ms, and at least a hundredth
     /// of the window or 100 ms, whichever is less.
@@ -80,9 +80,10 @@ struct CPUMonitor: Equatable, Sendable {
         return max(wanted / cores, least, .milliseconds(5))
     }
 
-    /// When the quota or its half can be reached at the earliest, on CLOCK_MONOTONIC; `nil` without a limit.
+    /// The earliest time at which the quota or half of it can be reached, on CLOCK_MONOTONIC; `nil` without a
+    /// limit.
     ///
-    /// An earlier sample can't find anything.
+    /// An earlier sample can't find that the launch has reached either.
     var nextSampleAt: Duration? {
         guard let next = nextSampleIn, let newest = samples.last else { return nil }
         return newest.at + next

@@ -70,7 +70,9 @@ struct CPUSampling: Sendable {
 
     private func stackLines() -> [String] {
         guard !stacks.isEmpty else {
-            return ["no stack: the heaviest thread did not answer, or belongs to a process that it started"]
+            return [
+                "no stack: the busiest thread did not answer, or belongs to a process that the task started"
+            ]
         }
         var names = CodeNames(map: map)
         let named = stacks.map { (stack: $0, frames: names.frames(of: $0.addresses)) }
@@ -85,7 +87,9 @@ struct CPUSampling: Sendable {
         else { return [] }
         let thread = newest.stack.thread
         let name = threads[thread].map { " " + OutputLines.harmless($0.name) } ?? ""
-        return ["heaviest stack, \(heaviest.count) of \(stacks.count) looks, of thread \(thread)\(name):"]
+        return [
+            "most frequent stack, in \(heaviest.count) of \(stacks.count) samples, of thread \(thread)\(name):"
+        ]
             + newest.frames.map { "  " + $0.text }
     }
 }

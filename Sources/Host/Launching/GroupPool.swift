@@ -67,7 +67,7 @@ struct GroupPool: Sendable {
             throw LauncherError(
                 code: .leftovers, subject: base.path,
                 finding: "processes of an earlier host are still there 10 s after SIGKILL",
-                remedy: "See which: cat \(base.path)/*/cgroup.procs; they hang in the kernel")
+                remedy: "They hang in the kernel. List them: cat \(base.path)/*/cgroup.procs")
         }
         for group in base.children() { try? group.remove() }
     }

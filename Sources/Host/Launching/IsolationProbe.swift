@@ -10,7 +10,7 @@ struct IsolationProbe: Sendable {
 
     /// Advice for a host that has no cgroup of its own.
     static let howToGetGroup =
-        "start the host in one of its own: systemd-run --user --scope -p Delegate=yes bgtaskd ..."
+        "start the host in its own cgroup: systemd-run --user --scope -p Delegate=yes bgtaskd ..."
 
     /// Probes the machine; makes system calls that may block for a short time.
     ///
@@ -57,7 +57,7 @@ struct IsolationProbe: Sendable {
                 let base = try own.child("bgtask-" + hash(of: stateDirectory))
                 guard SmallFile.isWritable(base.path + "/cgroup.kill") else {
                     try base.remove()
-                    return missing("the kernel has no cgroup.kill, which came with Linux 5.14")
+                    return missing("the kernel has no cgroup.kill, which requires Linux 5.14")
                 }
                 return (.init(name: "cgroup v2", isAvailable: true, finding: base.path), base)
             } catch {
@@ -91,11 +91,11 @@ struct IsolationProbe: Sendable {
                 name: "controllers", isAvailable: got == wantedControllers,
                 finding: missing.isEmpty
                     ? "cpu and memory"
-                    : "the host may not use \(missing). "
+                    : "the host is not permitted to use \(missing). "
                         + (got.contains("memory") ? "" : "It checks memory limits once a second. ")
                         + (got.contains("cpu")
                             ? "" : "It does not slow a launch that has used half of its CPU limit. ")
-                        + "To change this, start it as a systemd service with Delegate=yes")
+                        + "To permit this, start it as a systemd service with Delegate=yes")
         ]
     }
 

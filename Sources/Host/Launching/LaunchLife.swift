@@ -189,12 +189,12 @@ struct LaunchLife: Equatable, Sendable {
     private mutating func handleAlive(_ event: Event) -> [Action] {
         switch event {
         case .ready:
-            if wasReady { return violation("it said ready twice", nil) }
+            if wasReady { return violation("it sent 'ready' twice", nil) }
             wasReady = true
             if stage == .starting { stage = .running }
             return [.beginRun]
         case .loadFailed(let finding):
-            if wasReady { return violation("it said that its load failed after it was ready", nil) }
+            if wasReady { return violation("it sent 'load failed' after 'ready'", nil) }
             verdict = LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding)
             stage = .completed
             return [.awaitExit]

@@ -4,7 +4,8 @@ import TaskModel
 
 /// Launches under `--debug`, which stop before their handler and wait for a debugger.
 extension LauncherCore {
-    /// Pauses a launch before its handler, and examines its processes once a second until it ends.
+    /// Pauses the deadlines and the CPU limit of a launch, and examines its processes once a second until it
+    /// ends.
     func beginHold(_ launch: RunningLaunch) {
         guard launch.order.isDebugged, launch.hold == nil else { return }
         launch.hold = DebugHold()

@@ -38,8 +38,8 @@ extension LauncherCore {
         scheduleMonitor(launch)
     }
 
-    /// One timer for the memory of all launches: a thousand of their own would wake the host a thousand
-    /// times a second.
+    /// One timer serves all launches: with a timer for each of a thousand launches, the host would wake up a
+    /// thousand times a second.
     private func scheduleMemoryLook() {
         if memoryTimer == nil { memoryTimer = after(Self.memoryInterval) { [self] in lookAtMemory() } }
     }
@@ -60,7 +60,7 @@ extension LauncherCore {
     /// Returns the present resource use of one launch; `nil` if it has no process.
     func usage(of id: LaunchID) -> LaunchUsage? { find(id).flatMap(usage(of:)) }
 
-    /// What every launch that has a process has used.
+    /// The resource use of every launch that has a process.
     func usage() -> [LaunchID: LaunchUsage] {
         loop.assertInEventLoop()
         var result: [LaunchID: LaunchUsage] = [:]
@@ -76,7 +76,7 @@ extension LauncherCore {
             peakMemory: launch.peakResident > 0 ? ByteCount(bytes: launch.peakResident) : nil)
     }
 
-    /// Relaxes (`nil`) or restores a CPU limit; the window starts afresh.
+    /// Removes the CPU limit of a launch (`nil`) or restores it; the window starts again.
     func setCPULimit(_ id: LaunchID, _ limit: CPULimit?) {
         guard let launch = find(id) else { return }
         launch.cpuLimit = limit

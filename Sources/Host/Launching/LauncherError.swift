@@ -12,7 +12,7 @@ public struct LauncherError: Error, Equatable, Sendable, CustomStringConvertible
         case protocolVersion
     }
 
-    /// The stable code of the error.
+    /// The kind of the error; part of ``description``, for example `[leftovers]`.
     public let code: Code
     /// What the error is about, such as a path or a layer of isolation.
     public let subject: String

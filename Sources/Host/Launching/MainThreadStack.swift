@@ -13,7 +13,9 @@ struct MainThreadStack: Sendable {
     /// The lines of the report; reads the files of the code for the names of functions.
     func lines() -> [String] {
         guard !addresses.isEmpty else {
-            return ["no stack of the main thread: it did not answer in time, or blocks the signal that asks"]
+            return [
+                "no stack of the main thread: it did not answer in time, or it blocks the signal that requests the stack"
+            ]
         }
         var names = CodeNames(map: map)
         return ["main thread, shortly before the kill:"] + names.frames(of: addresses).map { "  " + $0.text }

@@ -18,7 +18,7 @@ enum MemoryEnd {
         let why =
             isOwnLimit
             ? "the kernel killed it at its memory limit of \(limit)"
-            : "the kernel killed it because the machine or a group above ran out of memory; its own limit is \(limit)"
+            : "the kernel killed it because the machine or a parent cgroup ran out of memory; its own limit is \(limit)"
         return why + (peak.map { ", its peak was \($0)" } ?? "")
     }
 }

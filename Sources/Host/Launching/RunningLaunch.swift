@@ -7,7 +7,7 @@ import TaskModel
 ///
 /// Used only on the event loop.
 final class RunningLaunch: @unchecked Sendable {
-    // Unchecked: it has no loop of its own to ask; see above.
+    // Unchecked: the class does not know its event loop, so it can't check that it is used only there.
     let order: LaunchOrder
     var life: LaunchLife
 

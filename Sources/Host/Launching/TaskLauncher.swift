@@ -109,7 +109,7 @@ public final class TaskLauncher: Sendable {
         } catch {
             guard case .held(let path, _) = error else { throw error }
             configuration.onWaiting(
-                "an earlier launcher still ends its tasks and holds \(path); waiting for it")
+                "an earlier launcher is still ending its tasks and holds \(path); waiting for it")
         }
         let groups = try probe.groups.map(GroupPool.init(base:))
         let core = LauncherCore(
@@ -136,7 +136,7 @@ public final class TaskLauncher: Sendable {
                     LauncherError(
                         code: .launcherUnavailable, subject: configuration.runnerPath,
                         finding: error.description,
-                        remedy: "bgtaskd needs bgtask-runner beside it, or --runner PATH")))
+                        remedy: "Put bgtask-runner beside bgtaskd, or name it: --runner PATH")))
             return
         }
         let greeting = Greeting()
@@ -162,7 +162,7 @@ public final class TaskLauncher: Sendable {
                             LauncherError(
                                 code: .launcherUnavailable, subject: configuration.runnerPath,
                                 finding: "it ended before it was ready: \(message)",
-                                remedy: "Its own output above says why")))
+                                remedy: "See its output above")))
                 }
             }
         }
@@ -238,11 +238,11 @@ public final class TaskLauncher: Sendable {
 
     /// The present CPU time and memory of all running launches.
     ///
-    /// Complete where a launch has a cgroup: one read of a file that is kept open. Elsewhere /proc is
-    /// searched.
+    /// For a launch with a cgroup, the values include all its processes, and take one read of an open file.
+    /// For other launches, /proc is searched.
     public func usage() async -> [LaunchID: LaunchUsage] { await ask { $0.usage() } ?? [:] }
 
-    /// The same of one launch; `nil` if it has ended.
+    /// The present CPU time and memory of one launch; `nil` if it has ended.
     public func usage(of id: LaunchID) async -> LaunchUsage? { await ask { $0.usage(of: id) } ?? nil }
 
     private func ask<Answer: Sendable>(

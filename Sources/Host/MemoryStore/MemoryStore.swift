@@ -138,7 +138,7 @@ public struct MemoryStore: Equatable, Sendable {
         pending.values.sorted().compactMap { requests[$0]?.request }
     }
 
-    /// A request in any state.
+    /// The request with this number, in any state; `nil` if there is none.
     public func request(_ id: RequestID) -> RequestRecord? { requests[id] }
 
     /// The checkpoint of a request's last launch; `nil` if there is none.

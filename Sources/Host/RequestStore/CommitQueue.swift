@@ -63,7 +63,9 @@ final class CommitQueue: Sendable {
         await withCheckedContinuation { caller in perform([body]) { caller.resume(returning: $0[0]) } }
     }
 
-    /// Stores a note for the next commit; starts a commit if the last one for notes was at least 1 s ago.
+    /// Stores a note for the next commit.
+    ///
+    /// If the last commit of notes alone was at least 1 s ago, a commit starts.
     func keep(_ note: StoreNote, of launch: LaunchID, at moment: Moment) {
         let isDue = state.withLock { $0.unwritten.keep(note, of: launch, at: moment) }
         if isDue { startDraining { _ in } }

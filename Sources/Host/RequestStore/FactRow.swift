@@ -66,7 +66,7 @@ enum FactRow {
         } catch {
             facts.unreadable.append(
                 "The store's row \(key.debugDescription) can't be read: \(StoredJSON.sentence(of: error)). "
-                    + "The host goes on as if that had never been stored")
+                    + "The host ignores this row")
         }
     }
 

@@ -13,7 +13,8 @@ extension StoreError {
         guard let database = error as? DatabaseError else {
             return .damaged(file: file, finding: "\(error)")
         }
-        let words = "SQLite found: \(database.message ?? "no text") (\(database.extendedResultCode.rawValue))"
+        let words =
+            "SQLite reported: \(database.message ?? "no text") (\(database.extendedResultCode.rawValue))"
         switch database.resultCode {
         case .SQLITE_FULL:
             return diskFull(file: file, words: words)
@@ -41,19 +42,19 @@ extension StoreError {
         StoreError(
             code: .damaged, subject: file, finding: finding,
             remedy:
-                "Put a copy back, or run 'bgtaskd --set-aside-store' with the same --state: it renames the files "
+                "Restore a backup, or run 'bgtaskd --set-aside-store' with the same --state: it renames the files "
                 + "and starts with an empty store. Nothing is renamed without that command")
     }
 
     static func closed(file: String) -> StoreError {
         StoreError(
             code: .closed, subject: file, finding: "the store is closed",
-            remedy: "Ask again when the host runs")
+            remedy: "Try again when the host is running")
     }
 
     private static func diskFull(file: String, words: String) -> StoreError {
         StoreError(
             code: .diskFull, subject: file, finding: "\(words): no space is left for the store",
-            remedy: "Make room in its file system. A running host then goes on by itself")
+            remedy: "Free some space in its file system. A running host then continues by itself")
     }
 }

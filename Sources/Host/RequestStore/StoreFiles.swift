@@ -24,7 +24,8 @@ struct StoreFiles {
                 atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw StoreError(
-                code: .cannotOpen, subject: directory, finding: "the state directory can't be made: \(error)",
+                code: .cannotOpen, subject: directory,
+                finding: "the state directory can't be created: \(error)",
                 remedy: "Name another one with --state, or make it writable for the host's user")
         }
         do throws(FileLock.Failure) {
@@ -34,7 +35,7 @@ struct StoreFiles {
             case .held(let path, let owner):
                 throw StoreError(
                     code: .inUse, subject: directory,
-                    finding: "another host has it: \(owner.isEmpty ? "it holds \(path)" : owner)",
+                    finding: "another host uses it: \(owner.isEmpty ? "it holds \(path)" : owner)",
                     remedy: "Stop that host, or name another directory with --state")
             case .system(let failure):
                 throw StoreError(
@@ -59,8 +60,8 @@ struct StoreFiles {
         let rights: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
         if FileManager.default.createFile(atPath: unfinished, contents: nil, attributes: rights) { return }
         throw StoreError(
-            code: .cannotOpen, subject: unfinished, finding: "the file can't be made",
-            remedy: "The host's user must be able to write the state directory, and there must be room")
+            code: .cannotOpen, subject: unfinished, finding: "the file can't be created",
+            remedy: "The host's user must be able to write the state directory, which must have free space")
     }
 
     /// Renames the finished file to its final name.

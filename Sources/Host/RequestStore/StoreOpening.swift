@@ -50,7 +50,7 @@ public struct StoreOpening: Equatable, Sendable {
     private static func make(_ files: StoreFiles, _ migrator: DatabaseMigrator) throws {
         if files.exists(files.log) {
             throw StoreError.damaged(
-                file: files.database, finding: "it is gone, but its log \(files.log) is there")
+                file: files.database, finding: "the file is missing, but its log \(files.log) exists")
         }
         try files.beginMaking()
         let connection = try StoreConnection(file: files.unfinished)
@@ -88,11 +88,11 @@ public struct StoreOpening: Equatable, Sendable {
         let origin = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         if origin != StoreSchema.applicationID {
             throw StoreError.damaged(
-                file: file, finding: "it is another program's: its mark is \(origin)")
+                file: file, finding: "it belongs to another program: its application_id is \(origin)")
         }
         if try migrator.hasBeenSuperseded(db) {
             throw StoreError(
-                code: .newerSchema, subject: file, finding: "a newer bgtaskd has written it",
+                code: .newerSchema, subject: file, finding: "a newer version of bgtaskd wrote it",
                 remedy: "Run that version or a later one, or name another directory with --state")
         }
     }
@@ -100,7 +100,8 @@ public struct StoreOpening: Equatable, Sendable {
     private static func check(_ db: Database, file: String) throws {
         let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(3)")
         if findings != ["ok"] {
-            throw StoreError.damaged(file: file, finding: "SQLite found: \(findings.joined(separator: "; "))")
+            throw StoreError.damaged(
+                file: file, finding: "SQLite reported: \(findings.joined(separator: "; "))")
         }
     }
 }

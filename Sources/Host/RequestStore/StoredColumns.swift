@@ -21,7 +21,7 @@ enum StoredWord {
     where Word.RawValue == String {
         guard let word = Word(rawValue: text) else {
             throw StoredColumnError(
-                finding: "the column \(column) holds a word that is not known here: \(text.debugDescription)")
+                finding: "the column \(column) holds an unknown word: \(text.debugDescription)")
         }
         return word
     }

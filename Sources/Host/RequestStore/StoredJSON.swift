@@ -23,8 +23,8 @@ enum StoredJSON {
         case .typeMismatch(_, let context): return "\(place(context)) has a value of another type"
         case .valueNotFound(_, let context): return "\(place(context)) has no value"
         case .dataCorrupted(let context) where context.codingPath.isEmpty: return "the text is not JSON"
-        case .dataCorrupted(let context): return "\(place(context)) has a value that is not known here"
-        @unknown default: return "the text does not fit"
+        case .dataCorrupted(let context): return "\(place(context)) has an unknown value"
+        @unknown default: return "the text has an unexpected form"
         }
     }
 

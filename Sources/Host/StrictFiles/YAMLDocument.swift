@@ -2,8 +2,6 @@ import TaskModel
 
 /// Parses YAML into nodes with positions, and refuses features that make a file hard to read, such as
 /// aliases.
-///
-/// Only this file uses Yams. libYAML limits nesting to 1,000 levels.
 public enum YAMLDocument {
     /// The size limit of a file: 64 KiB.
     ///
@@ -41,11 +39,11 @@ public enum YAMLDocument {
     }
 }
 
-/// Makes nodes of events.
+/// Builds nodes from events.
 private struct YAMLReader: ~Copyable {
-    /// How deep lists and mappings may stand in each other.
+    /// The greatest depth of nested lists and mappings.
     ///
-    /// Ours; no file of ours needs more than 8.
+    /// The number is ours; no file of this project needs more than 8.
     private static let maximumDepth = 32
 
     private var events: YAMLEvents
@@ -56,7 +54,7 @@ private struct YAMLReader: ~Copyable {
         self.problems = problems
     }
 
-    /// The only document's root; `nil` if there is no document.
+    /// Reads the root node of the only document; `nil` if there is no document.
     mutating func root() throws(YAMLEvents.Failure) -> YAMLNode? {
         _ = try events.next()
         guard case .documentStart = try events.next().event else { return nil }
@@ -73,7 +71,7 @@ private struct YAMLReader: ~Copyable {
         return root
     }
 
-    /// The node that begins with an event.
+    /// Reads the node whose first event is given.
     private mutating func node(
         _ first: YAMLEvents.Item, depth: Int
     ) throws(YAMLEvents.Failure) -> YAMLNode {
@@ -81,7 +79,7 @@ private struct YAMLReader: ~Copyable {
             throw YAMLEvents.Failure(
                 place: first.place,
                 finding: "lists and mappings are nested more than \(Self.maximumDepth) deep",
-                remedy: "Remove the brackets, dashes or keys that nothing needs")
+                remedy: "Remove brackets, dashes or keys that are not needed")
         }
         refuseProperties(of: first)
         switch first.event {
@@ -98,14 +96,15 @@ private struct YAMLReader: ~Copyable {
         case .mappingStart:
             return YAMLNode(value: .mapping(try pairs(depth: depth)), place: first.place)
         case .alias, .sequenceEnd, .mappingEnd, .documentStart, .documentEnd, .streamStart, .streamEnd:
-            // Of these, only an alias can stand where a node begins. Reading ends: its value is not known.
+            // Of these events, only an alias can occur here. Reading ends, because the value of the alias is
+            // not known.
             throw YAMLEvents.Failure(
                 place: first.place, finding: "aliases are not allowed",
                 remedy: "\(problems.kind.plural) can't use anchors or aliases. Write the value out")
         }
     }
 
-    /// The keys and values up to the end of a mapping.
+    /// Reads the keys and values of a mapping, up to its end.
     private mutating func pairs(
         depth: Int
     ) throws(YAMLEvents.Failure) -> [(key: YAMLNode, value: YAMLNode)] {

@@ -1,14 +1,14 @@
 import CYAML
 
-/// The events of a YAML text, one after the other, with their places.
+/// The events of a YAML text, in order, with their positions.
 ///
-/// The only file that knows libyaml. It reads events and no tree, so that a reader can refuse an alias where
-/// it is written, before the alias has multiplied anything.
+/// Only this file uses libyaml. It reads libyaml's events instead of its tree, so that a reader can refuse an
+/// alias before the alias multiplies any content.
 struct YAMLEvents: ~Copyable {
-    /// What begins or ends at a place.
+    /// The kind of an event: the beginning or end of a part of the text, or a value.
     enum Event {
         case streamStart, streamEnd, documentStart, documentEnd
-        /// `isPlain` is false for quoted and block scalars.
+        /// A scalar; `isPlain` is false for quoted and block scalars.
         case scalar(String, isPlain: Bool)
         case sequenceStart, sequenceEnd, mappingStart, mappingEnd
         case alias
@@ -17,31 +17,33 @@ struct YAMLEvents: ~Copyable {
     /// One event.
     struct Item {
         var event: Event
-        /// Where it begins.
+        /// The position at which the event begins.
         var place: Place
-        /// The name after `&`; `nil` if there is none.
+        /// The name of the anchor (after `&`); `nil` if there is none.
         var anchor: String?
-        /// The tag with its full name; `nil` if none is written.
+        /// The full name of the tag; `nil` if the text contains none.
         var tag: String?
     }
 
     /// Why the text is not YAML.
     struct Failure: Error {
-        /// `nil` if it concerns no place.
+        /// The position of the problem; `nil` if it has none.
         var place: Place?
         var finding: String
         var remedy: String?
     }
 
-    /// On the heap, because libyaml keeps its address.
+    /// The parser of libyaml.
+    ///
+    /// It is on the heap, because libyaml stores its address.
     private let parser: UnsafeMutablePointer<yaml_parser_t>
-    /// A copy of the text, which libyaml reads from as it goes.
+    /// A copy of the text, from which libyaml reads during parsing.
     private let text: UnsafeMutableBufferPointer<UInt8>
 
-    /// Begins with the first event.
+    /// Prepares to read the first event.
     ///
-    /// - Parameter bytes: UTF-8.
-    /// - Throws: A ``Failure`` if there is no memory.
+    /// - Parameter bytes: The text, in UTF-8.
+    /// - Throws: ``Failure`` if there is not enough memory.
     init(_ bytes: [UInt8]) throws(Failure) {
         parser = .allocate(capacity: 1)
         text = .allocate(capacity: max(1, bytes.count))
@@ -49,7 +51,7 @@ struct YAMLEvents: ~Copyable {
         guard yaml_parser_initialize(parser) == 1 else {
             parser.deallocate()
             text.deallocate()
-            throw Failure(finding: "there is no memory to read the file")
+            throw Failure(finding: "there is not enough memory to read the file")
         }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, text.baseAddress, bytes.count)
@@ -61,9 +63,10 @@ struct YAMLEvents: ~Copyable {
         text.deallocate()
     }
 
-    /// The next event; `streamEnd` is the last one.
+    /// Returns the next event; the last one is `streamEnd`.
     ///
-    /// - Throws: A ``Failure`` with the place where the text stops being YAML; nothing follows it.
+    /// - Throws: ``Failure`` with the position at which the text is not valid YAML. Do not call the method
+    ///   again after that.
     mutating func next() throws(Failure) -> Item {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { throw failure }
@@ -94,17 +97,17 @@ struct YAMLEvents: ~Copyable {
         case YAML_DOCUMENT_START_EVENT: return Item(event: .documentStart, place: place)
         case YAML_DOCUMENT_END_EVENT: return Item(event: .documentEnd, place: place)
         case YAML_STREAM_START_EVENT: return Item(event: .streamStart, place: place)
-        // After its last event, libyaml has only YAML_NO_EVENT.
+        // After the last event, libyaml returns only YAML_NO_EVENT.
         default: return Item(event: .streamEnd, place: place)
         }
     }
 
-    /// What libyaml says about the call that failed.
+    /// The failure of the last call, in libyaml's words.
     private var failure: Failure {
         let problem = parser.pointee.problem.map { String(cString: $0) } ?? "it can't be read"
         switch parser.pointee.error {
         case YAML_MEMORY_ERROR:
-            return Failure(finding: "there is no memory to read the file")
+            return Failure(finding: "there is not enough memory to read the file")
         case YAML_READER_ERROR:
             return Failure(
                 place: place(ofByte: parser.pointee.problem_offset), finding: problem,
@@ -116,16 +119,16 @@ struct YAMLEvents: ~Copyable {
         }
     }
 
-    /// The place of a byte of the text, whose characters before it are valid.
+    /// The position of a byte; all bytes before it must be valid UTF-8.
     private func place(ofByte offset: Int) -> Place {
         let before = text.prefix(offset)
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        // Every byte that does not continue a character begins one.
+        // A byte begins a character unless it is a continuation byte of UTF-8.
         let column = before[lineStart...].count { $0 & 0xC0 != 0x80 }
         return Place(line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column + 1)
     }
 
-    /// libyaml counts from 0.
+    /// Converts a position of libyaml, which counts lines and columns from 0.
     private static func place(_ mark: yaml_mark_t) -> Place {
         Place(line: mark.line + 1, column: mark.column + 1)
     }

@@ -57,13 +57,14 @@ struct BeginningReader: Sendable {
                     log.append(
                         .warning,
                         "\(configuration.stateDirectory)/data has two directories of \(bundle); "
-                            + "'\(number)' is of an older host and is not used")
+                            + "'\(number)' belongs to an older version of the host and is not used")
                     continue
                 }
                 if case .failure(let refusal) = await store.commit([.remember(.directoryRenamed(bundle))])[0]
                 {
                     log.append(
-                        .warning, "that the directory of \(bundle) was renamed is not stored: \(refusal)")
+                        .warning,
+                        "the host could not store that the directory of \(bundle) was renamed: \(refusal)")
                 }
             } catch {
                 log.append(.error, "the data directory of \(bundle) could not be renamed: \(error)")

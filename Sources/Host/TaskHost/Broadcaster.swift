@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Hands every value to each listener that is there, on the thread that sends it.
+/// Sends every value to all present listeners, on the thread that sends it.
 ///
-/// It keeps nothing. The host never waits for a listener: one that can't use a value at once has a queue of
-/// its own, and bounds that.
+/// It stores no values. The host never waits for a listener, so a listener that can't handle a value at once
+/// must have its own bounded queue.
 final class Broadcaster<Value: Sendable>: Sendable {
-    /// Takes a value, or `nil` when no more come; must not block.
+    /// Receives a value, or `nil` after the last one; must not block.
     typealias Listener = @Sendable (Value?) -> Void
 
     private struct State {
@@ -15,10 +15,11 @@ final class Broadcaster<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Hands over every value from now on, until the host ends.
+    /// Adds a listener, which receives every value from now on, until the host ends.
     ///
-    /// - Parameter listener: Called for one value after the other if they are sent so.
-    /// - Returns: What ends it earlier; a value that is being sent may still come.
+    /// - Parameter listener: The listener. If values are sent one at a time, it receives them one at a time.
+    /// - Returns: A function that removes the listener; a value that is being sent at that moment may still
+    ///   arrive.
     func listen(_ listener: @escaping Listener) -> @Sendable () -> Void {
         let number = state.withLock { state in
             state.last += 1
@@ -31,17 +32,19 @@ final class Broadcaster<Value: Sendable>: Sendable {
     /// Whether there are listeners.
     var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
-    /// Hands a value to everyone; any thread.
+    /// Sends a value to all listeners; callable from any thread.
     func send(_ value: Value) { sender()(value) }
 
-    /// What hands a value to those that listen now; to be called once, without any lock.
+    /// Returns a function that sends a value to the present listeners.
+    ///
+    /// Call it once, and hold no lock during the call.
     func sender() -> (Value) -> Void {
-        // Not under the lock: a listener may end itself, or another one.
+        // The listeners are called without the lock, because a listener may remove itself or another one.
         let listeners = state.withLock { Array($0.listeners.values) }
         return { value in for listener in listeners { listener(value) } }
     }
 
-    /// Ends the streams of all listeners.
+    /// Notifies all listeners that no more values follow, and removes them.
     func finish() {
         let listeners = state.withLock { state in
             defer { state.listeners = [:] }

@@ -51,17 +51,18 @@ final class HostLog: Sendable {
 
     /// Returns the lines in memory, oldest first, and passes every later line to a follower.
     ///
-    /// - Parameter receive: Called with each later line on the thread that logs it, and with `nil` after the
-    ///   last; it must not block.
-    /// - Returns: The lines, and a function that ends the calls; a line that is being written may still come.
+    /// - Parameter receive: Called with each later line, on the thread that logs it, and with `nil` after the
+    ///   last line. It must not block.
+    /// - Returns: The lines, and a function that ends following; a line that is being written at that moment
+    ///   may still arrive.
     func follow(_ receive: @escaping @Sendable (LogLine?) -> Void) -> (
         remembered: [LogLine], stop: @Sendable () -> Void
     ) {
-        // Both under one lock, as in `append`: no line is missed, and none comes twice.
+        // Both happen under the lock that `append` uses, so no line is missed and none arrives twice.
         lines.withLock { ($0, followers.listen(receive)) }
     }
 
-    /// Says to the followers that no more lines come.
+    /// Notifies the followers that no more lines follow.
     func finish() { followers.finish() }
 }
 

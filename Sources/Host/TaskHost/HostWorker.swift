@@ -192,7 +192,7 @@ final class HostWorker: Sendable {
             return .failure(
                 SubmissionError(
                     code: .unavailable, subject: "\(id)", finding: "\(error)",
-                    remedy: "Make room in \(configuration.stateDirectory)"))
+                    remedy: "Free some space in \(configuration.stateDirectory)"))
         }
     }
 
@@ -214,7 +214,8 @@ final class HostWorker: Sendable {
         } catch {
             inbox.put(
                 .workFailed(
-                    "\(bundle) runs without a property list, so Bundle.main knows nothing: \(error)", nil))
+                    "\(bundle) runs without a property list, so Bundle.main has no values there: \(error)",
+                    nil))
             return nil
         }
     }

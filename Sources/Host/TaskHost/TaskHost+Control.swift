@@ -154,7 +154,7 @@ extension TaskHost {
         }
         guard let found else {
             throw SubmissionError(
-                code: .notFound, subject: "\(id)", finding: "there is no launch of that number",
+                code: .notFound, subject: "\(id)", finding: "no launch has this number",
                 remedy: "See 'bgtask launches'")
         }
         return LaunchDetail(

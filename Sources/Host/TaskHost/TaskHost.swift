@@ -237,7 +237,7 @@ public actor TaskHost: Service {
         if hasBegun { return }
         await withCheckedContinuation { waiter in
             // Again, because this function may have been suspended since: the caller can run on another
-            // executor. A waiter that is added after the beginning would wait for ever.
+            // executor. A waiter that is added after the beginning would wait forever.
             if hasBegun { waiter.resume() } else { beginWaiters.append(waiter) }
         }
     }

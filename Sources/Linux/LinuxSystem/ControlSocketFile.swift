@@ -11,7 +11,8 @@ public struct ControlSocketFile: Sendable {
     /// The path to which the server binds.
     public var temporaryPath: String { path + ".new" }
 
-    /// The device and inode of the published file, because another host may have replaced it.
+    /// The device and inode of the published file, so that ``remove()`` leaves the file of another host in
+    /// place.
     private let published = Published()
 
     private final class Published: Sendable {

@@ -2,16 +2,16 @@ import Glibc
 
 /// The resident memory of a group's processes, read through descriptors that stay open.
 ///
-/// For groups that are looked at every second: two system calls and no text for a group of one process,
-/// where opening the files each time takes eight; one system call if the group can't grow. Confined to one
-/// thread.
+/// It is meant for groups that are measured every second. For a group of one process, a measurement takes two
+/// system calls, or one if the group can't grow; opening the files each time takes eight. Only one thread may
+/// use an object.
 public final class GroupMemory {
     /// The number of processes whose files stay open; the files of further processes are opened each time.
     private static let mostKept = 8
 
     private let processes: OwnedDescriptor
     private let mayGrow: Bool
-    /// The list as the kernel gave it last, to see at once that it is the same.
+    /// The kernel's list of processes at the last look; if the next one is equal, it need not be parsed.
     private var list: [UInt8] = []
     /// The processes in the list, with their open files.
     private var members: [(process: Int32, statm: KeptFile?)] = []
@@ -34,8 +34,8 @@ public final class GroupMemory {
     /// - Parameters:
     ///   - group: The group.
     ///   - mayGrow: Whether processes may join the group after the first look. If not, the list is read again
-    ///     only when a process of it has ended.
-    /// - Throws: The `open`.
+    ///     only when one of its processes has ended.
+    /// - Throws: The `open` that failed.
     public init(of group: ControlGroup, mayGrow: Bool = true) throws(SystemCallError) {
         self.mayGrow = mayGrow
         let path = group.path + "/cgroup.procs"

@@ -1,5 +1,5 @@
-/// The directories in which the dynamic loader looks for libraries (ld.so(8)), without those in the
-/// environment.
+/// The directories in which the dynamic loader looks for libraries (ld.so(8)), except those of environment
+/// variables.
 public enum LoaderPaths {
     /// The directories in `/etc/ld.so.conf` and the files that it includes, then the standard directories.
     public static func directories() -> [String] {

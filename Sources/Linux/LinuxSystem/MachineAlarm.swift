@@ -2,7 +2,7 @@ import CLinuxShims
 import Glibc
 public import TaskModel
 
-/// An alarm on the wall clock that wakes a suspended machine, for schedules with this option.
+/// An alarm on the wall clock that wakes a suspended machine, for schedules with the option `wake`.
 ///
 /// The machine's hardware clock wakes it, so the kernel requires the capability CAP_WAKE_ALARM. The host does
 /// not wait for this alarm: after the machine has woken up, its ordinary timers fire (see ``WakeTimer``).
@@ -24,7 +24,7 @@ public final class MachineAlarm: Sendable {
         lx_timerfd_settime(timer.rawValue, time.map { max($0.sinceEpoch.wholeNanoseconds, 1) } ?? 0, 0)
     }
 
-    /// Whether the machine has a hardware clock that can wake it.
+    /// Whether the machine has a hardware clock that can wake it from sleep.
     ///
     /// Virtual machines and containers often have none.
     public static var isClockThere: Bool { access("/sys/class/rtc/rtc0", F_OK) == 0 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Standard input and output, to the last byte.
+/// Complete reads and writes of standard input and output.
 public enum StandardStreams {
     /// Writes text to standard output immediately.
     ///
@@ -22,7 +22,7 @@ public enum StandardStreams {
         try readToEnd(of: STDIN_FILENO, "standard input")
     }
 
-    /// Reads what is at a path to its end: a file, or a pipe such as the shell's `<(command)`.
+    /// Reads a file, or a pipe such as the shell's `<(command)`, to its end.
     ///
     /// - Throws: The call that failed.
     public static func read(path: String) throws(SystemCallError) -> [UInt8] {

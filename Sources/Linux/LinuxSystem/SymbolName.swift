@@ -1,7 +1,7 @@
 import CLinuxShims
 import Glibc
 
-/// Readable names of functions.
+/// Converts the symbols of functions to names that people can read.
 public enum SymbolName {
     /// Demangles a Swift symbol; returns any other symbol unchanged.
     public static func readable(_ symbol: String) -> String {

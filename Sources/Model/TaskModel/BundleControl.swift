@@ -76,7 +76,7 @@ public struct TaskExplanation: Equatable, Sendable {
 
 /// Why a launch started and why it was asked to stop, as the host recorded it.
 public struct LaunchExplanation: Equatable, Sendable {
-    /// The launch.
+    /// The record of the launch that is explained.
     public var record: LaunchRecord
     /// Why the launch started when it did; `nil` if the host did not record it.
     public var start: Explanation?

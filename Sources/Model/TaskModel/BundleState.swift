@@ -101,7 +101,7 @@ public struct RecentLaunches: Equatable, Sendable, Codable {
         /// How many launches began in the minute.
         public var launches: Int
 
-        /// Makes a minute.
+        /// Records how many launches of a kind began in one minute.
         public init(kind: TaskKind, minute: Int64, launches: Int) {
             self.kind = kind
             self.minute = minute

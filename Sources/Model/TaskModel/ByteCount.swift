@@ -1,9 +1,9 @@
 /// A number of bytes.
 public struct ByteCount: Hashable, Comparable, Sendable, CustomStringConvertible, Codable {
-    /// The bytes; never negative.
+    /// The number of bytes; never negative.
     public let bytes: Int64
 
-    /// Makes a count; a negative number becomes 0.
+    /// Makes a count; a negative number counts as 0.
     public init(bytes: Int64) {
         self.bytes = max(0, bytes)
     }

@@ -1,23 +1,23 @@
 /// A day of the proleptic Gregorian calendar.
 ///
-/// By arithmetic alone, so that neither a locale nor the zone database takes part, and the layers that decide
-/// need no Foundation. Years are counted from March: then the leap day is the last of its year, and the days
-/// before each month are one formula.
+/// All results are computed by arithmetic, without a locale or the time zone database, so the layers that
+/// make decisions do not need Foundation. Internally, a year begins in March: the leap day is then its last
+/// day, and one formula gives the number of days before each month.
 public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
-    /// 0 is the year before year 1.
+    /// The year; 0 is the year before year 1.
     public var year: Int
-    /// 1 through 12.
+    /// The month, 1 through 12.
     public var month: Int
-    /// 1 through 31.
+    /// The day of the month, 1 through 31.
     public var day: Int
 
-    /// Seconds of a day without a leap second.
+    /// The number of seconds in a day without a leap second.
     public static let secondsPerDay: Int64 = 86_400
     private static let daysPerEra: Int64 = 146_097
-    /// From 1 March of year 0 to 1970-01-01.
+    /// The number of days from 1 March of year 0 to 1970-01-01.
     private static let daysBeforeEpoch: Int64 = 719_468
 
-    /// Makes a date of its parts; see ``exists``.
+    /// Makes a date from its parts, which are not checked; see ``exists``.
     public init(year: Int, month: Int, day: Int) {
         self.year = year
         self.month = month
@@ -29,7 +29,8 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
         let sinceMarch = dayNumber + Self.daysBeforeEpoch
         let era = sinceMarch.floorDivided(by: Self.daysPerEra)
         let dayOfEra = sinceMarch.floorRemainder(by: Self.daysPerEra)
-        // How many leap days lie before: 1,460, 36,524 and 146,096 days end 4, 100 and 400 years.
+        // Subtracts the leap days before this day, so that each year counts 365 days. Counted from 0, days
+        // 1,460 and 146,096 are the leap days that end 4 and 400 years; 36,524 days are 100 years.
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let monthFromMarch = (5 * dayOfYear + 2) / 153
@@ -38,7 +39,7 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
         year = Int(era * 400 + yearOfEra) + (month <= 2 ? 1 : 0)
     }
 
-    /// Days after 1970-01-01; for a date that does not exist, those of a day near it.
+    /// The number of days after 1970-01-01; for a date that does not exist, that of a nearby day.
     public var dayNumber: Int64 {
         let shifted = Int64(month <= 2 ? year - 1 : year)
         let era = shifted.floorDivided(by: 400)
@@ -48,10 +49,10 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
             - Self.daysBeforeEpoch
     }
 
-    /// From 0 for Monday.
+    /// The weekday; 0 is Monday.
     public var weekday: Int { Int((dayNumber + 3).floorRemainder(by: 7)) }
 
-    /// Whether the calendar has this date: there is no 30 February.
+    /// Whether the calendar contains this date; it contains no 30 February, for example.
     public var exists: Bool {
         (1...12).contains(month) && day >= 1 && day <= Self.daysIn(month: month, of: year)
     }
@@ -61,7 +62,7 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
         year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
     }
 
-    /// The days of a month, 1 through 12.
+    /// The number of days in a month, 1 through 12.
     public static func daysIn(month: Int, of year: Int) -> Int {
         switch month {
         case 2: isLeap(year) ? 29 : 28
@@ -70,7 +71,7 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// `2026-03-30`.
+    /// The date in the form `2026-03-30`.
     public var description: String {
         let digits = String(abs(year))
         let zeros = String(repeating: "0", count: max(0, 4 - digits.count))
@@ -78,34 +79,34 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A civil date with a time of day; its maker knows the zone.
+/// A date with a time of day, in a time zone that the value does not contain.
 public struct CivilTime: Hashable, Sendable {
-    /// The day.
+    /// The date.
     public var date: CivilDate
     /// Seconds after midnight, 0 through 86,399.
     public var second: Int
 
-    /// The date and time this many seconds after 1970-01-01 00:00 of the same zone.
+    /// Makes the date and time that is this many seconds after 1970-01-01 00:00 in the same time zone.
     public init(second: Int64) {
         date = CivilDate(dayNumber: second.floorDivided(by: CivilDate.secondsPerDay))
         self.second = Int(second.floorRemainder(by: CivilDate.secondsPerDay))
     }
 
-    /// The time of day: `02:45:08`.
+    /// The time of day in the form `02:45:08`.
     public var clock: String {
         "\((second / 3600).twoDigits):\((second / 60 % 60).twoDigits):\((second % 60).twoDigits)"
     }
 }
 
 extension Int64 {
-    /// The quotient, rounded down.
+    /// The quotient, rounded down instead of towards zero.
     @inlinable
     public func floorDivided(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }
 
-    /// What is left after the quotient rounded down; never negative for a positive divisor.
+    /// The remainder of a division whose quotient is rounded down; never negative if the divisor is positive.
     @inlinable
     public func floorRemainder(by divisor: Int64) -> Int64 {
         let remainder = self % divisor
@@ -114,6 +115,6 @@ extension Int64 {
 }
 
 extension Int {
-    /// With a leading zero below 10: `07`.
+    /// The number with at least two digits, such as `07`.
     public var twoDigits: String { self < 10 ? "0\(self)" : "\(self)" }
 }

@@ -104,7 +104,7 @@ public struct HostReport: Equatable, Sendable {
 
     /// The isolation layers that the host found.
     public var isolation: IsolationReport
-    /// Everything else, in the order in which it is shown.
+    /// All other lines of the report, in the order in which they are shown.
     public var facts: [Fact]
     /// The errors in the host's configuration.
     public var problems: [ManifestProblem]

@@ -1,27 +1,29 @@
-/// Everything that starting one launch takes: the values that led to it, and what only its start decides.
+/// The order to start one launch: everything that the launcher needs to know about it.
 public struct LaunchOrder: Sendable {
-    /// The launch, recorded in the store already, and what earlier attempts left for it.
+    /// The record of the launch, which the store already contains, with the data of earlier attempts.
     public var begun: BegunLaunch
-    /// The request that it runs: its payload, its title.
+    /// The request that the launch runs.
     public var request: TaskRequest
-    /// The manifest that permits it, and the host-owned copy of the library.
+    /// The manifest that permits the launch, and the host's copy of the library.
     public var handler: PermittedHandler
-    /// What the manifest declares for the launch's identifier: lease, CPU, memory.
+    /// The declaration in the manifest that applies to the launch's identifier.
     public var declaration: TaskDeclaration
-    /// Its directories, and its `call:` with the payload filled in.
+    /// The directories of the launch and, for a `call:`, the program with the values of the payload.
     public var place: LaunchPlace
-    /// `NAME=value`, the whole environment.
+    /// The complete environment, as `NAME=value`.
     public var environment: [String]
-    /// Its share of the machine: the process starts with the nice value, and gets the rest when it runs.
+    /// The priority of the launch.
+    ///
+    /// The process starts with the nice value; the rest is set when the handler runs.
     public var priority: LaunchPriority
-    /// What the machine is like at the start; `nil` where no handler asks.
+    /// The conditions that the handler can read; `nil` for a `call:`, which never reads them.
     public var conditions: HandlerConditions?
-    /// Whether the task stops itself before its handler, for a debugger.
+    /// Whether the task stops before its handler and waits for a debugger.
     public var isDebugged = false
-    /// Whether it gets a process of its own instead of a clone of a template.
+    /// Whether the launch gets a newly executed process instead of a clone of a template.
     public var isFresh = false
 
-    /// Makes an order for a launch that is not debugged and does not learn the conditions.
+    /// Makes an order for a launch without a debugger and without conditions.
     public init(
         begun: BegunLaunch, request: TaskRequest, handler: PermittedHandler, declaration: TaskDeclaration,
         place: LaunchPlace, environment: [String], priority: LaunchPriority
@@ -35,12 +37,12 @@ public struct LaunchOrder: Sendable {
         self.priority = priority
     }
 
-    /// The launch's number.
+    /// The id of the launch.
     public var id: LaunchID { begun.record.id }
 
-    /// The launch, as it was recorded.
+    /// The record of the launch.
     public var record: LaunchRecord { begun.record }
 
-    /// The library whose handler runs; `nil` for a `call:`, which loads its own.
+    /// The path of the library whose handler runs; `nil` for a `call:`, which loads its libraries itself.
     public var libraryPath: String? { place.program == nil ? handler.libraryPath : nil }
 }

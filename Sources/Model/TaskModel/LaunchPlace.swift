@@ -1,13 +1,13 @@
-/// Where a launch runs and what it runs, once its directories are there.
+/// The directories of a launch, which exist, and the program that it runs.
 public struct LaunchPlace: Equatable, Sendable {
-    /// The bundle's own directory, which exists; the task's working directory.
+    /// The path of the bundle's data directory, which is the task's working directory.
     public var dataDirectory: String
-    /// The launch's own directory, which exists; emptied after the launch.
+    /// The path of the launch's temporary directory, which the host removes after the launch.
     public var temporaryDirectory: String
-    /// The runner's link or copy in the bundle's app directory that the process is executed from; `nil` is
-    /// the runner itself.
+    /// The path of the runner's hard link or copy in the bundle's app directory, from which the process is
+    /// executed; `nil` selects the installed runner.
     public var executable: String?
-    /// The encoded `call:`; `nil` where a library's handler runs.
+    /// The encoded `call:`; `nil` if the handler of a library runs.
     public var program: [UInt8]?
 
     public init(

@@ -58,7 +58,7 @@ public struct TaskProgress: Equatable, Hashable, Sendable, Codable {
 
 /// How a launch ended, with everything a report needs.
 public struct LaunchEnd: Equatable, Sendable {
-    /// The outcome.
+    /// Whether the launch succeeded and, if not, what ended it.
     public var outcome: Outcome
     /// The reason; `nil` for `succeeded` without an expiration.
     public var reason: Reason?

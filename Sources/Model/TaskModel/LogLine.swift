@@ -1,6 +1,6 @@
 /// One line of the host's log: a message of the host or of a handler, or a line that a handler printed.
 public struct LogLine: Equatable, Sendable {
-    /// How important it is.
+    /// The importance of a line.
     public enum Level: String, Sendable, Codable, CaseIterable, Comparable {
         /// For developers.
         case debug

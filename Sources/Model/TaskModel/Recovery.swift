@@ -1,17 +1,18 @@
-/// What a host decides about the launches that a dead host left, and asks of the store, before it begins.
+/// The rules by which a store handles the launches that a dead host left open; the next host sets them when
+/// it begins.
 ///
-/// A store applies the terms to each of its open launches, oldest first; see `RequestStore.recover`.
+/// The store applies them to each open launch, oldest first; see `RequestStore.recover`.
 public struct RecoveryTerms: Sendable {
-    /// Now; the end of the launches.
+    /// The present time, which becomes the end of these launches.
     public var at: WallTime
-    /// Whether the manifest forbids a second attempt.
+    /// Whether the manifest forbids a second attempt of the task.
     public var isAtMostOnce: @Sendable (BundleIdentifier, TaskIdentifier) -> Bool
-    /// The time before which the next attempt must not start; `nil` is at once.
+    /// The earliest time of the next attempt; `nil` means immediately.
     public var backOff: @Sendable (LaunchRecord) -> WallTime?
-    /// The identifiers whose newest launch the host asks for: those that have a schedule.
+    /// The identifiers that have a schedule; the host needs the time of the newest launch of each.
     public var scheduled: [TaskIdentifier]
 
-    /// Makes terms; the default permits another attempt, which may start at once.
+    /// Makes rules; by default, each request gets another attempt, which may start immediately.
     public init(
         at: WallTime,
         isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool = { _, _ in false },
@@ -24,7 +25,9 @@ public struct RecoveryTerms: Sendable {
         self.scheduled = scheduled
     }
 
-    /// The end of a launch whose host died: what it used since it was recorded is not known.
+    /// The end of a launch whose host died.
+    ///
+    /// Its resource use after the last measurement is not known.
     public func end(of launch: LaunchRecord) -> EndedLaunch {
         let end = LaunchEnd(
             outcome: .lost, reason: .hostDied,
@@ -34,7 +37,7 @@ public struct RecoveryTerms: Sendable {
             cpuTime: launch.cpuTime, cpuIsLowerBound: true, peakMemory: launch.peakMemory)
     }
 
-    /// How the request of such a launch becomes pending again; `nil` if it ends with the launch.
+    /// How the request of such a launch becomes pending again; `nil` if the request ends with the launch.
     public func putBack(of launch: LaunchRecord) -> PutBack? {
         let isDue = PutBackRule.applies(
             kind: launch.kind, outcome: .lost, completed: false, expiration: launch.expiration,
@@ -43,17 +46,17 @@ public struct RecoveryTerms: Sendable {
     }
 }
 
-/// What a store holds when a host begins, once the launches of a dead host have ended in it.
+/// The contents of the store that a host needs when it begins, after open launches were ended as `lost`.
 public struct Recovery: Equatable, Sendable {
-    /// The launches that are lost now, oldest first.
+    /// The launches that were ended as `lost`, oldest first.
     public var lost: [LaunchRecord] = []
-    /// The requests that are pending again because of that.
+    /// The requests of these launches that are pending again.
     public var putBack: [TaskRequest] = []
-    /// Every pending request, those included; oldest first.
+    /// All pending requests, including those in ``putBack``, oldest first.
     public var pending: [TaskRequest] = []
-    /// When the newest launch of each identifier in ``RecoveryTerms/scheduled`` was recorded.
+    /// The start of the newest launch of each identifier in ``RecoveryTerms/scheduled``.
     public var lastLaunches: [TaskIdentifier: WallTime] = [:]
-    /// What was remembered.
+    /// The stored facts.
     public var facts = StoredFacts()
 
     /// Makes the recovery of an empty store.

@@ -42,6 +42,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         self.remedy = remedy
     }
 
-    /// `/var/lib/bgtask/store.sqlite: SQLite found: database disk image is malformed. Run ... [damaged]`.
+    /// The error in one line, such as `/var/lib/bgtask/store.sqlite: SQLite reported: database disk image is
+    /// malformed. Run ... [damaged]`.
     public var description: String { "\(subject): \(finding). \(remedy). [\(code.rawValue)]" }
 }

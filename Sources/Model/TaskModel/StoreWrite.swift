@@ -162,9 +162,9 @@ public struct BegunLaunch: Equatable, Sendable {
 
 /// The title and subtitle of a launch and its request, as the user sees them.
 public struct LaunchTitle: Equatable, Sendable {
-    /// The first line.
+    /// The title, which the user sees in the first line.
     public var title: String
-    /// The second line.
+    /// The subtitle, which the user sees below the title.
     public var subtitle: String
 
     public init(title: String, subtitle: String) {

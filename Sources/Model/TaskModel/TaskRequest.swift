@@ -2,7 +2,7 @@
 public struct RequestID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The store's number, from 1.
     public let rawValue: Int64
-    /// Wraps the store's number.
+    /// Makes an id from the store's number.
     public init(rawValue: Int64) { self.rawValue = rawValue }
     /// Parses text such as `R17`; returns `nil` for anything else.
     public init?(_ text: String) {

@@ -37,13 +37,13 @@ static bool save(const call_step *step) {
     const char *why = NULL;
     bool is_pointer = from->type == CALL_POINTER || from->type == CALL_STRING;
     if (from->state != CALL_LIVE || !is_pointer)
-        why = "what it saves has no value";
+        why = "the name to save has no value";
     else if (!call_store_value(&machine.program, &length, CALL_SIZE, &step->length))
-        why = "its length has no value";
+        why = "the length to save has no value";
     else if (from->has_size && length.u64 > from->size)
-        why = "it would save more than the memory has";
+        why = "the length to save is greater than the size of the memory";
     else if (!from->value.address && length.u64 > 0)
-        why = "what it saves is NULL";
+        why = "the pointer to save is NULL";
     if (!why) {
         int code = call_save(step->path, from->value.address, length.u64);
         if (code == 0)
@@ -106,7 +106,8 @@ static void run_steps(void) {
             is_skipped = true;
             continue;
         }
-        /* What a failed step did not create needs no cleanup. */
+        /* If a step failed before it created something, the name for it has no value, and there is nothing
+         * to clean up. */
         if (is_cleaning && !step->is_save && !call_is_usable(&machine, &step->invocation))
             continue;
         if (!run_step(step)) {

@@ -47,14 +47,14 @@ static uint16_t bounded(cursor *in, size_t size, uint64_t limit, const char *fin
 static void *array(cursor *in, size_t count, size_t size) {
     void *memory = calloc(count ? count : 1, size);
     if (!memory)
-        refuse(in, "there is no memory for it");
+        refuse(in, "there is not enough memory for it");
     return memory;
 }
 
 static const char *text(cursor *in) {
     size_t length = number(in, 2);
     if (in->left < length)
-        refuse(in, "a text overruns it");
+        refuse(in, "a text extends beyond its end");
     if (in->finding)
         return "";
     if (memchr(in->bytes, 0, length)) {
@@ -246,6 +246,6 @@ const char *call_decode(call_program *program, const uint8_t *bytes, size_t leng
     if (program->has_on_expiration)
         invocation(&in, &program->on_expiration);
     if (!in.finding && in.left > 0)
-        return "it goes on after its end";
+        return "bytes follow its end";
     return in.finding;
 }

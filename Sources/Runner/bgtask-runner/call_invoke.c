@@ -113,7 +113,7 @@ static bool prepare(call_machine *machine, const call_invocation *call, const ca
         return true;
     case CALL_ARGUMENT_INOUT:
         if (!call_store_value(&machine->program, cell, argument->type, &argument->value))
-            return fail(call->function, name->text, "what it begins with has no value");
+            return fail(call->function, name->text, "its initial value is a name without a value");
         value->address = cell;
         return true;
     case CALL_ARGUMENT_OUT:

@@ -24,7 +24,7 @@ static bool find(call_program *program, void **handles, call_invocation *call, c
 bool call_load(call_program *program, char *why, size_t why_size) {
     void **handles = calloc(program->library_count + 1u, sizeof *handles);
     if (!handles) {
-        snprintf(why, why_size, "there is no memory for its libraries");
+        snprintf(why, why_size, "there is not enough memory for its libraries");
         return false;
     }
     for (size_t i = 0; i < program->library_count; i++) {

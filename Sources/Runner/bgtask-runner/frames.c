@@ -37,7 +37,8 @@ static const char *value_violation(struct value value, const struct field_rule *
     case FIELD_I64:
         return value.length == 8 ? NULL : "a number is not 8 bytes long";
     case FIELD_FLAG:
-        return value.length == 1 && value.bytes[0] <= 1 ? NULL : "a flag is not one byte of 0 or 1";
+        return value.length == 1 && value.bytes[0] <= 1 ? NULL
+                                                        : "a flag is not one byte with the value 0 or 1";
     case FIELD_TEXT:
         if (!utf8_is_valid(value.bytes, value.length))
             return "a text is not UTF-8 or has a NUL";
@@ -55,13 +56,13 @@ const char *body_violation(struct body body, const struct message_rule *rule) {
         uint8_t tag;
         struct value value;
         if (!body_next(body, &at, &tag, &value))
-            return "a field overruns its message";
+            return "a field extends beyond its message";
         for (size_t i = 0; i < MESSAGE_FIELDS_MAX && rule->fields[i].tag != 0; i++) {
             const struct field_rule *field = &rule->fields[i];
             if (field->tag != tag)
                 continue;
             if ((seen & 1u << i) != 0 && !field->repeated)
-                return "a field stands twice";
+                return "a field appears twice";
             seen |= 1u << i;
             const char *violation = value_violation(value, field);
             if (violation != NULL)
@@ -129,7 +130,7 @@ enum frame_status frame_reader_next(struct frame_reader *reader, struct frame *f
             return FRAME_NEEDS_MORE;
         size_t length = read_little(bytes, FRAME_PREFIX);
         if (length < FRAME_HEADER - FRAME_PREFIX || length > FRAME_LENGTH_MAX)
-            return refuse(reader, "a frame's length is not in 4 ... 65536");
+            return refuse(reader, "a frame's length is not 4 to 65536");
         if (available < FRAME_PREFIX + length)
             return FRAME_NEEDS_MORE;
         reader->start += FRAME_PREFIX + length;

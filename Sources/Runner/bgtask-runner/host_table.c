@@ -95,7 +95,7 @@ static void say_outcome(const struct waiting_call *call, char *why, size_t size)
         say_why(why, size, call->text);
     else if (call->error == BGTASK_INVALID_ARGUMENT)
         say_why(why, size,
-                "not on the control thread, where an expiration handler runs: submit from another thread");
+                "the control thread, on which an expiration handler runs, can't submit: use another thread");
     else
         say_why(why, size, "the host is gone: nothing can be submitted any more");
 }
@@ -110,7 +110,7 @@ static bgtask_error host_submit(bgtask_task *task, const bgtask_request *request
     bool has_payload = BGTASK_HAS(request, bgtask_request, payload_length) && request->payload != NULL;
     if (has_payload && request->payload_length > BGTASK_BLOB_MAX) {
         say_why(why, why_size,
-                "the payload is larger than 49152 bytes: put it into a file and pass its path");
+                "the payload is larger than 49152 bytes: put the data into a file and pass its path");
         return BGTASK_TOO_LARGE;
     }
     struct waiting_call call;

@@ -146,7 +146,8 @@ int launches_timeout(const struct launcher *launcher) {
         if (launch->reaped)
             wanted = launch->told_unkillable ? 1000 : 5; // the kernel does not report that a group is empty
         else if (launch->killed && !launch->told_unkillable) {
-            // If the time has already passed, use 1 ms, because poll would wait forever with a negative time.
+            // If the time has already passed, use 1 ms, because poll waits without a limit if its timeout is
+            // negative.
             int64_t left = UNKILLABLE_AFTER_NANOSECONDS - (now_nanoseconds() - launch->kill_time);
             wanted = left < 0 ? 1 : (int)(left / 1000000) + 1;
         }

@@ -42,7 +42,7 @@ void standbys_prepare(struct launcher *launcher, struct body body) {
     }
     struct standby *standby = &template->standby;
     if (standby->state != STANDBY_NONE || template->isolation != ISOLATION_CGROUP) {
-        standbys_answer(launcher, id, "it has a standby, or its tasks have no cgroup for one to wait in");
+        standbys_answer(launcher, id, "the template already has a standby, or its tasks have no cgroups");
         return;
     }
     char finding[512] = "no memory";

@@ -143,7 +143,7 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
         .has_namespace = status_end >= 0,
     };
     if (!templates_ask(template, &request, descriptors, count)) {
-        snprintf(finding, size, "the template does not take the request: %s (%d)", strerror(errno), errno);
+        snprintf(finding, size, "the request can't be sent to the template: %s (%d)", strerror(errno), errno);
         return false;
     }
     launch->awaits_clone = true;
@@ -156,13 +156,13 @@ void launches_spawn(struct launcher *launcher, struct body body) {
     struct template *template = templates_find(launcher, body_number(body, 2, 0));
     const char *refusal = NULL;
     if (launches_find(launcher, id) != NULL)
-        refusal = "a launch of this number is running";
+        refusal = "a launch with this number is running";
     else if (template == NULL || template->retired)
         refusal = "there is no such template, or it has been retired or has failed";
     else if (!fresh && !template->answered)
         refusal = "the template is not ready yet; wait for it, or ask for a fresh process";
     else if (template->isolation == ISOLATION_NO_FORK && subprocesses)
-        refusal = "subprocesses need a cgroup or a PID namespace to be killed by; this host has neither";
+        refusal = "a task that may start processes needs a cgroup or a PID namespace; this host has neither";
     struct launch *launch = refusal == NULL ? calloc(1, sizeof(*launch)) : NULL;
     if (launch == NULL) {
         launcher_report(launcher, MESSAGE_SPAWN_FAILED, id, refusal != NULL ? refusal : "no memory");

@@ -32,7 +32,8 @@ void standbys_cloned(struct launcher *launcher, struct template *template, pid_t
                      const char *finding) {
     struct standby *standby = &template->standby;
     if (standby->state != STANDBY_ASKED) {
-        // It was given up in the meantime. It ends when it sees that its socket was closed.
+        // The launcher has given up this standby in the meantime. The standby ends when it sees that its
+        // socket was closed.
         close_descriptor(&pidfd);
         return;
     }
@@ -46,7 +47,7 @@ void standbys_cloned(struct launcher *launcher, struct template *template, pid_t
     standbys_answer(launcher, template->id, pid == 0 ? finding : NULL);
 }
 
-/* MARK: Using it */
+/* MARK: Using a standby */
 
 bool standbys_take(struct launcher *launcher, struct launch *launch, struct template *template,
                    const char *cgroup, bool subprocesses, const int *pipes) {
@@ -62,19 +63,19 @@ bool standbys_take(struct launcher *launcher, struct launch *launch, struct temp
         launches_cloned(launcher, launch, standby->pid, pidfd, NULL);
         standbys_forget(standby);
     } else {
-        standbys_end(template); // it has died, so a new task is made for the launch, in the same group
+        standbys_end(template); // the standby has died; a new task will use its group
     }
     return taken;
 }
 
-/* MARK: Ending it */
+/* MARK: Ending a standby */
 
 void standbys_end(struct template *template) {
     struct standby *standby = &template->standby;
     if (standby->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, standby->pidfd, SIGKILL, NULL, 0);
     if (standby->state == STANDBY_ASKED)
-        group_kill(standby->cgroup); // it may exist, although its answer has not arrived
+        group_kill(standby->cgroup); // the standby may exist, although the template's answer has not arrived
     standbys_forget(standby);
 }
 

@@ -170,7 +170,7 @@ void templates_add(struct launcher *launcher, struct body body) {
     launcher->templates = template;
 }
 
-/* MARK: Talking to it */
+/* MARK: Messages to and from a template */
 
 bool templates_ask(struct template *template, const struct clone_request *request, const int *descriptors,
                    int count) {
@@ -239,7 +239,7 @@ void templates_read(struct launcher *launcher, struct template *template) {
     }
 }
 
-/* MARK: Ending it */
+/* MARK: Ending a template */
 
 void templates_retire(struct launcher *launcher, struct template *template) {
     (void)launcher;
@@ -291,9 +291,9 @@ static void ended(struct launcher *launcher, struct template *template, int wait
         if (launch->awaits_clone && launch->template_id == template->id)
             launches_cloned(launcher, launch, 0, -1, finding);
     }
-    // It may have cloned a task without reporting it; that task is then a child of this process that belongs
-    // to no launch. With cgroups, killing the group has already ended such a task, and other unknown children
-    // may belong to other launches.
+    // The template may have cloned a task without reporting it; that task is then a child of this process
+    // that belongs to no launch. With cgroups, killing the group has already ended such a task, and other
+    // unknown children may belong to other launches.
     if (lost && template->isolation != ISOLATION_CGROUP)
         launches_kill_orphans(launcher);
     kill_group(launcher, template);
@@ -305,7 +305,7 @@ void templates_reap(struct launcher *launcher) {
         int wait_status;
         standbys_reap(template);
         if (template->pid > 0 && waitpid(template->pid, &wait_status, WNOHANG) == template->pid) {
-            templates_read(launcher, template); // read its last answers
+            templates_read(launcher, template); // read the template's last answers
             template->pid = 0;
             close(template->pidfd);
             template->pidfd = -1;

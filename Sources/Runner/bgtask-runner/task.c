@@ -182,8 +182,8 @@ static const bgtask_plugin *find_plugin(void *library) {
     char finding[160];
     if (plugin->abi_version != BGTASK_ABI_VERSION) {
         snprintf(finding, sizeof(finding),
-                 "the library speaks ABI version %u, this runner %u: build it again", plugin->abi_version,
-                 BGTASK_ABI_VERSION);
+                 "the library uses ABI version %u, but this runner %u: build the library again",
+                 plugin->abi_version, BGTASK_ABI_VERSION);
         refuse(finding);
     }
     if (!BGTASK_HAS(plugin, bgtask_plugin, run) || plugin->run == NULL)

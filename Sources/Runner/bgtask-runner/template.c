@@ -47,15 +47,15 @@ static bool has_child(void) {
 static bool is_dirty(int descriptors_before, char *finding, size_t size) {
     int threads = count_entries("/proc/self/task"), descriptors = count_entries("/proc/self/fd");
     if (!process_clone_is_complete())
-        snprintf(finding, size, "the kernel does not tell where glibc keeps the thread id");
+        snprintf(finding, size, "the kernel does not report where glibc keeps the thread id");
     else if (threads != 1)
-        snprintf(finding, size, "after loading there are %d threads: a constructor started one", threads);
+        snprintf(finding, size, "after loading, there are %d threads: a constructor started one", threads);
     else if (descriptors != descriptors_before)
         snprintf(finding, size,
-                 "after loading there are %d descriptors in place of %d: a constructor opened one",
+                 "after loading, %d descriptors are open instead of %d: a constructor opened one",
                  descriptors, descriptors_before);
     else if (has_child())
-        snprintf(finding, size, "after loading there is a child process: a constructor started one");
+        snprintf(finding, size, "after loading, there is a child process: a constructor started one");
     else
         return false;
     return true;
@@ -107,7 +107,7 @@ static _Noreturn void become_standby(const struct clone_request *request, const 
                 dup3(pipes[CLONE_CONTROL], TASK_CONTROL, O_CLOEXEC) >= 0 &&
                 dup3(pipes[CLONE_REPORT], TASK_REPORT, O_CLOEXEC) >= 0;
     if (!done)
-        task_refuse(pipes[CLONE_REPORT], "the task's descriptors can't be put in their places");
+        task_refuse(pipes[CLONE_REPORT], "the task's descriptors can't be moved to their numbers");
     for (int i = 0; i < count; i++)
         close(pipes[i]);
     close(STANDBY_SOCKET);
@@ -141,7 +141,8 @@ static void clone_task(const struct clone_request *request, const int *descripto
                      errno);
         answer.pid = pid;
     } else {
-        snprintf(answer.finding, sizeof(answer.finding), "%d descriptors came, not %d", count, wanted);
+        snprintf(answer.finding, sizeof(answer.finding), "%d descriptors arrived instead of %d", count,
+                 wanted);
     }
     bool told = packet_send(SOCKET, &answer, sizeof(answer), &pidfd, pidfd >= 0 ? 1 : 0, 0);
     if (pidfd >= 0)

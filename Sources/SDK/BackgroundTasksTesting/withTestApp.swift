@@ -1,10 +1,10 @@
 import BackgroundTasks
 public import Foundation
 
-/// Runs a test with an app of its own: nothing is registered, nothing pending, and no host is needed.
+/// Runs a test with a new app: it has no handlers and no pending requests, and it needs no host.
 ///
-/// There is one `BGTaskScheduler.shared` in a process, so such tests wait for each other, even when the test
-/// runner runs them at once.
+/// A process has only one `BGTaskScheduler.shared`. Therefore, such tests wait for each other, even if the
+/// test runner runs them at the same time.
 ///
 /// ```swift
 /// @Test func `refreshes and submits again`() async throws {
@@ -19,10 +19,11 @@ public import Foundation
 ///
 /// - Parameters:
 ///   - bundle: The bundle's id.
-///   - identifiers: What the manifest permits; continued identifiers may end in `.*`.
-///   - date: Where the virtual clock begins.
+///   - identifiers: The identifiers that the manifest permits, with their kinds; continued identifiers may
+///     end in `.*`.
+///   - date: The time at which the virtual clock begins.
 ///   - body: The test.
-/// - Returns: What the test returned.
+/// - Returns: The value that the test returned.
 public func withTestApp<Answer: Sendable>(
     bundle: String = "org.example.test", permitting identifiers: [String: TestApp.Kind],
     at date: Date = Date(timeIntervalSince1970: 1_800_000_000),

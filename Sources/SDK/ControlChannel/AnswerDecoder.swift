@@ -58,7 +58,7 @@ struct AnswerDecoder {
                 line += rest[..<(end ?? rest.endIndex)]
                 rest = rest[(end.map { $0 + 1 } ?? rest.endIndex)...]
                 guard line.count <= Self.maximumLine else {
-                    throw .broken("the head of its answer has no end")
+                    throw .broken("a line in the head of its answer is too long")
                 }
                 if end != nil { try takeLine() }
             }
@@ -112,7 +112,7 @@ struct AnswerDecoder {
             .prefix { $0 != " " && $0 != "\t" }
         switch text[..<colon].lowercased() {
         case "content-length":
-            guard let count = Int(value), count >= 0 else { throw .broken("its answer has no proper length") }
+            guard let count = Int(value), count >= 0 else { throw .broken("its answer has no valid length") }
             length = count
         case "transfer-encoding":
             isChunked = value.lowercased().hasSuffix("chunked")

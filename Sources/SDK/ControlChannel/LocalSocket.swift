@@ -101,7 +101,7 @@ public final class LocalSocket: Sendable {
 
     private func failure(_ code: CInt) -> ControlFailure {
         if isCancelled.load(ordering: .sequentiallyConsistent) { return .cancelled }
-        return .broken(code == EAGAIN ? "it is silent" : Self.text(of: code))
+        return .broken(code == EAGAIN ? "it did not answer in time" : Self.text(of: code))
     }
 
     private static func text(of code: CInt) -> String { String(cString: strerror(code)) }

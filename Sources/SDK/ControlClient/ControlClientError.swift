@@ -14,7 +14,7 @@ public enum ControlClientError: Error, Equatable, Sendable, CustomStringConverti
         switch self {
         case .unreachable(let socket, let cause): "No host answers on \(socket): \(cause)"
         case .refused(let message): message.description
-        case .broken(let socket, let finding): "The host on \(socket) gave no proper answer: \(finding)"
+        case .broken(let socket, let finding): "The host on \(socket) sent an invalid answer: \(finding)"
         }
     }
 }

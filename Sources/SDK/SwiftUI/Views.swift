@@ -51,7 +51,7 @@ public struct Text: View {
     public var body: Never { neverAsked() }
 }
 
-/// A variable of an app or a scene.
+/// A variable that keeps its value between evaluations of an app's or scene's body.
 @MainActor @preconcurrency
 @propertyWrapper
 public struct State<Value> {
@@ -62,12 +62,12 @@ public struct State<Value> {
 
     private let storage: Storage
 
-    /// Creates the variable.
+    /// Creates the variable with its initial value.
     ///
     /// - Parameter wrappedValue: The initial value.
     public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
 
-    /// The value.
+    /// The present value.
     public var wrappedValue: Value {
         get { storage.value }
         nonmutating set { storage.value = newValue }

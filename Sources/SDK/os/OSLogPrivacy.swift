@@ -4,7 +4,7 @@ import Foundation
 public struct OSLogPrivacy: Sendable {
     /// The text that the log shows instead of a private value.
     public enum Mask: Sendable {
-        /// The text `<private>`.
+        /// The text `<private>`, which reveals nothing about the value.
         case none
         /// A hash, which reveals whether two values are equal, but not the values.
         case hash

@@ -40,7 +40,7 @@ public struct ExplanationMessage: Codable, Equatable, Sendable {
 public struct TaskExplanationMessage: Codable, Equatable, Sendable {
     /// The task's identifier.
     public var identifier: TaskIdentifier
-    /// Its kind.
+    /// The task's kind.
     public var kind: TaskKind
     /// The pending request; `null` if none is pending, so that the answer is about a request submitted now.
     @Explicit public var pending: RequestID?
@@ -88,7 +88,7 @@ public struct ForecastMessage: Codable, Equatable, Sendable {
 
 /// The body of `GET /v1/launches/LAUNCH/explanation`.
 public struct LaunchExplanationMessage: Codable, Equatable, Sendable {
-    /// The launch.
+    /// The launch that is explained.
     public var launch: LaunchMessage
     /// Why the launch started when it did; `null` if the host did not record it.
     @Explicit public var start: ExplanationMessage?

@@ -45,7 +45,7 @@ public struct ReportMessage: Codable, Equatable, Sendable {
     public struct Fact: Codable, Equatable, Sendable {
         /// What the value describes.
         public var name: String
-        /// Its value.
+        /// The value in words.
         public var value: String
     }
 

@@ -116,7 +116,7 @@ public struct ProgressMessage: Codable, Equatable, Sendable {
 
 /// A launch with its log: the body of `GET /v1/launches/L42`.
 public struct LaunchDetailMessage: Codable, Equatable, Sendable {
-    /// The launch.
+    /// The record of the launch.
     public var launch: LaunchMessage
     /// The launch's log lines, oldest first.
     public var log: [LogLineMessage]
@@ -139,7 +139,7 @@ public struct LogLineMessage: Codable, Equatable, Sendable {
     @Explicit public var launch: LaunchID?
     /// The task that the line is about; `null` if it is about none.
     @Explicit public var identifier: TaskIdentifier?
-    /// The text.
+    /// The text of the line.
     public var message: String
     /// The subsystem that the handler named; `null` if none.
     @Explicit public var subsystem: String?

@@ -1,10 +1,11 @@
-# A laptop's plug and battery under the real upowerd: faked devices of umockdev, driven by lines of standard input.
+# Runs the real upowerd with the faked power supply and battery of a laptop (umockdev). Each line of standard
+# input is a command:
 #
-#   set DEVICE ATTRIBUTE VALUE...    changes an attribute (AC, BAT0); nothing is told of it
-#   event DEVICE                     lets the kernel tell of a change, as the device's driver does
+#   set DEVICE ATTRIBUTE VALUE...    changes an attribute of the device AC or BAT0, without an event
+#   event DEVICE                     sends the event that the kernel sends when a device has changed
 #
-# Standard input is a socket: each line is answered there by "ok". The end of the input ends the daemon. Arguments: the daemon's path, and "no-battery"
-# for a machine without one.
+# Standard input is a socket, on which each line is answered with "ok". At the end of the input, upowerd is
+# killed. Arguments: the path of upowerd, and "no-battery" for a machine without a battery.
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import gi
 
 preload = "libumockdev-preload.so.0"
 if os.environ.get("LD_PRELOAD") != preload:
-    # The sender of events looks at the faked devices too.
+    # This program must also see the faked devices, because it sends their events.
     os.execve(sys.executable, [sys.executable] + sys.argv, dict(os.environ, LD_PRELOAD=preload))
 
 gi.require_version("UMockdev", "1.0")

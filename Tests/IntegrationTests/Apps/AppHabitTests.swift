@@ -94,7 +94,7 @@ import Testing
         let launch = try app.launch(name)
         #expect(launch.reason == "cpuLimit", "\(launch)")
         let report = launch.row["report"] as? String ?? ""
-        #expect(report.contains("heaviest stack, ") && report.contains(function), "\(report)")
+        #expect(report.contains("most frequent stack, ") && report.contains(function), "\(report)")
         #expect(app.host.stop() == 0)
     }
 

@@ -2,7 +2,7 @@ import Dispatch
 import LinuxSystem
 import Synchronization
 
-/// Threads that may block: there is always one for each job that runs at the same time.
+/// An executor for jobs that may block: it has at least one thread for each job that runs at the same time.
 ///
 /// Swift's own pool has one thread for each core. A test that waits in a system call occupies one of them, so
 /// two such tests stop every other test on a machine with two cores.

@@ -40,8 +40,8 @@ struct ExplainCommand: HostCommand {
         switch (answer.pending, answer.explanation.mayStart) {
         case (let request?, true): lead += ": \(request) may start now"
         case (let request?, false): lead += ": \(request) waits"
-        case (nil, true): lead += ": nothing is pending; submitted now, it would start"
-        case (nil, false): lead += ": nothing is pending; submitted now, it would wait"
+        case (nil, true): lead += ": no request is pending; one submitted now would start"
+        case (nil, false): lead += ": no request is pending; one submitted now would wait"
         }
         try console.line(console.style.bold(lead))
         try console.print(explanation: answer.explanation)

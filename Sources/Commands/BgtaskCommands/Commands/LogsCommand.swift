@@ -36,7 +36,7 @@ struct LogsCommand: HostCommand {
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
-        // A launch that has written nothing has no lines; one that does not exist is a mistake.
+        // An existing launch without lines gives no output. A launch that does not exist gives an error here.
         if let launch { _ = try await client.launch(launch) }
         for try await line in try await client.log(following: follow) {
             guard wants(line) else { continue }
@@ -58,7 +58,7 @@ struct LogsCommand: HostCommand {
     }
 }
 
-/// Text for people of one line of the log.
+/// Formats lines of the log for people.
 enum LogText {
     /// The line as `02:45:08.123 notice L42 com.example.feed.refresh: [subsystem:category] text`.
     ///

@@ -64,7 +64,7 @@ struct FromPlistCommand: ParsableCommand {
             if let output { try draft.write(to: output) }
             if json { return try console.print(json: DraftMessage(draft)) }
             if let output {
-                try console.line("\(output) is written. Check it: bgtask lint \(output)")
+                try console.line("Wrote \(output). Check it: bgtask lint \(output)")
             } else {
                 try console.write(draft.text)
             }

@@ -60,8 +60,7 @@ struct ReplayCommand: ParsableCommand {
         guard let tried = world.run(changes, findDate: RunOptions.findDate) else { return }
         let name = [options.policy, options.manifests].compactMap(\.self).joined(separator: ", ")
         var runs = [("tried", tried)]
-        // The recorded rules run again too, so that every difference between the two runs comes from the
-        // changed rules.
+        // The recorded rules are run again, so that the two runs differ only because of the changed rules.
         if options.compare, let same = world.run(findDate: RunOptions.findDate) {
             runs.insert(("recorded", same), at: 0)
         }
@@ -117,9 +116,10 @@ struct ReplayCommand: ParsableCommand {
             try console.print(summary)
             try console.line(
                 exact.differences.isEmpty
-                    ? console.style.green("The launches are those that the host made.")
+                    ? console.style.green("The launches are the same as those of the host.")
                     : console.style.red(
-                        "\(exact.differences.count) launches differ from those that the host made:"))
+                        Wording.count(exact.differences.count, "difference")
+                            + " from the launches of the host:"))
             for difference in exact.differences.prefix(20) {
                 try console.line(
                     "  \(Console.date(difference.at, offset)) \(difference.finding) (\(Printable.text(difference.segment)))"

@@ -35,7 +35,7 @@ struct ShowCommand: HostCommand {
             ("message", launch.message),
             ("signal", launch.signal.map(String.init)), ("exit status", launch.exitStatus.map(String.init)),
             ("phase", launch.phase?.rawValue), ("code", launch.code),
-            ("leftovers", launch.leftovers > 0 ? "\(launch.leftovers) processes were killed" : nil),
+            ("leftovers", launch.leftovers > 0 ? "killed processes: \(launch.leftovers)" : nil),
         ]
         rows += [
             ("started", "\(launch.startedAt) (\(Wording.relative(launch.startedAt, to: now)))"),

@@ -23,7 +23,7 @@ enum Wording {
         duration(.milliseconds(Int64((seconds * 1000).rounded())))
     }
 
-    /// What relative times count from.
+    /// The moment from which relative times count.
     enum Reference {
         /// This moment.
         case now
@@ -47,7 +47,8 @@ enum Wording {
         }
     }
 
-    /// ` (since 3.0 s ago)`; nothing where it is not known since when.
+    /// The time since which the observed values have been the same: ` (since 3.0 s ago)`; empty if it is not
+    /// known.
     static func since(_ verdict: VerdictMessage, _ moment: WallTime, _ reference: Reference = .now) -> String
     {
         verdict.since.map { " (since \(relative($0, to: moment, reference)))" } ?? ""
@@ -60,10 +61,10 @@ enum Wording {
         }
         let days = "\(forecast.days) recorded \(forecast.days == 1 ? "day" : "days")"
         guard forecast.days >= Forecast.leastDays else {
-            return "forecast: too little history yet, \(days) of the \(Forecast.leastDays) that it needs"
+            return "forecast: not enough history yet, \(days) of the \(Forecast.leastDays) that are needed"
         }
         guard let usual = forecast.usual, let early = forecast.early, let late = forecast.late else {
-            return "forecast: not within 24 h, going by \(days)"
+            return "forecast: not within 24 h, according to \(days)"
         }
         return
             "forecast: usually \(clock(usual)) (\(clock(early)) to \(clock(late))), on \(forecast.starts) of \(days)"

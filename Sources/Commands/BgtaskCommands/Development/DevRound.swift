@@ -157,7 +157,8 @@ struct DevRound {
         guard story == nil, waiting.isEmpty, session.mode != .once else { return }
         try session.say(
             session.console.style.dim(
-                "Everything was launched. The host stays: export BGTASK_SOCKET=\(session.folder.socket)"))
+                "All tasks were launched. The host keeps running; to use it: export BGTASK_SOCKET=\(session.folder.socket)"
+            ))
     }
 
     private mutating func launch(_ task: TaskDeclaration) async throws -> RequestStory? {
@@ -167,7 +168,7 @@ struct DevRound {
             let keys = task.payload.keys.sorted().map { "\"\($0)\": ..." }.joined(separator: ", ")
             try session.say(
                 session.console.style.yellow(
-                    "\(identifier) is not launched, it needs a payload: bgtask dev --task \(identifier) --payload '{\(keys)}'"
+                    "\(identifier) was not launched, because it needs a payload: bgtask dev --task \(identifier) --payload '{\(keys)}'"
                 ))
             return nil
         }

@@ -1,17 +1,16 @@
 import HandlerRegistry
 import HostSettings
 
-/// Where commands that work without a host look for the libraries of calls.
+/// The directories in which commands that work without a host look for the libraries of calls.
 enum CallPlaces {
-    /// The plugins directory of a host that would start here: of the configuration and the environment, else
-    /// the standard one.
+    /// The plugins directory of a host that would start now with the configuration files and the environment.
     static var hostPlugins: String {
-        // The variables of this command, which in a test are not those of the process.
+        // Uses the variables of this command. In a test, they differ from those of the process.
         let sources = SettingsSources(environment: Surroundings.current.environment)
-        // A variable that is wrong is the host's to report, not theirs.
+        // An invalid variable is ignored here, because the host reports it.
         return (try? SettingsFiles(sources))?.latest.effective.paths.plugins ?? HostPaths.standard.plugins
     }
 
-    /// The directory that `--plugins` names, else that of the host.
+    /// The directory that `--plugins` names, or else the host's plugins directory.
     static func search(_ plugins: String?) -> CallSearch { CallSearch([plugins ?? hostPlugins]) }
 }

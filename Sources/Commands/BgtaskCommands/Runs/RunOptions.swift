@@ -78,7 +78,7 @@ struct RunOptions: ParsableArguments {
         return read
     }
 
-    /// Calculates dates that a recording lacks, from the machine's time zone database.
+    /// Computes dates that a recording does not contain, from the machine's time zone database.
     static let findDate: VirtualHost.DateFinder = { expression, zone, after in
         guard let zone = try? ZoneDatabase.machine.zone(named: zone),
             let calendar = try? CalendarExpression(expression)
@@ -134,7 +134,7 @@ struct RunOptions: ParsableArguments {
         }
     }
 
-    /// The system's own words for why a file was not written, such as `No such file or directory`.
+    /// The system's description of why a file was not written, such as `No such file or directory`.
     private static func cause(of error: any Error) -> String {
         guard let cause = (error as? CocoaError)?.underlying as? POSIXError else { return "\(error)" }
         return SystemCallError.text(of: cause.code)

@@ -94,19 +94,21 @@ extension Console {
         }
         try print(table, ifEmpty: "Nothing was launched.")
         try line(
-            "wait: half of the launches waited no longer; long wait: 19 of 20; late: began after the end of their windows"
+            "wait: half of the launches waited at most this long; long wait: 19 of 20 did; late: began after their windows"
         )
         try line()
         let waits = summary.waits
         if !waits.isEmpty {
-            var table = Table("kept waiting by", "for, all requests together")
+            var table = Table("reason for waiting", "time of all requests")
             for (factor, time) in waits { table.add(factor, Wording.duration(time)) }
             try print(table, ifEmpty: "")
             try line()
         }
         try line(
-            "\(summary.launches) launches, \(Wording.duration(summary.cpu)) of CPU time, \(summary.alarms) alarms; "
-                + "\(summary.wakeUps) wake-ups of an idle host (\(summary.leastWakeUps) would be enough)")
+        try line(
+            "launches: \(summary.launches), CPU time: \(Wording.duration(summary.cpu)), alarms: \(summary.alarms)")
+        try line(
+            "wake-ups of an idle host: \(summary.wakeUps); enough for all windows: \(summary.leastWakeUps)")
     }
 
     /// Writes two runs side by side, and their differences.

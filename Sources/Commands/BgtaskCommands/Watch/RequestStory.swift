@@ -18,8 +18,9 @@ struct RequestStory {
         case hostStopping
     }
 
-    /// The least time between two lines of progress, unless progress reaches another tenth; also between
-    /// titles.
+    /// The shortest time between two lines about progress, unless the progress has reached another tenth.
+    ///
+    /// It also applies to lines about titles.
     static let pace = Duration.seconds(10)
 
     /// The request to follow.
@@ -175,7 +176,8 @@ struct RequestStory {
         return [Wording.progress(progress)]
     }
 
-    /// Whether it is the first progress, or a higher tenth of the whole than the last line had.
+    /// Whether the message is the first progress, or has reached a higher tenth of the total than the last
+    /// line.
     private func reachesTenth(_ message: ProgressMessage) -> Bool {
         guard let shown = shownProgress?.message else { return true }
         guard let fraction = message.progress.fraction else { return false }

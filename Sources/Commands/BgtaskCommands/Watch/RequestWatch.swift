@@ -95,7 +95,8 @@ struct RequestWatch {
                 try clear()
                 throw ControlClientError.broken(
                     socket: client.socketPath,
-                    finding: "it ended the events before \(request) had ended; the request stays stored")
+                    finding:
+                        "it closed the event stream before \(request) had ended; the request stays stored")
             }
             if story.end != nil { break }
         }

@@ -45,7 +45,8 @@ public struct DevelopmentBuild: Sendable {
     /// - Throws: ``AuthoringError`` if the build fails, or if it does not make one of these libraries.
     public func run() async throws -> [String] {
         guard let command = try command() else {
-            // A manifest that calls installed libraries; one that lacks its library is the host's to report.
+            // Manifests that only call installed libraries need no build. If a library is missing, the host
+            // reports it.
             return (plan.libraries + plan.callLibraries).compactMap { place(of: $0, in: plan.directory) }
         }
         let program = try LeashedProgram(command, in: plan.directory, output: output)
@@ -63,7 +64,7 @@ public struct DevelopmentBuild: Sendable {
         for library in plan.libraries {
             guard let path = find(library, in: directory, depth: 0) else {
                 throw AuthoringError(
-                    library, "a manifest names it, but the build did not make it in \(directory)", remedy)
+                    library, "a manifest names it, but the build did not create it in \(directory)", remedy)
             }
             paths.append(path)
         }
@@ -71,7 +72,7 @@ public struct DevelopmentBuild: Sendable {
             guard let path = place(of: library, in: directory) else {
                 throw AuthoringError(
                     library,
-                    "a manifest calls it, but the build did not make it in \(directory), and it is not in \(plan.pluginsDirectory)",
+                    "a manifest calls it, but the build did not create it in \(directory), and it is not in \(plan.pluginsDirectory)",
                     remedy)
             }
             paths.append(path)
@@ -79,7 +80,7 @@ public struct DevelopmentBuild: Sendable {
         return paths
     }
 
-    /// A library among the products, else in the host's plugins directory.
+    /// The path of a library: in the build's products, or else in the host's plugins directory.
     private func place(of library: String, in directory: String) -> String? {
         find(library, in: directory, depth: 0) ?? LoaderPaths.find(library, in: [plan.pluginsDirectory])
     }
@@ -93,7 +94,7 @@ public struct DevelopmentBuild: Sendable {
         }
     }
 
-    /// The directory in which the build leaves its libraries.
+    /// The directory to which the build writes its libraries.
     private func products() async throws -> String {
         switch plan.build {
         case .makefile, .nothing: return plan.directory
@@ -107,7 +108,8 @@ public struct DevelopmentBuild: Sendable {
             let text = String(decoding: (try? FileContents.read(file, limit: 1 << 16)) ?? [], as: UTF8.self)
             guard let path = text.split(separator: "\n").last(where: { $0.hasPrefix("/") }) else {
                 throw AuthoringError(
-                    plan.directory, "'swift build' does not report where it builds: \(text)", "Run it by hand"
+                    plan.directory, "'swift build' does not report where it builds: \(text)",
+                    "Run it there: swift build --show-bin-path"
                 )
             }
             return String(path)

@@ -31,7 +31,7 @@ public struct DevelopmentFolder: Sendable {
                 self.state = path + "/state"
             }
         } catch {
-            throw AuthoringError(parent, "\(error)", "Set TMPDIR to a directory that you may write")
+            throw AuthoringError(parent, "\(error)", "Set TMPDIR to a directory that you may write to")
         }
     }
 

@@ -26,8 +26,9 @@ public struct DevelopmentPlan: Equatable, Sendable {
     public var tasks: [TaskDeclaration]
     /// The plugins' libraries that the manifests name.
     public var libraries: [String]
-    /// The libraries of calls that are not where the loader looks: the plugin has them, or the host's plugins
-    /// directory does.
+    /// The libraries of calls that the dynamic loader does not find.
+    ///
+    /// They are in the plugin's directory or in the host's plugins directory.
     public var callLibraries: [String]
     /// The plugins directory of a host that runs with the standard settings.
     public var pluginsDirectory: String
@@ -78,7 +79,7 @@ public struct DevelopmentPlan: Equatable, Sendable {
         }
     }
 
-    /// Libraries that calls name and that the loader does not find by itself.
+    /// The libraries that calls name and that the dynamic loader does not find.
     private static func callLibraries(of manifests: [Manifest]) -> Set<String> {
         var names: Set<String> = []
         for call in manifests.flatMap(\.tasks).compactMap(\.call) {
@@ -89,7 +90,9 @@ public struct DevelopmentPlan: Equatable, Sendable {
         return names.filter { LoaderPaths.find($0, in: directories) == nil }
     }
 
-    /// The libraries that a build has to make: one of a call may be installed already.
+    /// The libraries that a build must create.
+    ///
+    /// A library of a call need not be created if it is installed already.
     private static func products(
         _ libraries: [String], _ callLibraries: [String], _ pluginsDirectory: String
     ) -> [String] {

@@ -77,7 +77,7 @@ struct AppPropertyList {
         for value in values {
             guard case .text(let text) = value else {
                 throw AuthoringError(
-                    file, "\(key) contains something other than strings", "Make it a <string>")
+                    file, "\(key) contains something other than strings", "Make each element a <string>")
             }
             texts.append(text)
         }

@@ -69,7 +69,7 @@ extension ManifestDraft {
         } catch {
             throw error.isExisting
                 ? AuthoringError(path, "it already exists", "Give another name, or remove it")
-                : AuthoringError(path, "\(error)", "Give a file in a directory that you may write")
+                : AuthoringError(path, "\(error)", "Give a file in a directory that you may write to")
         }
     }
 }

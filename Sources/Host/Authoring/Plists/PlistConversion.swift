@@ -154,8 +154,8 @@ public struct PlistConversion {
         if let other = matching.first(where: { $0.kind != kind }), let otherKind = other.kind {
             throw AuthoringError(
                 other.file,
-                "line \(other.place.line) takes '\(pattern)' for \(otherKind.rawValue), "
-                    + "\(first.file) line \(first.place.line) for \(kind.rawValue)",
+                "line \(other.place.line) uses '\(pattern)' as \(otherKind.rawValue), "
+                    + "\(first.file) line \(first.place.line) as \(kind.rawValue)",
                 "An identifier has one kind: use two identifiers")
         }
         return ManifestDraft.Task(

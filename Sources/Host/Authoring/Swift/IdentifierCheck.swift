@@ -38,8 +38,8 @@ struct IdentifierCheck {
                 file: use.file, line: use.place.line, column: use.place.column,
                 finding: "'\(what)' is \(verb) and not permitted by \(files)",
                 remedy: use.role == .registration
-                    ? "Add it to the manifest's tasks: register returns false"
-                    : "Add it to the manifest's tasks: submit throws notPermitted")
+                    ? "Add it to the manifest's tasks; otherwise, register returns false"
+                    : "Add it to the manifest's tasks; otherwise, submit throws notPermitted")
         }
         guard let kind = use.kind, kind != declaration.task.kind else { return nil }
         return ManifestProblem(

@@ -21,11 +21,11 @@ extension TemplateNames {
         static void run(bgtask_task *task, const bgtask_host *host) {
             const bgtask_launch *launch = host->launch(task);
             const int64_t steps = 20;
-            (void)host->expiration_descriptor(task); /* we obey expiration, so we want the grace period */
+            (void)host->expiration_descriptor(task); /* gives this task a grace period */
 
             for (int64_t step = 0; step < steps; step++) {
                 if (host->expired(task, NULL)) return; /* not finished: the host puts the request back */
-                /* One step of your work, in place of this comment. */
+                /* Do one step of your work here. */
                 host->progress(task, step + 1, steps, "working");
             }
 

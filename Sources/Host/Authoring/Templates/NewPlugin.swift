@@ -61,7 +61,7 @@ public struct NewPlugin: Sendable {
         for path in paths where !DirectoryTree.isMissing(path) {
             throw AuthoringError(
                 path, "it already exists; nothing was written",
-                "Give another name, or another place: --directory DIR")
+                "Give another name, or another directory: --directory DIR")
         }
         for (file, path) in zip(files, paths) {
             do {
@@ -70,7 +70,8 @@ public struct NewPlugin: Sendable {
                 }
                 try FileContents.create(path, Array(file.text.utf8), mode: 0o644)
             } catch {
-                throw AuthoringError(path, "\(error)", "Give a place that you may write: --directory DIR")
+                throw AuthoringError(
+                    path, "\(error)", "Name a directory that you may write to: --directory DIR")
             }
         }
         return paths

@@ -29,8 +29,8 @@ extension TemplateNames {
                     .target(
                         name: "\(name)", dependencies: [.product(name: "BackgroundTasks", package: "\(identity)")],
                         swiftSettings: [
-                            // The tests have a 'main' of their own; the plugin's '@main' is found by this
-                            // name too.
+                            // The test program has its own 'main', so the plugin's '@main' gets another name,
+                            // which the runner also finds.
                             .unsafeFlags([
                                 "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "bgtask_app_main",
                             ])
@@ -56,7 +56,7 @@ extension TemplateNames {
 
             static func registerHandlers(with scheduler: BGTaskScheduler) {
                 scheduler.register(forTaskWithIdentifier: refresh, using: nil) { task in
-                    // The host says when it must stop; what is long looks here, and completes with false.
+                    // Called when the host asks the task to stop.
                     task.expirationHandler = { task.setTaskCompleted(success: false) }
                     print(summary(of: ["one", "two"]))
                     submitNext()
@@ -64,11 +64,12 @@ extension TemplateNames {
                 }
             }
 
-            /// Called when the app is launched (the plugin was installed or changed, `bgtask open`): begins
-            /// the chain.
+            /// Called after the plugin was installed or changed, and by `bgtask open`; submits the first
+            /// request.
             static func didEnterBackground() { submitNext() }
 
-            /// Each launch asks for the next one; the host decides when that is.
+            /// Requests the next launch, 15 minutes from now at the earliest; the host decides when it
+            /// begins.
             static func submitNext() {
                 let request = BGAppRefreshTaskRequest(identifier: refresh)
                 request.earliestBeginDate = Date(timeIntervalSinceNow: 15 * 60)
@@ -79,7 +80,7 @@ extension TemplateNames {
                 }
             }
 
-            /// Your work, in place of this.
+            /// Replace this function by your work.
             static func summary(of items: [String]) -> String { "\\(items.count) items are new" }
         }
 
@@ -94,7 +95,7 @@ extension TemplateNames {
         @testable import \(name)
 
         @Suite(.timeLimit(.minutes(1))) struct \(type)Tests {
-            @Test func `a launch succeeds, and asks for the next one`() async throws {
+            @Test func `a launch succeeds and requests the next one`() async throws {
                 try await withTestApp(permitting: [\(type).refresh: .appRefresh]) { app in
                     app.start(\(type).self)
                     let launch = try app.launch(\(type).refresh)

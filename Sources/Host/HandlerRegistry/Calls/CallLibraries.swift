@@ -2,11 +2,15 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
-/// Where the libraries of calls are looked for, before the directories of the loader.
+/// The directories that are searched for the libraries of calls before those of the dynamic loader.
 public struct CallSearch: Equatable, Sendable {
-    /// The directories, best first: a host has one, its plugins directory.
+    /// The directories, in the order of the search.
+    ///
+    /// A host searches one directory: its plugins directory.
     public var directories: [String]
-    /// Whether a library that is in none of them is an error; false before a build that may make it.
+    /// Whether a library that was not found is an error.
+    ///
+    /// It is false before a build, which may create the library.
     public var mustExist: Bool
 
     public init(_ directories: [String], mustExist: Bool = true) {

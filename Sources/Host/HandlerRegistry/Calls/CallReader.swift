@@ -151,7 +151,7 @@ struct CallReader {
         if callback.total != nil, callback.completed == nil, let place = positions["total"]?.place {
             problems.error(
                 place, "'total' without 'completed'",
-                "Add the position of the parameter that says how many are done")
+                "Add the position of the parameter with the number of completed units")
         }
     }
 
@@ -164,7 +164,7 @@ struct CallReader {
         else {
             problems.error(
                 node.place, "parameter \(position) of '\(callback.name)' is not a number",
-                "Give the position of a parameter that is one, counted from 1")
+                "Give the position of a parameter that is a number; positions count from 1")
             return nil
         }
         return position

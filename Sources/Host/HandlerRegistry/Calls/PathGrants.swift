@@ -28,8 +28,8 @@ struct PayloadPath: Equatable {
 
 /// The paths that a request may use: the manifest's grants, with payload values filled in and links resolved.
 ///
-/// The paths are checked before the task runs. A link that changes later is the sandbox's task, because the
-/// sandbox checks the opened files and not their names.
+/// The paths are checked before the task runs. If a link changes later, this check does not notice it; the
+/// sandbox does, because it checks the opened files instead of their names.
 struct PathGrants {
     private struct Grant {
         let template: String
@@ -69,7 +69,7 @@ struct PathGrants {
     ///
     /// - Throws: ``SubmissionError`` that names the path, the grants, and the grant to add.
     func check(_ used: PayloadPath) throws(SubmissionError) {
-        let asked = "the payload makes '\(used.template)' the path '\(used.path.shortened(to: 300))'"
+        let asked = "with this payload, '\(used.template)' is the path '\(used.path.shortened(to: 300))'"
         guard used.path.hasPrefix("/") else {
             throw refusal("\(asked), which is relative", "Submit an absolute path")
         }
@@ -95,7 +95,7 @@ struct PathGrants {
     private func resolve(
         _ path: String, asGrant template: String, keys: [String], _ parts: [PayloadText.Part]
     ) throws(SubmissionError) -> String {
-        let asked = "the payload makes the grant '\(template)' the path '\(path.shortened(to: 300))'"
+        let asked = "with this payload, the grant '\(template)' is the path '\(path.shortened(to: 300))'"
         let names = keys.map { "'\($0)'" }.joined(separator: " and ")
         guard path.hasPrefix("/") else {
             throw refusal("\(asked), which is relative", "Submit an absolute path as \(names)")

@@ -60,7 +60,7 @@ struct Payload {
             throw SubmissionError(
                 code: .invalidRequest, subject: subject,
                 finding: "the payload has \(json.utf8.count) bytes; the limit is 49152",
-                remedy: "Put the bulk of it in a file, and submit the file's path")
+                remedy: "Put the data in a file, and submit the file's path")
         }
         do {
             values = try JSONDecoder().decode([String: Decoded].self, from: Data(json.utf8)).mapValues(

@@ -53,7 +53,10 @@ struct ConditionFiles {
             }
             return (problem.severity == .error ? nil : read, found + [problem])
         } catch {
-            return (nil, [ManifestProblem(file: path, finding: "\(error)", remedy: "Give a readable file")])
+            return (
+                nil,
+                [ManifestProblem(file: path, finding: "\(error)", remedy: "Name a file that can be read")]
+            )
         }
     }
 

@@ -96,7 +96,7 @@ struct PluginLibraries {
         } catch {
             throw LibraryError(
                 finding: "library '\(name)' could not be copied: \(error)",
-                remedy: "Give the host space and permission in its state directory")
+                remedy: "Make sure that the state directory has free space and that the host may write to it")
         }
     }
 
@@ -164,7 +164,8 @@ struct PluginLibraries {
                         throw LibraryError(
                             finding: "library '\(file.name)' changed while it was copied",
                             remedy:
-                                "The host reads it again at its next change. Install libraries by renaming")
+                                "The host reads it again when it changes next. To install a library, rename the complete file into place"
+                        )
                     }
                     try FileContents.create("\(temporary)/\(file.name)", bytes, mode: 0o555)
                 }

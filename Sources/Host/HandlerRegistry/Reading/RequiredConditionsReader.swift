@@ -39,7 +39,7 @@ struct RequiredConditionsReader {
             case "network": "Use 'requiresNetworkConnectivity: true'"
             case _ where CustomCondition.machineNames.contains(name):
                 "Remove it; the host's policies check it already"
-            default: "Use a lower-case letter, then a-z 0-9 and -, at most 64 in all"
+            default: "Use a lower-case letter, then a-z 0-9 and -, at most 64 characters in all"
             }
         let finding =
             CustomCondition.machineNames.contains(name)

@@ -12,7 +12,7 @@ public enum DeviceKind: String, Sendable, CaseIterable, Codable {
     /// Used often but briefly during the day, charged at night, on a metered network outside.
     case phone
 
-    /// The description in `bgtask simulate --list`.
+    /// The description in the help of `bgtask simulate`.
     public var summary: String {
         switch self {
         case .laptop:

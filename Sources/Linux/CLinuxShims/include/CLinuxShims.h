@@ -32,7 +32,8 @@ int lx_eventfd_signal(int event);
  *  attach with ptrace or read the memory. */
 int lx_forbid_inspection(void);
 
-/** madvise(2), MADV_DONTNEED, on what the program maps of its file and can't write; not on its libraries. */
+/** Calls madvise(2) with MADV_DONTNEED on the segments of the program's file that were never writable. The
+ * segments of libraries stay unchanged. */
 void lx_release_program_text(void);
 
 /** Names the calling thread for `ps -L`; at most 15 bytes. */

@@ -15,8 +15,8 @@ public class BGTask: NSObject, @unchecked Sendable {
     }
 
     /// Unavailable: only the scheduler makes tasks.
-    @available(*, unavailable, message: "The scheduler makes tasks and hands them to your launch handler")
-    public override init() { misuse("BGTask", "a BGTask can't be made by hand") }
+    @available(*, unavailable, message: "The scheduler creates tasks and passes them to your launch handler")
+    public override init() { misuse("BGTask", "only the scheduler can create a BGTask") }
 
     /// The identifier that was submitted; this is never a wildcard, even if the handler is registered for
     /// one.

@@ -80,8 +80,9 @@ extension BGTaskScheduler {
             case .unavailable:
                 "Background work is not available: it is switched off, or no host can be reached."
             case .tooManyPendingTaskRequests: "The limit of pending requests is reached: cancel one."
-            case .notPermitted: "The manifest does not permit it: add the identifier and its mode."
-            case .immediateRunIneligible: "It can't start now, and its strategy is to fail then."
+            case .notPermitted:
+                "The manifest does not permit the task: add its identifier and its mode to the manifest."
+            case .immediateRunIneligible: "The task can't start now, and its strategy is 'fail'."
             }
         }
     }

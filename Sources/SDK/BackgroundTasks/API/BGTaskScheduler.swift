@@ -18,7 +18,9 @@ public class BGTaskScheduler: NSObject, @unchecked Sendable {
 
     /// Unavailable: use ``shared``.
     @available(*, unavailable, message: "Use BGTaskScheduler.shared")
-    public override init() { misuse("BGTaskScheduler", "a scheduler can't be made by hand") }
+    public override init() {
+        misuse("BGTaskScheduler", "use BGTaskScheduler.shared instead of creating a scheduler")
+    }
 
     /// The only scheduler of the process.
     public class var shared: BGTaskScheduler { App.shared.scheduler }

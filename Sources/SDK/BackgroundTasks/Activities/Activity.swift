@@ -23,8 +23,8 @@ struct Activity: Sendable {
             if result == nil {
                 App.shared.host.advise(
                     "completionNeverCalled",
-                    "the block of the activity \(scheduler.identifier) let go of its completion handler without calling "
-                        + "it: it is never scheduled again. Call it on every path.")
+                    "the block of the activity \(scheduler.identifier) released its completion handler without calling "
+                        + "it, so the activity is not scheduled again. Call it on every path.")
             }
             running.complete(success: result != nil, message: result == .deferred ? "deferred" : nil)
         }

@@ -91,11 +91,12 @@ public class NSBackgroundActivityScheduler: NSObject, @unchecked Sendable {
 
     /// Returns the request for the next run.
     ///
-    /// Its window begins at `now` plus the interval minus the tolerance, and ends at `now` plus both. A run
-    /// that was deferred may continue at once, and must within the tolerance.
+    /// Its window begins at `now` plus the interval minus the tolerance, and ends at `now` plus the interval
+    /// plus the tolerance. After a run that was deferred, the window begins at once and ends after the
+    /// tolerance.
     ///
     /// - Parameters:
-    ///   - result: How the run that has just ended did; `nil` before the first run.
+    ///   - result: How the last run ended; `nil` before the first run.
     ///   - now: The present time.
     /// - Returns: `nil` if the scheduler was invalidated, or does not repeat and has finished.
     func nextRequest(after result: Result?, now: Date) -> RequestFacts? {

@@ -96,7 +96,7 @@ extension ProcessInfo {
         }
     }
 
-    /// The seconds that the first call has to return after it was asked: part of the 5 s that all expiration
-    /// handlers share.
+    /// The seconds that the block's first call has to return, after it was asked to: part of the 5 s that all
+    /// expiration handlers share.
     private static let timeToReturn: TimeInterval = 2
 }

@@ -9,7 +9,7 @@ final class NoHost: AppHost {
     func submit(_ request: RequestFacts) throws(Refusal) {
         throw Refusal(
             .unavailable,
-            "\(request.identifier): this process runs under no bgtask host. "
+            "\(request.identifier): no bgtask host is running for this process. "
                 + "Build it as a plugin and run it with 'bgtask dev', or test it with BackgroundTasksTesting."
         )
     }

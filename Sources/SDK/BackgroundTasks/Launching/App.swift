@@ -17,7 +17,7 @@ package final class App: Sendable {
         /// Whether the app registered something that its manifest does not permit.
         var hasRefusedRegistration = false
         var scheduler: BGTaskScheduler?
-        /// Launches that have not completed, stored because the app's own code need not keep its task.
+        /// The launches that have not completed; the app's own code need not keep a reference to its task.
         var running: [ObjectIdentifier: RunningTask] = [:]
         /// The blocks of activity schedulers, by identifier.
         var activities: [String: Activity] = [:]
@@ -188,8 +188,8 @@ package final class App: Sendable {
                 .notPermitted,
                 userInfo: [
                     NSLocalizedDescriptionKey:
-                        "\(facts.identifier): it is a request of health research, and the manifest of "
-                        + "\(permits.bundle) is not for that. Add to its modes: \(AppPermits.healthResearch)"
+                        "\(facts.identifier): it is a health research request, but the manifest of "
+                        + "\(permits.bundle) does not have this mode. Add to its modes: \(AppPermits.healthResearch)"
                 ])
         }
         if let payload = facts.payload, payload.count > Self.largestBlob {
@@ -197,8 +197,8 @@ package final class App: Sendable {
                 .notPermitted,
                 userInfo: [
                     NSLocalizedDescriptionKey:
-                        "\(facts.identifier): its payload has \(payload.count) bytes of at most \(Self.largestBlob). "
-                        + "Put it into a file and pass its path."
+                        "\(facts.identifier): its payload has \(payload.count) bytes; the limit is \(Self.largestBlob). "
+                        + "Put the data into a file and pass its path."
                 ])
         }
         do {
@@ -210,7 +210,7 @@ package final class App: Sendable {
 
     static func noHandler(_ identifier: String) -> String {
         "No launch handler registered for task with identifier \(identifier). "
-            + "Register one while the app launches, before it is submitted."
+            + "Register one while the app launches, before you submit the request."
     }
 
     /// The largest number of bytes in a payload or a checkpoint: what fits into one frame of the runner

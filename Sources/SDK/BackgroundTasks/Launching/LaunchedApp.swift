@@ -69,7 +69,7 @@ package enum LaunchedApp {
             "No activity is scheduled for \(launch.identifier): make an NSBackgroundActivityScheduler with that "
                 + "identifier and call schedule(_:) while the app launches."
         case .push:
-            "Nobody takes the push \(launch.identifier): implement application(_:didReceiveRemoteNotification:"
+            "There is no handler for the push \(launch.identifier): implement application(_:didReceiveRemoteNotification:"
                 + "fetchCompletionHandler:) in the app delegate, or register a launch handler for the identifier."
         case .appRefresh, .processing, .continuedProcessing, .transferEvents, .appLaunch:
             App.noHandler(launch.identifier)

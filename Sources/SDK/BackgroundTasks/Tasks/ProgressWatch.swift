@@ -42,7 +42,8 @@ final class ProgressWatch: Sendable {
     private struct State {
         var timer: Unchecked<any DispatchSourceTimer>?
         var last: Report?
-        /// Whether child progresses were found; from then on, more units are reported than the parent has.
+        /// Whether child progresses were found; from then on, reports may use more units than the parent, to
+        /// show theirs.
         var hasChildren = false
     }
 
@@ -81,8 +82,8 @@ final class ProgressWatch: Sendable {
         let own = progress.completedUnitCount, total = progress.totalUnitCount
         let fraction = progress.fractionCompleted
         let news = state.withLock { state -> Report? in
-            // Rounding: without children, the fraction and the quotient of the units can differ in their last
-            // bits.
+            // The fraction and the quotient of the units can differ in their last bits even without children,
+            // because of rounding.
             if total > 0, fraction.isFinite, fraction > Double(own) / Double(total) + 1e-9 {
                 state.hasChildren = true
             }
@@ -94,7 +95,7 @@ final class ProgressWatch: Sendable {
         if let news { report(news.completed, news.total) }
     }
 
-    /// The number of units from which on a parent's units are fine enough to show its children's progress.
+    /// A parent with at least this number of units can show its children's progress in its own units.
     private static let finestUnits: Int64 = 100_000
 
     private static func report(own: Int64, total: Int64, fraction: Double?) -> Report {

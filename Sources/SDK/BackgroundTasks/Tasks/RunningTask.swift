@@ -97,7 +97,7 @@ package final class RunningTask: Sendable {
             App.shared.host.advise(
                 "expirationQueueBusy",
                 "the queue that the handler of \(self.facts.identifier) was registered with was busy when the launch "
-                    + "expired, so the expiration handler ran on another one: leave that queue soon, and work elsewhere."
+                    + "expired, so the expiration handler ran on a different one. Return soon, and do the work on another queue."
             )
             call()
         }
@@ -125,7 +125,7 @@ package final class RunningTask: Sendable {
         guard expiration != nil else {
             App.shared.host.log(
                 .error, subsystem: nil, category: nil,
-                "\(facts.identifier) does not expire, so it can't end unfinished: complete it with "
+                "\(facts.identifier) is not expiring, so it can't end unfinished: complete it with "
                     + "setTaskCompleted(success:).")
             return
         }
@@ -171,8 +171,8 @@ package final class RunningTask: Sendable {
             guard (newValue?.count ?? 0) <= App.largestBlob, channel.save(checkpoint: newValue) else {
                 App.shared.host.log(
                     .error, subsystem: nil, category: nil,
-                    "a checkpoint of \(newValue?.count ?? 0) bytes is refused, and the one before stays: at most "
-                        + "\(App.largestBlob) are kept. Write a file into the data directory and save its name."
+                    "a checkpoint of \(newValue?.count ?? 0) bytes was refused, and the previous one is kept: at most "
+                        + "\(App.largestBlob) bytes are allowed. Write a file into the data directory and save its name."
                 )
                 return
             }

@@ -164,7 +164,7 @@ final class ControlHost: AppHost {
     private func text(of error: any Error) -> String {
         switch error as? ControlFailure {
         case .unreachable(let cause): "no host answers on \(connection.path): \(cause)"
-        case .broken(let finding): "the host on \(connection.path) gave no proper answer: \(finding)"
+        case .broken(let finding): "the host on \(connection.path) sent an invalid answer: \(finding)"
         case .refused(let answer): "the host on \(connection.path) answered with status \(answer.status)"
         case .cancelled: "the call was cancelled"
         case nil: "\(error)"
