@@ -105,8 +105,8 @@ extension Console {
             try line()
         }
         try line(
-        try line(
-            "launches: \(summary.launches), CPU time: \(Wording.duration(summary.cpu)), alarms: \(summary.alarms)")
+            "launches: \(summary.launches), CPU time: \(Wording.duration(summary.cpu)), alarms: \(summary.alarms)"
+        )
         try line(
             "wake-ups of an idle host: \(summary.wakeUps); enough for all windows: \(summary.leastWakeUps)")
     }
