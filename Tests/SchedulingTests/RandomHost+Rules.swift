@@ -21,6 +21,11 @@ extension RandomHost {
         {
             faults.append("\(name) began without network")
         }
+        if request.submission.network == .unmetered || name.hasSuffix(".networked"),
+            conditions.network != .known(.unmetered)
+        {
+            faults.append("\(name) began on a metered network")
+        }
         if request.submission.requiresGPU, conditions.gpu != .known(true) {
             faults.append("\(name) began without GPU")
         }

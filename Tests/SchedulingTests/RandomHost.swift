@@ -199,7 +199,7 @@ final class RandomHost {
                     batteryPercent: Int.random(in: 5...30, using: &numbers))),
         ]
         let network: [Reading<NetworkCondition>] = [
-            .known(.none), .known(.constrained), .known(.unmetered), .unknown,
+            .known(.none), .known(.constrained), .known(.metered), .known(.unmetered), .unknown,
         ]
         conditions.power = power.randomElement(using: &numbers) ?? .unknown
         conditions.network = network.randomElement(using: &numbers) ?? .unknown
@@ -231,6 +231,9 @@ final class RandomHost {
             identifier: .sample("\(bundle).\(names.randomElement(using: &numbers) ?? "")"), origin: .client)
         submission.pushPriority = Bool.random(using: &numbers) ? .immediate : .considerate
         submission.requiresGPU = Int.random(in: 0..<9, using: &numbers) == 0
+        if Int.random(in: 0..<6, using: &numbers) == 0 {
+            submission.network = NetworkRequirement.allCases.randomElement(using: &numbers)
+        }
         submission.requiresExternalPower = Int.random(in: 0..<4, using: &numbers) == 0
         if Bool.random(using: &numbers) {
             submission.earliestBeginDate =

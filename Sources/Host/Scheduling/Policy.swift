@@ -95,11 +95,14 @@ struct Subject {
 
     /// A veto until the fact changes, and a demand to stop a launch under way.
     func stop(
-        until fact: Fact, since: WallTime? = nil, _ rationale: @autoclosure () -> Rationale
+        until fact: Fact, since: WallTime? = nil, because reason: Reason? = nil,
+        _ rationale: @autoclosure () -> Rationale
     ) -> Answer {
-        Answer(
+        var answer = Answer(
             decision: .absolutelyMustNotProceed, fact: fact, since: since,
             rationale: isTelling ? rationale() : nil)
+        answer.reason = reason
+        return answer
     }
 }
 
@@ -122,6 +125,8 @@ struct Answer {
     var fact: Fact?
     /// When the veto ends by itself; `nil` if it does not.
     var until: WallTime?
+    /// The reason for stopping a launch because of this answer; `nil` means that of the policy.
+    var reason: Reason?
     var since: WallTime?
     /// The text, stored in an object, because few answers have one.
     private var told: Told?

@@ -155,7 +155,7 @@ extension Scheduler {
             let told = policy.answer(
                 for: situation.subject(launch.request, isRunning: true, isTelling: true), in: situation,
                 at: now)
-            return (reason, policy.verdict(told, in: situation))
+            return (answer.reason ?? reason, policy.verdict(told, in: situation))
         }
         return nil
     }

@@ -46,8 +46,7 @@ struct Situation: Sendable {
         let submission = request.submission
         return Needs(
             externalPower: submission.requiresExternalPower || declaration?.requiresExternalPower == true,
-            network: submission.requiresNetworkConnectivity
-                || declaration?.requiresNetworkConnectivity == true,
+            network: NetworkRequirement.inForce(submission, declaration, kind: request.kind),
             gpu: submission.requiresGPU,
             conditions: declaration?.requiredConditions ?? [],
             idleDevice: request.kind == .processing && !settings.ignoresDeviceActivity
@@ -103,7 +102,8 @@ struct Situation: Sendable {
 /// The requirements of a request for the machine.
 struct Needs: Hashable, Sendable {
     var externalPower: Bool
-    var network: Bool
+    /// The network that must be there; `nil` if none is needed.
+    var network: NetworkRequirement?
     var gpu: Bool
     /// The custom conditions that must be on.
     var conditions: [String] = []

@@ -43,6 +43,7 @@ extension Rationale {
         case "refreshLaunches": number("the bundle's refresh launches today")
         case "runTime": ("The run time is", "it must be")
         case "score": ("The score is", "it must be")
+        case "systemSleep": ("The machine is", "it must be")
         case "thermal": ("The thermal state is", "it must be")
         case "timeSinceLaunch": ("The time since the last launch of this task is", "it must be")
         case "timeSinceProgress": ("The time since the last progress is", "it must be")
