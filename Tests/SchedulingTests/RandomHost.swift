@@ -26,6 +26,7 @@ final class RandomHost {
     /// Whether every decision is compared with a decision that was made without the index.
     var comparesPlainly = false
     private(set) var launchCount = 0
+    private var isPreparingForSleep = false
     private(set) var conditions = Conditions.simulatedStart
     private(set) var pending: [RequestID: TaskRequest] = [:]
     /// Requests whose newest launch started without the policies.
@@ -81,6 +82,8 @@ final class RandomHost {
         conditions.gpu = .known(true)
         send(.handlersChanged(manifests))
         send(.conditionsChanged(conditions))
+        isPreparingForSleep = false
+        send(.preparingForSleep(false))
         for bundle in Self.bundles {
             send(.used(bundle))
             send(.refreshSwitched(bundle, .available))
@@ -97,9 +100,16 @@ final class RandomHost {
     }
 
     func step() {
-        switch Int.random(in: 0..<26, using: &numbers) {
+        if isPreparingForSleep, Int.random(in: 0..<4, using: &numbers) == 0 {
+            isPreparingForSleep = false
+            send(.preparingForSleep(false))
+        }
+        switch Int.random(in: 0..<27, using: &numbers) {
         case 0...5: submit()
         case 6...8: if let request = pick(starting) { record(request) }
+        case 26:
+            isPreparingForSleep.toggle()
+            send(.preparingForSleep(isPreparingForSleep))
         case 9...10:
             if let id = pick(running)?.0 { finish(id, randomEnding(), putBack: Bool.random(using: &numbers)) }
         case 11: if let id = pick(running)?.0 { ready(id) }
@@ -334,6 +344,7 @@ final class RandomHost {
             if others.contains(where: { $0.identifier == request.identifier }) {
                 faults.append("two launches of \(request.identifier)")
             }
+            if isPreparingForSleep { faults.append("\(id) was launched before a sleep") }
             if !explanation.mayStart { faults.append("\(id) was launched against a veto") }
             if isSimulated {
                 simulated.insert(id)

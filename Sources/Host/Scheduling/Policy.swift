@@ -8,7 +8,8 @@ import TaskModel
 protocol Policy: Sendable {
     /// The name that `explain` prints.
     var name: String { get }
-    /// Whether the policy also applies to launches by `bgtask launch`; this is the case for permissions only.
+    /// Whether the policy also applies to launches by `bgtask launch`; this is the case for permissions, and
+    /// for what no launch can do without.
     var isPermission: Bool { get }
     /// The values on which a veto of the policy depends.
     var reach: Reach { get }
@@ -185,6 +186,8 @@ enum Fact: Hashable, Sendable {
     case condition(String)
     /// Any condition that affects scores.
     case scores
+    /// The end of the preparation for a sleep.
+    case sleep
     /// Only the wall clock.
     case time
     /// The end of a state in which no request of the lane can start.

@@ -12,6 +12,7 @@ public struct Scheduler: Sendable {
     /// A file in `Policies/` has no effect without a line here.
     static let policies: [any Policy] = [
         Permission(),
+        SystemSleep(),
         EarliestBeginDate(),
         ExternalPower(),
         Network(),
@@ -110,6 +111,7 @@ public struct Scheduler: Sendable {
         case .settingsChanged(let settings): replaceSettings(settings, at: now)
         case .handlersChanged(let manifests): replaceHandlers(manifests, at: now, &actions)
         case .conditionsChanged(let conditions): replaceConditions(conditions, at: now)
+        case .preparingForSleep(let isPreparing): prepareForSleep(isPreparing, at: now)
         case .localTimeChanged(let offset):
             situation.localOffset = offset
             pending.releaseAllDates(at: now.wall)
@@ -194,6 +196,12 @@ public struct Scheduler: Sendable {
         let changed = situation.replaceConditions(conditions, at: now)
         pending.forgetHolds()
         for fact in changed { pending.release(fact) }
+    }
+
+    private mutating func prepareForSleep(_ isPreparing: Bool, at now: Moment) {
+        situation.sleepSince = isPreparing ? situation.sleepSince ?? now.wall : nil
+        pending.forgetHolds()
+        if isPreparing { agenda.checkAll() } else { pending.release(.sleep) }
     }
 
     private mutating func submit(_ request: TaskRequest, at now: Moment) {

@@ -8,6 +8,8 @@ struct Situation: Sendable {
         pressure: .unknown, gpu: .unknown)
     /// When each condition changed to its present value.
     private(set) var since = ConditionTimes()
+    /// When the machine announced the sleep for which it prepares now; `nil` if it does not.
+    var sleepSince: WallTime?
     var permits = Permits([])
     var occupancy = Occupancy()
     var bundles: [BundleIdentifier: BundleState] = [:]
