@@ -27,6 +27,8 @@ final class RandomHost {
     var comparesPlainly = false
     private(set) var launchCount = 0
     private var isPreparingForSleep = false
+    /// Since when CPU or disks have been under pressure; it moves with the wall clock.
+    private(set) var pressureSince: WallTime?
     private(set) var conditions = Conditions.simulatedStart
     private(set) var pending: [RequestID: TaskRequest] = [:]
     /// Requests whose newest launch started without the policies.
@@ -43,6 +45,7 @@ final class RandomHost {
     let settings = {
         var settings = SchedulerSettings()
         settings.launchesPerHour = 12
+        settings.pressureLimit = .seconds(120)
         return settings
     }()
     /// Every sent event, with its time and the scheduler's answer.
@@ -125,7 +128,12 @@ final class RandomHost {
         case 17:
             send(.handlersChanged(Bool.random(using: &numbers) ? manifests : Array(manifests.dropFirst())))
         case 18:
-            moments.jumpWallClock(by: .seconds(Int.random(in: -9000...9000, using: &numbers)))
+            let jump = Duration.seconds(Int.random(in: -9000...9000, using: &numbers))
+            moments.jumpWallClock(by: jump)
+            // The scheduler takes a change of up to 1 s for a correction, and ignores it.
+            if jump > .seconds(1) || jump < .seconds(-1) {
+                pressureSince = pressureSince.map { $0 + jump }
+            }
             begins = [:]
             send(.timePassed)
         case 19...20: happenToBundle()
@@ -227,6 +235,8 @@ final class RandomHost {
                 .known(.init(cpu: true, memory: false, io: false)),
                 .known(.init(cpu: false, memory: true, io: false)), .unknown,
             ])
+        let isUnderPressure = conditions.pressure.value.map { $0.cpu || $0.io } ?? false
+        pressureSince = isUnderPressure ? pressureSince ?? moments.now().wall : nil
         conditions.gpu = rarely(true, [.known(false), .unknown])
         send(.conditionsChanged(conditions))
     }

@@ -96,7 +96,12 @@ import Testing
         case "Resources": rig.change { $0.gpu = .known(true) }
         case "RequiredConditions": rig.change { $0.custom["docked"] = .known(true) }
         case "LowPowerMode": rig.change { $0.lowPowerMode = .known(false) }
-        case "Pressure": rig.change { $0.pressure = .known(.none) }
+        case "Pressure":
+            if let date = rationale.earliestChange, rig.now.monotonic.wholeMilliseconds % 2 == 0 {
+                rig.advance(date - rig.now.wall)
+            } else {
+                rig.change { $0.pressure = .known(.none) }
+            }
         case "Thermal": rig.change { $0.thermal = .known(.nominal) }
         case "DeviceActivity": rig.change { $0.user = .known(.idle) }
         case "RefreshAllowed": rig.send(.refreshSwitched(.sample, .available))

@@ -102,7 +102,7 @@ extension Scheduler {
                 launch.isRelaxed = isRelaxed
                 actions.append(.setCPULimitRelaxed(id, isRelaxed))
             }
-            let priority = priority(of: launch.request)
+            let priority = priority(of: launch)
             if launch.priority != priority {
                 launch.priority = priority
                 actions.append(.setPriority(id, priority))

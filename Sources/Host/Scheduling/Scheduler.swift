@@ -146,6 +146,7 @@ public struct Scheduler: Sendable {
         guard let wallOffset, offset - wallOffset > .seconds(1) || wallOffset - offset > .seconds(1) else {
             return
         }
+        situation.shiftPressure(by: offset - wallOffset)
         schedules.touchAll()
         pending.releaseAllDates(at: now.wall)
     }
@@ -247,6 +248,10 @@ public struct Scheduler: Sendable {
         if !isShuttingDown {
             for lane in Lane.allCases where situation.hasSlot(in: lane) && !heldLanes.contains(lane) {
                 if let date = pending.firstDate(in: lane) { dates.append(date) }
+            }
+            // A lane that pressure holds is released by its end, without an event.
+            if heldLanes.contains(.discretionary), let end = situation.pressureEnd, end > now.wall {
+                dates.append(end)
             }
             if let retry = schedules.nextRetry { dates.append(retry) }
         }

@@ -8,6 +8,8 @@ struct Situation: Sendable {
         pressure: .unknown, gpu: .unknown)
     /// When each condition changed to its present value.
     private(set) var since = ConditionTimes()
+    /// Since when CPU or disks have been under pressure without a break; `nil` if they are not.
+    private var pressureSince: WallTime?
     /// When the machine announced the sleep for which it prepares now; `nil` if it does not.
     var sleepSince: WallTime?
     var permits = Permits([])
@@ -29,6 +31,8 @@ struct Situation: Sendable {
     mutating func replaceConditions(_ new: Conditions, at now: Moment) -> [Fact] {
         defer { conditions = new }
         since.note(from: conditions, to: new, at: now.wall)
+        let isUnderPressure = new.pressure.value.map { $0.cpu || $0.io } ?? false
+        pressureSince = isUnderPressure ? pressureSince ?? now.wall : nil
         return Fact.changed(from: conditions, to: new)
     }
 
@@ -59,8 +63,32 @@ struct Situation: Sendable {
                 ? max(settings.backOffLimit, .seconds(10)) : .seconds(86_400))
     }
 
-    /// How many deferrable launches may run at the same time at the present temperature.
+    /// When pressure on CPU or disks stops holding deferrable requests; it may lie in the past.
+    ///
+    /// `nil` if there is none, or if memory is under pressure.
+    var pressureEnd: WallTime? {
+        guard conditions.pressure.value?.memory == false else { return nil }
+        return pressureSince.map { $0 + settings.pressureLimit }
+    }
+
+    /// Whether deferrable requests start one at a time, because pressure has lasted too long.
+    func isTrickling(at time: WallTime) -> Bool { pressureEnd.map { $0 <= time } ?? false }
+
+    /// Moves the time since which there is pressure with the wall clock, which was set.
+    mutating func shiftPressure(by jump: Duration) { pressureSince = pressureSince.map { $0 + jump } }
+
+    /// How many deferrable launches may run at the same time now: fewer on a warm machine, and one under
+    /// pressure that does not end.
     var discretionarySlots: Int {
+        let slots = slotsAtTemperature
+        return isTrickling ? min(1, slots) : slots
+    }
+
+    /// Whether deferrable requests start one at a time at the time of the present event.
+    var isTrickling: Bool { now.map { isTrickling(at: $0) } ?? false }
+
+    /// How many deferrable launches may run at the same time at the present temperature.
+    private var slotsAtTemperature: Int {
         switch conditions.thermal {
         case .known(.nominal): settings.discretionarySlots
         case .known(.fair), .unknown: min(settings.discretionarySlots, settings.discretionarySlotsWhenFair)
