@@ -149,7 +149,7 @@ import Testing
                     remedy: "Wait, or start it now without the policies: bgtask launch com.example.a.powered")
             ])
         #expect(vetoes[1].rationale.first?.observed == "not connected (battery at 80 %)")
-        #expect(vetoes[1].rationale.first?.remedy == "Plug in external power")
+        #expect(vetoes[1].rationale.first?.remedy == "Plug in the charger")
         #expect(vetoes[2].rationale.first?.observed == "unknown (its source does not answer)")
     }
 }

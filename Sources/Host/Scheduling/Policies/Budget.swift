@@ -25,11 +25,14 @@ struct Budget: Policy {
         let launches = budget.launchLimit(situation.settings)
         if request.kind == .appRefresh && budget.launches >= launches {
             return exhausted(
-                "refreshLaunches", "\(budget.launches)", "\(launches)", "--launches N")
+                "refreshLaunches", "\(budget.launches)", "\(launches)",
+                "--launches \(2 * max(1, launches, budget.launches))")
         }
         let cpu = budget.cpuLimit(situation.settings)
         if budget.cpu >= cpu && !subject.needs.externalPower {
-            return exhausted("cpuTime", budget.cpu.text, cpu.text, "--cpu DURATION")
+            return exhausted(
+                "cpuTime", budget.cpu.text, cpu.text,
+                "--cpu \(DurationText.format(max(.seconds(60), cpu, budget.cpu).inWholeMinutes * 2))")
         }
         return subject.proceed(
             Rationale(
@@ -39,4 +42,9 @@ struct Budget: Policy {
                 observed: request.kind == .appRefresh
                     ? "\(budget.launches)" : budget.cpu.text))
     }
+}
+
+extension Duration {
+    /// The duration rounded up to whole minutes.
+    fileprivate var inWholeMinutes: Duration { .seconds((components.seconds + 59) / 60 * 60) }
 }
