@@ -16,7 +16,7 @@ public enum NetworkRequirement: String, Sendable, Codable, CaseIterable, Hashabl
         }
     }
 
-    /// The requirement in force; `nil` if the task requires no network.
+    /// Finds the requirement of a request.
     ///
     /// A requirement holds if the request or the manifest states it, so the stricter of two statements counts.
     ///
@@ -24,6 +24,7 @@ public enum NetworkRequirement: String, Sendable, Codable, CaseIterable, Hashabl
     ///   - submission: The request's submission.
     ///   - declaration: The task in the manifest; `nil` if there is none.
     ///   - kind: The kind of the task.
+    /// - Returns: The requirement; `nil` if the request requires no network.
     public static func inForce(
         _ submission: TaskSubmission, _ declaration: TaskDeclaration?, kind: TaskKind
     ) -> Self? {

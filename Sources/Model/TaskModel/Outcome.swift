@@ -84,7 +84,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     public var isExpiration: Bool {
         switch self {
         case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .networkMetered,
-            .userReturned, .conditionLost, .lowBattery, .lowPowerMode, .thermal, .noProgress, .pressure, .cancelledByUser,
+            .userReturned, .conditionLost, .lowBattery, .lowPowerMode, .thermal, .noProgress, .pressure,
+            .cancelledByUser,
             .systemSleep,
             .hostShutdown, .hostGone,
             .manifestRemoved, .simulated:
