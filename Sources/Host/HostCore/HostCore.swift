@@ -34,8 +34,8 @@ public struct HostCore: Sendable {
 
     /// The longest time awake from the announcement of a sleep until the host launches again: 60 s.
     ///
-    /// Ours: logind lets the machine sleep after 5 s, and the kernel needs a few seconds more. The time counts
-    /// on CLOCK_MONOTONIC, which stops while the machine sleeps.
+    /// Ours: logind lets the machine sleep after 5 s, and the kernel needs a few seconds more. The time
+    /// counts on CLOCK_MONOTONIC, which stops while the machine sleeps.
     static let longestSleepPreparation = Duration.seconds(60)
 
     /// Whether the machine has announced a sleep and not reported its end.

@@ -18,7 +18,8 @@ public enum NetworkRequirement: String, Sendable, Codable, CaseIterable, Hashabl
 
     /// Finds the requirement of a request.
     ///
-    /// A requirement holds if the request or the manifest states it, so the stricter of two statements counts.
+    /// A requirement holds if the request or the manifest states it, so the stricter of two statements
+    /// counts.
     ///
     /// - Parameters:
     ///   - submission: The request's submission.

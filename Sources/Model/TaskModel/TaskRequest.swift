@@ -63,8 +63,8 @@ public struct TaskSubmission: Equatable, Sendable, Codable {
     public var requiresNetworkConnectivity = false
     /// Which network the launch requires; the manifest may be stricter.
     ///
-    /// A value implies ``requiresNetworkConnectivity``. With `nil`, the manifest or the kind decides which one
-    /// is enough (``NetworkRequirement/inForce(_:_:kind:)``).
+    /// A value implies ``requiresNetworkConnectivity``. With `nil`, the manifest or the kind decides which
+    /// one is enough (``NetworkRequirement/inForce(_:_:kind:)``).
     public var network: NetworkRequirement?
     /// The payload: a JSON object as text, at most 48 KiB.
     ///

@@ -1,7 +1,7 @@
 import TaskModel
 
-/// Holds all requests while the machine prepares to sleep, and stops deferrable launches so that they can save
-/// their state.
+/// Holds all requests while the machine prepares to sleep, and stops deferrable launches so that they can
+/// save their state.
 ///
 /// It also applies to launches by `bgtask launch`, because the machine would sleep before they got anywhere.
 struct SystemSleep: Policy {
