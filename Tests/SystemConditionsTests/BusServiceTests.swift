@@ -81,7 +81,7 @@ struct BusServiceTests {
         mock.end()
     }
 
-    @Test(arguments: [false, true])
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
     func `a logind that ends between its two words of a sleep counts as woken`(returns: Bool) async throws {
         let bus = try PrivateBus()
         try bus.start()
