@@ -32,6 +32,49 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (["--network"], nil), (["--network", "any"], .any), (["--network=unmetered"], .unmetered),
+        ] as [([String], NetworkRequirement?)])
+    func `submit hands over which network is required`(options: [String], expected: NetworkRequirement?)
+        async throws
+    {
+        try await serving { host, socket in
+            let result = await bgtask(
+                ["submit", "org.example.a"] + options + ["--json", "--socket", socket])
+            #expect(result.status == 0, "\(result)")
+            #expect(result.object["network"] as? String == expected?.rawValue)
+            let submission = try #require(host.script.withLock { $0.submissions.first })
+            #expect(submission.requiresNetworkConnectivity && submission.network == expected)
+        }
+    }
+
+    @Test func `submit takes an identifier after --network, and refuses another word`() async throws {
+        try await serving { host, socket in
+            let result = await bgtask("submit", "--network", "org.example.a", socket: socket)
+            #expect(result.status == 0, "\(result)")
+            #expect(host.script.withLock { $0.submissions.first?.requiresNetworkConnectivity } == true)
+            for typo in [["--network", "unmetred"], ["--network=unmetred"]] {
+                let result = await bgtask(["submit", "org.example.a"] + typo + ["--socket", socket])
+                #expect(result.status == 2, "\(result)")
+                #expect(result.errors.contains("unmetred"), "\(result)")
+            }
+        }
+    }
+
+    @Test func `a date further ahead than seven days is kept, with a warning`() async throws {
+        try await serving { _, socket in
+            for (date, warns) in [("6d", false), ("8d", true)] {
+                let result = await bgtask("submit", "org.example.a", "--earliest", date, socket: socket)
+                #expect(result.status == 0, "\(result)")
+                #expect(result.output.contains("Warning: The earliest begin date is") == warns, "\(result)")
+                let json = await bgtask(
+                    "submit", "org.example.a", "--earliest", date, "--json", socket: socket)
+                #expect((json.object["warnings"] as? [String])?.isEmpty == !warns, "\(json)")
+            }
+        }
+    }
+
     @Test func `launches as JSON has every promised key, with null where there is nothing`() async throws {
         try await serving { host, socket in
             let request = ScriptedHost.request(TaskSubmission(identifier: try task(), origin: .client))

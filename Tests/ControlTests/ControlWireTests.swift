@@ -122,7 +122,8 @@ import Testing
         #expect(
             try keys(SubmissionMessage.self) == [
                 "identifier", "earliestBeginDate", "requiresExternalPower", "requiresNetworkConnectivity",
-                "payload", "title", "subtitle", "strategy", "requiresGPU", "idempotencyKey", "kind",
+                "network", "payload", "title", "subtitle", "strategy", "requiresGPU", "idempotencyKey",
+                "kind",
             ])
         #expect(try keys(CancelMessage.self) == ["target"])
         #expect(try keys(ExpireMessage.self) == ["target", "reason"])

@@ -139,7 +139,7 @@ import Testing
         (
             "POST", "/v1/requests", #"{"identifiers": "org.example.a"}"#, "Not a valid key: 'identifiers'",
             "Did you mean 'identifier'? Valid keys: identifier, earliestBeginDate, requiresExternalPower, "
-                + "requiresNetworkConnectivity, payload, title, subtitle, strategy, requiresGPU, idempotencyKey"
+                + "requiresNetworkConnectivity, network, payload, title, subtitle, strategy, requiresGPU, idempotencyKey"
         ),
         (
             "POST", "/v1/launches", #"{"identifier": "org.example.a", "wait": true}"#,

@@ -79,6 +79,59 @@ import Testing
         try world.settle()
     }
 
+    /// A world in which a machine that prepares to sleep has a request.
+    private func preparingForSleep() throws -> VirtualWorld {
+        var world = VirtualWorld()
+        try world.begin()
+        try settleStore(&world)
+        world.inputs.append(.willSleep)
+        try settleStore(&world)
+        world.call(.submit(TaskSubmission(identifier: try Self.export, origin: .client), from: nil))
+        try settleStore(&world)
+        return world
+    }
+
+    private static var export: TaskIdentifier {
+        get throws { try TaskIdentifier("com.example.a.export") }
+    }
+
+    private func settleStore(_ world: inout VirtualWorld) throws {
+        while !world.inputs.isEmpty || !world.writes.isEmpty {
+            while !world.inputs.isEmpty { try world.takeInput() }
+            world.commit()
+        }
+    }
+
+    @Test func `a sleep whose end nobody reports holds launches for 60 s awake and no longer`() throws {
+        var world = try preparingForSleep()
+        let id = try #require(world.core.requests.request(of: Self.export)?.id)
+        #expect(world.core.scheduler.waitingFor(id, at: world.now) == "SystemSleep")
+        // Boot time and wall time continue during a sleep, and the monotonic clock does not.
+        world.now.boot += .seconds(3600)
+        world.now.wall = world.now.wall + .seconds(3600)
+        world.ring()
+        try settleStore(&world)
+        #expect(world.core.isGoingToSleep)
+        world.pass(HostCore.longestSleepPreparation - .milliseconds(1))
+        world.ring()
+        try settleStore(&world)
+        #expect(world.core.isGoingToSleep)
+        let due = try #require(world.alarm.boot)
+        #expect(due <= world.now.boot + .milliseconds(1))
+        world.pass(.milliseconds(1))
+        world.ring()
+        try settleStore(&world)
+        #expect(!world.core.isGoingToSleep)
+        #expect(world.core.launches.launch(of: try Self.export) != nil)
+    }
+
+    @Test func `after waking a request starts at once`() throws {
+        var world = try preparingForSleep()
+        world.inputs.append(.hasWoken)
+        try settleStore(&world)
+        #expect(world.core.launches.launch(of: try Self.export) != nil)
+    }
+
     @Test func `the launch of an app that the store refused is asked for again`() throws {
         var world = VirtualWorld()
         try world.begin()

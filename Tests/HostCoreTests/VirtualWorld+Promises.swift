@@ -242,7 +242,10 @@ extension VirtualWorld {
         }
         let before = waiting()
         let busy = core.launches.all.count { !$0.hasFreedSlot }
+        let wasGoingToSleep = core.isGoingToSleep
         try hear(.timePassed(localTimeOffset: .zero))
+        // A sleep that was announced and did not come is over.
+        if wasGoingToSleep, !core.isGoingToSleep { return }
         // A client was overdue, so the slot of its launch became free: something has changed.
         if core.launches.all.count(where: { !$0.hasFreedSlot }) < busy { return }
         let started = Set(core.requests.starting.keys)
@@ -255,8 +258,7 @@ extension VirtualWorld {
                 throw BrokenPromise("\(request.id) starts, and \(vetoes) kept it a moment ago")
             }
         }
-        for (request, explanation) in waiting()
-        where explanation.startsWithNextEvent && !core.isGoingToSleep {
+        for (request, explanation) in waiting() where explanation.startsWithNextEvent {
             throw BrokenPromise("\(request.id) may start, and the next pass does not start it")
         }
     }

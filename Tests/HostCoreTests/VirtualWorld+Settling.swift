@@ -111,7 +111,7 @@ extension VirtualWorld {
         if !handlerCalls.isEmpty { throw BrokenPromise("a handler's call was never answered") }
         for request in core.requests.pending.values where !core.requests.withdrawing.contains(request.id) {
             let explanation = core.explain(request, at: now)
-            if explanation.mayStart, !core.isGoingToSleep, !hasDrained {
+            if explanation.mayStart, !hasDrained {
                 throw BrokenPromise("\(request.id) may start, and does not")
             }
             let vetoes = explanation.vetoes.map(\.policy)

@@ -231,6 +231,9 @@ struct VirtualWorld {
         switch effect {
         case .store(let ticket, let write):
             try check(write)
+            if case .begin(let id, _) = write, core.isGoingToSleep {
+                throw BrokenPromise("\(id) starts while the machine prepares to sleep")
+            }
             writes.append((ticket, write))
         case .note(let note, let id): store.note(note, of: id)
         case .launch(let order): try launch(order)

@@ -86,4 +86,34 @@ struct RealPowerTests {
         #expect(host.stop() == 0)
         mock.end()
     }
+
+    @Test func `a logind that dies before a sleep holds launches up no longer, and fail names the sleep`()
+        throws
+    {
+        let login = "org.freedesktop.login1"
+        let bus = try PrivateBus()
+        try bus.start()
+        let mock = try bus.mock("logind", as: login)
+        let host = try HostProcess()
+        host.conditions = "system"
+        host.environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus.address
+        try EndToEndTests.install(in: host)
+        try host.start()
+        host.run("conditions", "set", "power=external", "thermal=nominal", "user=idle", "pressure=none")
+        try host.wait("the host holds the sleep back") {
+            bus.call(login, "/org/freedesktop/login1", "\(login).Manager.ListInhibitors").output
+                .contains("bgtask")
+        }
+        try bus.emit(
+            login, "/org/freedesktop/login1", "\(login).Manager", "PrepareForSleep", signature: "b", "true")
+        try host.wait("explain names the sleep") {
+            host.run("explain", "com.example.counting.count").output.contains("SystemSleep")
+        }
+        host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
+        #expect(host.run("pending").output.contains("about to sleep"))
+        #expect(try host.launches().isEmpty)
+        mock.end()
+        try host.wait("it starts without a word of the waking") { try host.launches().count == 1 }
+        #expect(host.stop() == 0)
+    }
 }

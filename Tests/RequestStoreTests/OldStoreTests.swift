@@ -25,6 +25,7 @@ import Testing
             let store = try SQLiteRequestStore.open(directory: directory, socket: "s", at: now)
             #expect(store.opening.wasClean)
             #expect(try await store.pendingRequests().map(\.id.rawValue) == [4])
+            #expect(try await store.pendingRequests().first?.submission.network == nil)
             let launch = try #require(await store.launch(LaunchID(rawValue: 2)))
             #expect(launch.end?.reason == .exitedWithoutCompleting)
             let next = try await store.begin(RequestID(rawValue: 4))

@@ -12,6 +12,7 @@ import Testing
             asked.earliestBeginDate = now + .seconds(30)
             asked.requiresExternalPower = true
             asked.requiresNetworkConnectivity = true
+            asked.network = .unmetered
             asked.requiresGPU = true
             asked.payload = #"{"a": "'; DROP TABLE requests; --"}"#
             asked.title = "Title \u{1B}[31m\nsecond line\u{0}end"

@@ -97,7 +97,7 @@ import Testing
         let id = rig.submit("networked")
         #expect(rig.take() == [])
         #expect(rig.vetoes("networked") == ["Network"])
-        rig.change { $0.network = .known(.metered) }
+        rig.change { $0.network = .known(.unmetered) }
         #expect(rig.launched() == ["com.example.a.networked"])
         let launch = rig.begin(id)
         rig.change { $0.network = network }
@@ -107,7 +107,7 @@ import Testing
     @Test func `on a constrained network discretionary work waits, a user's does not, and what runs goes on`()
     {
         let rig = SchedulerRig()
-        let launch = rig.run("p1") { $0.requiresNetworkConnectivity = true }
+        let launch = rig.run("p1") { $0.network = .any }
         rig.change { $0.network = .known(.constrained) }
         rig.submit("networked")
         rig.submit("export.film") { $0.requiresNetworkConnectivity = true }
@@ -149,7 +149,7 @@ import Testing
                     remedy: "Wait, or start it now without the policies: bgtask launch com.example.a.powered")
             ])
         #expect(vetoes[1].rationale.first?.observed == "not connected (battery at 80 %)")
-        #expect(vetoes[1].rationale.first?.remedy == "Plug in external power")
+        #expect(vetoes[1].rationale.first?.remedy == "Plug in the charger")
         #expect(vetoes[2].rationale.first?.observed == "unknown (its source does not answer)")
     }
 }

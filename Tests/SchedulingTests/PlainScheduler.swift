@@ -30,10 +30,26 @@ struct PlainDecision {
             let dates = Self.requests(in: lane, of: known, scheduler).compactMap { request in
                 Self.date(of: request, lane, scheduler, now).map { (date: $0, id: request.id) }
             }
-            // A request holds the whole lane, so the lane has no alarm.
-            if dates.contains(where: { $0.date == .distantPast }) { continue }
+            // A request holds the whole lane, so the lane has no alarm, unless that ends by itself.
+            if let holder = dates.first(where: { $0.date == .distantPast }) {
+                guard let end = Self.endOfHold(in: lane, of: known, scheduler, now), end > now.wall else {
+                    continue
+                }
+                alarm = [(date: end, id: holder.id), alarm].compactMap(\.self).min { $0.date < $1.date }
+                continue
+            }
             alarm = (dates + [alarm].compactMap(\.self)).min { $0.date < $1.date }
         }
+    }
+
+    /// When a request that holds its lane stops doing so by itself; `nil` if one of them does not.
+    private static func endOfHold(
+        in lane: Lane, of known: [RequestID], _ scheduler: Scheduler, _ now: Moment
+    ) -> WallTime? {
+        let holders = requests(in: lane, of: known, scheduler)
+            .compactMap { judge($0, lane == .simulated, scheduler, now).wait }.filter { $0.rank >= 2 }
+        let ends = holders.map(\.until)
+        return ends.contains(nil) ? nil : ends.compactMap(\.self).max()
     }
 
     /// When a request could start without another event. The distant past means that the request holds its

@@ -21,6 +21,11 @@ extension RandomHost {
         {
             faults.append("\(name) began without network")
         }
+        if request.submission.network == .unmetered || name.hasSuffix(".networked"),
+            conditions.network != .known(.unmetered)
+        {
+            faults.append("\(name) began on a metered network")
+        }
         if request.submission.requiresGPU, conditions.gpu != .known(true) {
             faults.append("\(name) began without GPU")
         }
@@ -39,7 +44,9 @@ extension RandomHost {
         if conditions.thermal == .known(.serious) { faults.append("\(name) began in heat") }
         if conditions.lowPowerMode == .known(true) { faults.append("\(name) began in low-power mode") }
         if let pressure = conditions.pressure.value, pressure != .none {
-            faults.append("\(name) began under pressure")
+            let hasLasted = pressureSince.map { now.wall >= $0 + settings.pressureLimit } ?? false
+            if pressure.memory || !hasLasted { faults.append("\(name) began under pressure") }
+            if peers > 0 { faults.append("\(name) began beside another launch under pressure") }
         }
         if let power = conditions.power.value, !power.externalPower, (power.batteryPercent ?? 100) < 20 {
             faults.append("\(name) began on a low battery")

@@ -26,6 +26,9 @@ final class RandomHost {
     /// Whether every decision is compared with a decision that was made without the index.
     var comparesPlainly = false
     private(set) var launchCount = 0
+    private var isPreparingForSleep = false
+    /// Since when CPU or disks have been under pressure; it moves with the wall clock.
+    private(set) var pressureSince: WallTime?
     private(set) var conditions = Conditions.simulatedStart
     private(set) var pending: [RequestID: TaskRequest] = [:]
     /// Requests whose newest launch started without the policies.
@@ -42,6 +45,7 @@ final class RandomHost {
     let settings = {
         var settings = SchedulerSettings()
         settings.launchesPerHour = 12
+        settings.pressureLimit = .seconds(120)
         return settings
     }()
     /// Every sent event, with its time and the scheduler's answer.
@@ -81,6 +85,8 @@ final class RandomHost {
         conditions.gpu = .known(true)
         send(.handlersChanged(manifests))
         send(.conditionsChanged(conditions))
+        isPreparingForSleep = false
+        send(.preparingForSleep(false))
         for bundle in Self.bundles {
             send(.used(bundle))
             send(.refreshSwitched(bundle, .available))
@@ -97,9 +103,16 @@ final class RandomHost {
     }
 
     func step() {
-        switch Int.random(in: 0..<26, using: &numbers) {
+        if isPreparingForSleep, Int.random(in: 0..<4, using: &numbers) == 0 {
+            isPreparingForSleep = false
+            send(.preparingForSleep(false))
+        }
+        switch Int.random(in: 0..<27, using: &numbers) {
         case 0...5: submit()
         case 6...8: if let request = pick(starting) { record(request) }
+        case 26:
+            isPreparingForSleep.toggle()
+            send(.preparingForSleep(isPreparingForSleep))
         case 9...10:
             if let id = pick(running)?.0 { finish(id, randomEnding(), putBack: Bool.random(using: &numbers)) }
         case 11: if let id = pick(running)?.0 { ready(id) }
@@ -115,7 +128,12 @@ final class RandomHost {
         case 17:
             send(.handlersChanged(Bool.random(using: &numbers) ? manifests : Array(manifests.dropFirst())))
         case 18:
-            moments.jumpWallClock(by: .seconds(Int.random(in: -9000...9000, using: &numbers)))
+            let jump = Duration.seconds(Int.random(in: -9000...9000, using: &numbers))
+            moments.jumpWallClock(by: jump)
+            // The scheduler takes a change of up to 1 s for a correction, and ignores it.
+            if jump > .seconds(1) || jump < .seconds(-1) {
+                pressureSince = pressureSince.map { $0 + jump }
+            }
             begins = [:]
             send(.timePassed)
         case 19...20: happenToBundle()
@@ -199,7 +217,7 @@ final class RandomHost {
                     batteryPercent: Int.random(in: 5...30, using: &numbers))),
         ]
         let network: [Reading<NetworkCondition>] = [
-            .known(.none), .known(.constrained), .known(.unmetered), .unknown,
+            .known(.none), .known(.constrained), .known(.metered), .known(.unmetered), .unknown,
         ]
         conditions.power = power.randomElement(using: &numbers) ?? .unknown
         conditions.network = network.randomElement(using: &numbers) ?? .unknown
@@ -217,6 +235,8 @@ final class RandomHost {
                 .known(.init(cpu: true, memory: false, io: false)),
                 .known(.init(cpu: false, memory: true, io: false)), .unknown,
             ])
+        let isUnderPressure = conditions.pressure.value.map { $0.cpu || $0.io } ?? false
+        pressureSince = isUnderPressure ? pressureSince ?? moments.now().wall : nil
         conditions.gpu = rarely(true, [.known(false), .unknown])
         send(.conditionsChanged(conditions))
     }
@@ -231,6 +251,9 @@ final class RandomHost {
             identifier: .sample("\(bundle).\(names.randomElement(using: &numbers) ?? "")"), origin: .client)
         submission.pushPriority = Bool.random(using: &numbers) ? .immediate : .considerate
         submission.requiresGPU = Int.random(in: 0..<9, using: &numbers) == 0
+        if Int.random(in: 0..<6, using: &numbers) == 0 {
+            submission.network = NetworkRequirement.allCases.randomElement(using: &numbers)
+        }
         submission.requiresExternalPower = Int.random(in: 0..<4, using: &numbers) == 0
         if Bool.random(using: &numbers) {
             submission.earliestBeginDate =
@@ -331,6 +354,7 @@ final class RandomHost {
             if others.contains(where: { $0.identifier == request.identifier }) {
                 faults.append("two launches of \(request.identifier)")
             }
+            if isPreparingForSleep { faults.append("\(id) was launched before a sleep") }
             if !explanation.mayStart { faults.append("\(id) was launched against a veto") }
             if isSimulated {
                 simulated.insert(id)

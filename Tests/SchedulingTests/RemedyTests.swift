@@ -73,6 +73,7 @@ import Testing
             if maybe() { $0.pressure = .known(PressureCondition(cpu: true, memory: false, io: true)) }
             if maybe() { $0.gpu = .known(true) }
         }
+        if maybe() { rig.send(.preparingForSleep(true)) }
         if maybe() { rig.send(.dismissed(.sample)) }
         if maybe() { rig.send(.refreshSwitched(.sample, .denied)) }
         if maybe() { rig.send(.budgetChanged(.sample, launches: 0, cpu: .zero)) }
@@ -91,10 +92,16 @@ import Testing
             rig.send(.budgetChanged(.sample, launches: nil, cpu: nil))
         case "ExternalPower", "BatteryLevel": rig.change { $0.power = .known(.mains) }
         case "Network": rig.change { $0.network = .known(.unmetered) }
+        case "SystemSleep": rig.send(.preparingForSleep(false))
         case "Resources": rig.change { $0.gpu = .known(true) }
         case "RequiredConditions": rig.change { $0.custom["docked"] = .known(true) }
         case "LowPowerMode": rig.change { $0.lowPowerMode = .known(false) }
-        case "Pressure": rig.change { $0.pressure = .known(.none) }
+        case "Pressure":
+            if let date = rationale.earliestChange, rig.now.monotonic.wholeMilliseconds % 2 == 0 {
+                rig.advance(date - rig.now.wall)
+            } else {
+                rig.change { $0.pressure = .known(.none) }
+            }
         case "Thermal": rig.change { $0.thermal = .known(.nominal) }
         case "DeviceActivity": rig.change { $0.user = .known(.idle) }
         case "RefreshAllowed": rig.send(.refreshSwitched(.sample, .available))

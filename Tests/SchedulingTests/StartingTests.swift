@@ -155,7 +155,8 @@ import Testing
             Issue.record("no simulated launch")
             return
         }
-        #expect(explanation.verdicts.map(\.policy) == ["Permission", "OneLaunchPerIdentifier"])
+        #expect(
+            explanation.verdicts.map(\.policy) == ["Permission", "SystemSleep", "OneLaunchPerIdentifier"])
 
         let held = rig.submit("p1") { $0.earliestBeginDate = rig.now.wall + .seconds(3600) }
         rig.send(.handlersChanged([]))

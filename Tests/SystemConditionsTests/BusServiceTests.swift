@@ -81,6 +81,31 @@ struct BusServiceTests {
         mock.end()
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func `a logind that ends between its two words of a sleep counts as woken`(returns: Bool) async throws {
+        let bus = try PrivateBus()
+        try bus.start()
+        let mock = try bus.mock("logind", as: Self.login)
+        let inhibitor = SleepInhibitor()
+        let connection = try SystemBus(address: bus.address, clients: [inhibitor])
+        let sensors = ConditionSensors(
+            mode: .system, sensors: [], moments: SystemClocks(), sleep: inhibitor, bus: connection)
+        let path = "/org/freedesktop/login1", interface = "org.freedesktop.login1.Manager"
+        func isHeld() -> Bool {
+            bus.call(Self.login, path, "\(interface).ListInhibitors").output.contains("bgtask")
+        }
+        try waitUntil("the lock is taken") { isHeld() }
+        var notices = sensors.sleepNotices().makeAsyncIterator()
+        try bus.emit(Self.login, path, interface, "PrepareForSleep", signature: "b", "true")
+        guard case .willSleep? = await notices.next() else { throw TestFailure("no word of the sleep") }
+        mock.end()
+        guard case .hasWoken? = await notices.next() else { throw TestFailure("no word of the end") }
+        guard returns else { return }
+        let again = try bus.mock("logind", as: Self.login)
+        try waitUntil("the new logind's lock is taken") { isHeld() }
+        again.end()
+    }
+
     @Test func `a bus that is missing, comes, dies and comes back is joined each time`() throws {
         let bus = try PrivateBus()
         let sensor = BusSensor(LogindSource())

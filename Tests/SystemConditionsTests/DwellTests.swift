@@ -50,6 +50,71 @@ import Testing
         #expect(told == [true, false, true])
     }
 
+    @Test func `a plug that comes loose every half minute costs four losses, and then none`() {
+        let power = ScriptedSensor(.power, Self.charging)
+        let sensors = sensors(power)
+        var losses = 0
+        var wasExternal = true
+        func look() {
+            let isExternal = sensors.snapshot().power.value?.externalPower == true
+            if wasExternal, !isExternal { losses += 1 }
+            wasExternal = isExternal
+        }
+        for _ in 0..<20 {
+            power.change(to: Self.battery)
+            look()
+            for _ in 0..<15 { pass(.seconds(1), sensors) }
+            power.change(to: Self.charging)
+            for _ in 0..<30 {
+                pass(.seconds(1), sensors)
+                look()
+            }
+        }
+        // It returns after 2 s, 10 s and 20 s; 40 s are longer than it ever stays in.
+        #expect(losses == 4)
+        for _ in 0..<9 { pass(.seconds(1), sensors) }
+        look()
+        #expect(!wasExternal)
+        pass(.seconds(1), sensors)
+        look()
+        #expect(wasExternal)
+    }
+
+    @Test func `a plug that stayed in for ten minutes is trusted after two seconds again`() {
+        let power = ScriptedSensor(.power, Self.charging)
+        let sensors = sensors(power)
+        func unplugBriefly() {
+            power.change(to: Self.battery)
+            pass(.seconds(60), sensors)
+            power.change(to: Self.charging)
+        }
+        func isExternal() -> Bool { sensors.snapshot().power.value?.externalPower == true }
+        unplugBriefly()
+        pass(.seconds(2), sensors)
+        #expect(isExternal())
+        pass(.seconds(599), sensors)
+        unplugBriefly()
+        pass(.milliseconds(9_999), sensors)
+        #expect(!isExternal())
+        pass(.milliseconds(1), sensors)
+        #expect(isExternal())
+        pass(.seconds(600), sensors)
+        unplugBriefly()
+        pass(.seconds(2), sensors)
+        #expect(isExternal())
+    }
+
+    @Test func `the wait for external power is ten minutes at most`() {
+        var flaps = FlapWatch()
+        var waits: [Duration] = []
+        for _ in 0..<12 {
+            flaps.lost(at: moments.now())
+            waits.append(flaps.dwell(.seconds(2)))
+            flaps.returned(at: moments.now())
+        }
+        #expect(waits == [2, 10, 20, 40, 80, 160, 320, 600, 600, 600, 600, 600].map { .seconds($0) })
+    }
+
     @Test func `a lost plug counts at once, and so does a source that vanishes`() {
         let power = ScriptedSensor(.power, Self.charging)
         let sensors = sensors(power)

@@ -50,7 +50,7 @@ public enum CommandLineTool {
         Surroundings.$current.withValue(surroundings) {
             do {
                 try UnknownCommand.check(arguments)
-                var command = try Bgtask.parseAsRoot(arguments)
+                var command = try Bgtask.parseAsRoot(NetworkArgument.separating(arguments))
                 if let command = command as? any AsyncParsableCommand {
                     return .waits(Waiting(command: command))
                 }

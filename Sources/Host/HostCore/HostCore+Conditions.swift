@@ -65,17 +65,29 @@ extension HostCore {
     /// Stops the deferrable launches before the machine sleeps, so that they can save their state.
     mutating func willSleep() {
         log(.notice, "the machine is about to sleep")
-        isGoingToSleep = true
+        sleepLimit = now.monotonic + Self.longestSleepPreparation
         emit(.recordSleep(true))
         history.note(nil, at: now.wall)
-        for id in discretionaryLaunches { feed(.expireRequested(id, .systemSleep)) }
+        feed(.preparingForSleep(true))
     }
 
     mutating func hasWoken() {
-        isGoingToSleep = false
+        sleepLimit = nil
         emit(.recordSleep(false))
         history.note(conditions, at: now.wall)
-        feed(.timePassed)
+        feed(.preparingForSleep(false))
+    }
+
+    /// Ends the preparation for a sleep of which nothing more was heard.
+    ///
+    /// Otherwise, the host would launch nothing any more if logind failed between its two signals.
+    mutating func endOverdueSleep() {
+        guard let limit = sleepLimit, limit <= now.monotonic else { return }
+        log(
+            .warning,
+            "the machine announced a sleep, and was awake for \(Int(Self.longestSleepPreparation.inSeconds)) s "
+                + "without reporting its end; launches start again")
+        hasWoken()
     }
 
     /// Lets the machine sleep if no deferrable launch is under way.

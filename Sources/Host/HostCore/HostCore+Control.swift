@@ -355,12 +355,10 @@ extension HostCore {
         let finding =
             phase != .serving
             ? "The host is stopping"
-            : isGoingToSleep
-                ? "The machine is about to sleep"
-                : veto.map {
-                    rationale?.sentence ?? "The policy \($0.policy) forbids it"
-                }
-                    ?? "The store could not record its launch. The host tries again in \(Int(Self.startRetryDelay.inSeconds)) s"
+            : veto.map {
+                rationale?.sentence ?? "The policy \($0.policy) forbids it"
+            }
+                ?? "The store could not record its launch. The host tries again in \(Int(Self.startRetryDelay.inSeconds)) s"
         failLaunchWaiters(
             of: id,
             SubmissionError(

@@ -56,7 +56,7 @@ extension HostCore {
     private mutating func start(
         _ id: RequestID, isSimulated: Bool, _ priority: LaunchPriority, because explanation: Explanation
     ) {
-        guard let request = requests.pending[id], phase == .serving, !isGoingToSleep,
+        guard let request = requests.pending[id], phase == .serving,
             !requests.withdrawing.contains(id)
         else { return feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay)) }
         let client = requests.clients[id]
@@ -130,8 +130,6 @@ extension HostCore {
             }
         }
         feed(.launchStarted(record.id, request.id))
-        // The machine may have announced its sleep since the store was asked.
-        if isGoingToSleep, request.isDiscretionary { feed(.expireRequested(record.id, .systemSleep)) }
         if client != nil {
             beginInClient(record.id)
         } else if handler?.canLaunch(request.identifier) != true {

@@ -32,6 +32,15 @@ public struct HostCore: Sendable {
     /// Ours: a full disk is rarely emptied faster, and an attempt costs one failed commit.
     static let storeRetryDelay = Duration.seconds(5)
 
+    /// The longest time awake from the announcement of a sleep until the host launches again: 60 s.
+    ///
+    /// Ours: logind lets the machine sleep after 5 s, and the kernel needs a few seconds more. The time
+    /// counts on CLOCK_MONOTONIC, which stops while the machine sleeps.
+    static let longestSleepPreparation = Duration.seconds(60)
+
+    /// Whether the machine has announced a sleep and not reported its end.
+    var isGoingToSleep: Bool { sleepLimit != nil }
+
     /// The scheduler that decides about starts and stops.
     public internal(set) var scheduler = Scheduler()
     var phase = Phase.starting
@@ -52,7 +61,9 @@ public struct HostCore: Sendable {
     /// The past conditions since the host began; ``HostInput/history(_:)`` adds those from before.
     var history = ConditionHistory()
     var localTimeOffset: Duration?
-    var isGoingToSleep = false
+    /// When the preparation for a sleep ends in any case, on CLOCK_MONOTONIC; `nil` if the machine does not
+    /// prepare for one.
+    var sleepLimit: Duration?
     var machineAlarm = MachineAlarmState.unused
 
     var requests = RequestBook()
@@ -225,8 +236,9 @@ public struct HostCore: Sendable {
     /// Sets the next alarm: the earliest of the scheduler's and the core's.
     private mutating func arm() {
         var next = wake
-        next.boot = [wake.boot, nextRetry, launches.deadlines.values.min(), bundles.due].compactMap(\.self)
-            .min()
+        let sleepEnd = sleepLimit.map { now.boot + max(.zero, $0 - now.monotonic) }
+        next.boot = [wake.boot, nextRetry, launches.deadlines.values.min(), bundles.due, sleepEnd]
+            .compactMap(\.self).min()
         guard mustArm || next != armed else { return }
         armed = next
         emit(.arm(next))
@@ -238,6 +250,7 @@ public struct HostCore: Sendable {
         if let due = nextRetry, due <= now.boot { retryWrites() }
         if let due = bundles.due, due <= now.boot { writeBundles() }
         takeLocalTime(offset)
+        endOverdueSleep()
         endOverdueInClients()
         feed(.timePassed)
     }

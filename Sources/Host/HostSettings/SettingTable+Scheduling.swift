@@ -44,6 +44,10 @@ extension SettingTable {
             "Deferrable launches stop when the battery charge is lower. Our choice: half of batteryStartPercent"
         ),
         .duration(
+            "scheduling.pressureLimit", \.scheduler.pressureLimit, .zero ... .seconds(366 * 86_400),
+            "The longest time without a break for which pressure on CPU or disks holds deferrable launches. Then they run one at a time, at idle priority. Our choice: a large build ends before that, and work that never ends must not hold all other work"
+        ),
+        .duration(
             "scheduling.pressurePeriod", \.scheduler.pressurePeriod, .seconds(1) ... .seconds(600),
             "The time between two launches that the host stops because of memory pressure. Our choice: the grace period and the averages of the kernel need about as long"
         ),

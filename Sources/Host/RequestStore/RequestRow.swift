@@ -11,8 +11,8 @@ enum RequestRow {
             sql: """
                 INSERT INTO requests (id, identifier, bundle, kind, state, origin, earliest_ms,
                     requires_external_power, requires_network, requires_gpu, strategy, payload, title, subtitle,
-                    idempotency_key, submitted_ms, deadline_ms, push_priority, attempt)
-                VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+                    idempotency_key, submitted_ms, deadline_ms, push_priority, network, attempt)
+                VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
                 """
         ).execute(arguments: [
             terms.id?.rawValue, submission.identifier.rawValue, terms.bundle.rawValue, terms.kind.rawValue,
@@ -22,6 +22,7 @@ enum RequestRow {
             StoredText.encode(submission.payload), StoredText.encode(submission.title),
             StoredText.encode(submission.subtitle), StoredText.encode(submission.idempotencyKey),
             terms.acceptedAt.milliseconds, terms.deadline.milliseconds, submission.pushPriority.rawValue,
+            submission.network?.rawValue,
         ])
         // This is the same request as reading the row would return.
         return terms.request(RequestID(rawValue: db.lastInsertedRowID), of: submission)
@@ -51,6 +52,7 @@ enum RequestRow {
         submission.earliestBeginDate = try StoredTime.decodeOptional(row, "earliest_ms")
         submission.requiresExternalPower = try row.decode(forColumn: "requires_external_power")
         submission.requiresNetworkConnectivity = try row.decode(forColumn: "requires_network")
+        submission.network = try StoredWord.decodeOptional(row, "network")
         submission.requiresGPU = try row.decode(forColumn: "requires_gpu")
         submission.strategy = try StoredWord.decode(row, "strategy")
         submission.payload = try StoredText.decodeOptional(row, "payload")

@@ -44,6 +44,9 @@ enum StoreSchema {
                         AND reason IS NULL
                     """)
         }
+        migrator.registerMigration("6 the network that requests require") { db in
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN network TEXT")
+        }
         return migrator
     }
 

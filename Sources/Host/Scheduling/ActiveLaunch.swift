@@ -16,6 +16,9 @@ struct ActiveLaunch: Sendable {
     ///
     /// A policy in this set can't stop the launch. It leaves the set when it no longer objects.
     var exempt: Set<Int> = []
+    /// Whether the launch began because pressure had lasted too long; it runs at idle priority under
+    /// pressure.
+    var isTrickle = false
     /// The priority of the launch's processes.
     var priority = LaunchPriority.requested
     /// For an activity: the veto for which it was asked to stop; `nil` if it was not.

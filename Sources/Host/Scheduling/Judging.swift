@@ -116,7 +116,7 @@ extension Scheduler {
         if !judgement.scoreSuffices {
             explanation.scoreSuffices = dateOfScore(sum, threshold, subject, at: now)
         }
-        explanation.verdicts.append(verdict(of: explanation, subject))
+        explanation.verdicts.append(verdict(of: explanation, subject, sum, at: now))
         return explanation
     }
 
@@ -176,7 +176,9 @@ extension Scheduler {
 
     /// The score and the threshold as a verdict, so that a request that waits only for its score has a line,
     /// too.
-    private func verdict(of explanation: Explanation, _ subject: Subject) -> Verdict {
+    private func verdict(
+        of explanation: Explanation, _ subject: Subject, _ sum: ScoreSum, at now: Moment
+    ) -> Verdict {
         let (score, threshold) = (explanation.score ?? 1, explanation.threshold ?? 0)
         let isEnough = explanation.scoreSuffices == nil
         return Verdict(
@@ -190,7 +192,7 @@ extension Scheduler {
                     remedy: isEnough
                         ? nil
                         : situation.remedy(
-                            "Wait for better conditions", orLaunch: subject.request.identifier)
+                            adviceOnScore(of: subject, sum, at: now), orLaunch: subject.request.identifier)
                 )
             ])
     }

@@ -8,7 +8,8 @@ import TaskModel
 protocol Policy: Sendable {
     /// The name that `explain` prints.
     var name: String { get }
-    /// Whether the policy also applies to launches by `bgtask launch`; this is the case for permissions only.
+    /// Whether the policy also applies to launches by `bgtask launch`; this is the case for permissions, and
+    /// for what no launch can do without.
     var isPermission: Bool { get }
     /// The values on which a veto of the policy depends.
     var reach: Reach { get }
@@ -95,11 +96,14 @@ struct Subject {
 
     /// A veto until the fact changes, and a demand to stop a launch under way.
     func stop(
-        until fact: Fact, since: WallTime? = nil, _ rationale: @autoclosure () -> Rationale
+        until fact: Fact, since: WallTime? = nil, because reason: Reason? = nil,
+        _ rationale: @autoclosure () -> Rationale
     ) -> Answer {
-        Answer(
+        var answer = Answer(
             decision: .absolutelyMustNotProceed, fact: fact, since: since,
             rationale: isTelling ? rationale() : nil)
+        answer.reason = reason
+        return answer
     }
 }
 
@@ -122,6 +126,8 @@ struct Answer {
     var fact: Fact?
     /// When the veto ends by itself; `nil` if it does not.
     var until: WallTime?
+    /// The reason for stopping a launch because of this answer; `nil` means that of the policy.
+    var reason: Reason?
     var since: WallTime?
     /// The text, stored in an object, because few answers have one.
     private var told: Told?
@@ -180,6 +186,8 @@ enum Fact: Hashable, Sendable {
     case condition(String)
     /// Any condition that affects scores.
     case scores
+    /// The end of the preparation for a sleep.
+    case sleep
     /// Only the wall clock.
     case time
     /// The end of a state in which no request of the lane can start.

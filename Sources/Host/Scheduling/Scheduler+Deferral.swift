@@ -31,7 +31,9 @@ extension Scheduler {
             guard let reason = policy.deferralReason, !launch.exempt.contains(index) else { continue }
             let answer = policy.answer(for: subject, in: situation, at: now)
             // The launch occupies a slot itself, so a lack of free slots is no reason to stop it.
-            if answer.isVeto, answer.fact != .slot { return (reason, policy.verdict(answer, in: situation)) }
+            if answer.isVeto, answer.fact != .slot {
+                return (answer.reason ?? reason, policy.verdict(answer, in: situation))
+            }
         }
         guard launch.beganIdle, situation.conditions.user == .known(.active) else { return nil }
         let rationale = Rationale(

@@ -8,6 +8,8 @@ extension Scheduler {
         let day = Duration.seconds(86_400)
         var idle = self
         idle.situation.occupancy = Occupancy()
+        // How long the machine will sleep is not known; the history has no conditions for its sleeps.
+        idle.situation.sleepSince = nil
         var days = 0
         var starts: [WallTime] = []
         for back in 1...Int(ConditionHistory.span / day) {

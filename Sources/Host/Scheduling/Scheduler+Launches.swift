@@ -102,7 +102,7 @@ extension Scheduler {
                 launch.isRelaxed = isRelaxed
                 actions.append(.setCPULimitRelaxed(id, isRelaxed))
             }
-            let priority = priority(of: launch.request)
+            let priority = priority(of: launch)
             if launch.priority != priority {
                 launch.priority = priority
                 actions.append(.setPriority(id, priority))
@@ -155,7 +155,7 @@ extension Scheduler {
             let told = policy.answer(
                 for: situation.subject(launch.request, isRunning: true, isTelling: true), in: situation,
                 at: now)
-            return (reason, policy.verdict(told, in: situation))
+            return (answer.reason ?? reason, policy.verdict(told, in: situation))
         }
         return nil
     }

@@ -187,7 +187,8 @@ extension Scheduler {
             situation.conditions.user == .known(.idle) && !isSimulated && !settings.ignoresDeviceActivity
             && situation.permits.declaration(for: request.identifier, of: request.bundle)?
                 .ignoresDeviceActivity != true
-        launch.priority = priority(of: request)
+        launch.isTrickle = request.isDiscretionary && !isSimulated && situation.isTrickling
+        launch.priority = priority(of: launch)
         launch.previousLaunch = isSimulated ? nil : countLaunch(of: request, at: now)
         if wasBusy, let score {
             let alone = score.mean(coalescing: settings.scores.nothingRunning)
@@ -206,9 +207,10 @@ extension Scheduler {
         pending.releaseCompanions(until: now.wall)
     }
 
-    /// The priority that a launch of the request should have now.
-    func priority(of request: TaskRequest) -> LaunchPriority {
-        if situation.foreground.contains(request.bundle) { return .foreground }
-        return request.isDiscretionary ? .discretionary : .requested
+    /// The priority that a launch should have now.
+    func priority(of launch: ActiveLaunch) -> LaunchPriority {
+        if situation.foreground.contains(launch.request.bundle) { return .foreground }
+        if launch.isTrickle && situation.isTrickling { return .idle }
+        return launch.request.isDiscretionary ? .discretionary : .requested
     }
 }

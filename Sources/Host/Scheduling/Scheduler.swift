@@ -12,6 +12,7 @@ public struct Scheduler: Sendable {
     /// A file in `Policies/` has no effect without a line here.
     static let policies: [any Policy] = [
         Permission(),
+        SystemSleep(),
         EarliestBeginDate(),
         ExternalPower(),
         Network(),
@@ -110,6 +111,7 @@ public struct Scheduler: Sendable {
         case .settingsChanged(let settings): replaceSettings(settings, at: now)
         case .handlersChanged(let manifests): replaceHandlers(manifests, at: now, &actions)
         case .conditionsChanged(let conditions): replaceConditions(conditions, at: now)
+        case .preparingForSleep(let isPreparing): prepareForSleep(isPreparing, at: now)
         case .localTimeChanged(let offset):
             situation.localOffset = offset
             pending.releaseAllDates(at: now.wall)
@@ -144,6 +146,7 @@ public struct Scheduler: Sendable {
         guard let wallOffset, offset - wallOffset > .seconds(1) || wallOffset - offset > .seconds(1) else {
             return
         }
+        situation.shiftPressure(by: offset - wallOffset)
         schedules.touchAll()
         pending.releaseAllDates(at: now.wall)
     }
@@ -196,6 +199,12 @@ public struct Scheduler: Sendable {
         for fact in changed { pending.release(fact) }
     }
 
+    private mutating func prepareForSleep(_ isPreparing: Bool, at now: Moment) {
+        situation.sleepSince = isPreparing ? situation.sleepSince ?? now.wall : nil
+        pending.forgetHolds()
+        if isPreparing { agenda.checkAll() } else { pending.release(.sleep) }
+    }
+
     private mutating func submit(_ request: TaskRequest, at now: Moment) {
         guard launches[request.id] == nil else { return }
         pending.insert(request, situation.needs(of: request), at: now.wall)
@@ -239,6 +248,10 @@ public struct Scheduler: Sendable {
         if !isShuttingDown {
             for lane in Lane.allCases where situation.hasSlot(in: lane) && !heldLanes.contains(lane) {
                 if let date = pending.firstAlarm(in: lane) { dates.append(date) }
+            }
+            // A lane that pressure holds is released by its end, without an event.
+            if heldLanes.contains(.discretionary), let end = situation.pressureEnd, end > now.wall {
+                dates.append(end)
             }
             if let retry = schedules.nextRetry { dates.append(retry) }
         }

@@ -14,6 +14,8 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     case handlersChanged([Manifest])
     /// The machine's conditions changed to these.
     case conditionsChanged(Conditions)
+    /// The machine is about to sleep (true), or it has woken or does not sleep after all (false).
+    case preparingForSleep(Bool)
     /// Local time minus UTC changed to this value; it is 0 until it is known.
     ///
     /// Budgets and hours of use depend on local time.

@@ -63,6 +63,12 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Ours: half of ``batteryStartPercent``.
     public var batteryEndPercent = 10
+    /// The longest time without a break for which pressure on CPU or disks holds deferrable requests: 30 min.
+    ///
+    /// Then they start one at a time, at idle priority.
+    ///
+    /// Ours: a large build or a backup ends before that; work that never ends must not hold all other work.
+    public var pressureLimit = Duration.seconds(1800)
     /// The least time between two launches that the host stops because of memory pressure: 10 s.
     ///
     /// Ours: a grace period, and the kernel's averages of pressure, take about as long.

@@ -8,6 +8,10 @@ struct Situation: Sendable {
         pressure: .unknown, gpu: .unknown)
     /// When each condition changed to its present value.
     private(set) var since = ConditionTimes()
+    /// Since when CPU or disks have been under pressure without a break; `nil` if they are not.
+    private var pressureSince: WallTime?
+    /// When the machine announced the sleep for which it prepares now; `nil` if it does not.
+    var sleepSince: WallTime?
     var permits = Permits([])
     var occupancy = Occupancy()
     var bundles: [BundleIdentifier: BundleState] = [:]
@@ -27,6 +31,8 @@ struct Situation: Sendable {
     mutating func replaceConditions(_ new: Conditions, at now: Moment) -> [Fact] {
         defer { conditions = new }
         since.note(from: conditions, to: new, at: now.wall)
+        let isUnderPressure = new.pressure.value.map { $0.cpu || $0.io } ?? false
+        pressureSince = isUnderPressure ? pressureSince ?? now.wall : nil
         return Fact.changed(from: conditions, to: new)
     }
 
@@ -46,8 +52,7 @@ struct Situation: Sendable {
         let submission = request.submission
         return Needs(
             externalPower: submission.requiresExternalPower || declaration?.requiresExternalPower == true,
-            network: submission.requiresNetworkConnectivity
-                || declaration?.requiresNetworkConnectivity == true,
+            network: NetworkRequirement.inForce(submission, declaration, kind: request.kind),
             gpu: submission.requiresGPU,
             conditions: declaration?.requiredConditions ?? [],
             idleDevice: request.kind == .processing && !settings.ignoresDeviceActivity
@@ -70,8 +75,29 @@ struct Situation: Sendable {
         }
     }
 
+    /// When pressure on CPU or disks stops holding deferrable requests; it may lie in the past.
+    ///
+    /// `nil` if there is none, or if memory is under pressure.
+    var pressureEnd: WallTime? {
+        guard conditions.pressure.value?.memory == false else { return nil }
+        return pressureSince.map { $0 + settings.pressureLimit }
+    }
+
+    /// Whether deferrable requests start one at a time, because pressure has lasted too long.
+    func isTrickling(at time: WallTime) -> Bool { pressureEnd.map { $0 <= time } ?? false }
+
+    /// Moves the time since which there is pressure with the wall clock, which was set.
+    mutating func shiftPressure(by jump: Duration) { pressureSince = pressureSince.map { $0 + jump } }
+
+    /// Whether deferrable requests start one at a time at the time of the present event.
+    var isTrickling: Bool { now.map { isTrickling(at: $0) } ?? false }
+
+    /// How many deferrable launches of all lanes may run at the same time now: fewer on a warm machine, and
+    /// one under pressure that does not end.
+    var deferrableSlots: Int { isTrickling ? min(1, slotsAtTemperature) : slotsAtTemperature }
+
     /// How many deferrable launches of all lanes may run at the same time at the present temperature.
-    var slotsInHeat: Int {
+    private var slotsAtTemperature: Int {
         switch conditions.thermal {
         case .known(.nominal): .max
         case .known(.fair), .unknown: settings.discretionarySlotsWhenFair
@@ -82,7 +108,7 @@ struct Situation: Sendable {
     /// Whether a slot of the lane is free.
     func hasSlot(in lane: Lane) -> Bool {
         guard occupancy.slots(of: lane).count < slots(of: lane) else { return false }
-        return !lane.isFair || occupancy.discretionary < slotsInHeat
+        return !lane.isFair || occupancy.discretionary < deferrableSlots
     }
 
     /// Stores the time of the present event, and its local day.
@@ -110,7 +136,8 @@ struct Situation: Sendable {
 /// The requirements of a request for the machine.
 struct Needs: Hashable, Sendable {
     var externalPower: Bool
-    var network: Bool
+    /// The network that must be there; `nil` if none is needed.
+    var network: NetworkRequirement?
     var gpu: Bool
     /// The custom conditions that must be on.
     var conditions: [String] = []

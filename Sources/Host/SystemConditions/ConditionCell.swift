@@ -24,6 +24,7 @@ struct ConditionCell {
     /// An improvement that is not reported yet, because it must last until `due`, a time on CLOCK_BOOTTIME.
     private var candidate: (finding: Finding, due: Duration)?
     private(set) var since: WallTime
+    private var flaps = FlapWatch()
     var simulated: Reading<ConditionValue>?
 
     /// The reported value: the simulated one if there is one.
@@ -57,9 +58,10 @@ struct ConditionCell {
         let found = finding
         if found.reading == real.reading || dwell == .zero || isWorse(found.reading) {
             candidate = nil
-            tell(at: now) { $0.real = found }
+            report(found, at: now)
         } else {
             // The first improvement sets the time, so a value that keeps improving is still reported.
+            let dwell = isReturn(to: found.reading) ? flaps.dwell(dwell) : dwell
             candidate = (found, candidate?.due ?? now.boot + dwell)
         }
     }
@@ -68,7 +70,18 @@ struct ConditionCell {
     mutating func settle(at now: Moment) {
         guard let (finding, due) = candidate, due <= now.boot else { return }
         candidate = nil
-        tell(at: now) { $0.real = finding }
+        report(finding, at: now)
+    }
+
+    private mutating func report(_ new: Finding, at now: Moment) {
+        if isReturn(to: new.reading) { flaps.returned(at: now) }
+        if real.reading.isOnExternalPower, !new.reading.isOnExternalPower { flaps.lost(at: now) }
+        tell(at: now) { $0.real = new }
+    }
+
+    /// Whether the value means that external power, which was reported as lost, is back.
+    private func isReturn(to new: Reading<ConditionValue>) -> Bool {
+        key == .power && !real.reading.isOnExternalPower && new.isOnExternalPower
     }
 
     mutating func simulate(_ reading: Reading<ConditionValue>?, at now: Moment) {
@@ -132,5 +145,12 @@ extension NetworkCondition {
         case .metered: 1
         case .unmetered: 0
         }
+    }
+}
+
+extension Reading<ConditionValue> {
+    /// Whether external power is known to be connected.
+    fileprivate var isOnExternalPower: Bool {
+        if case .known(.power(let power)) = self { power.externalPower } else { false }
     }
 }

@@ -77,6 +77,10 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
     public var requiresExternalPower: Bool
     /// Whether every request requires a network connection.
     public var requiresNetworkConnectivity: Bool
+    /// Which network every request requires; `nil` selects the kind's default where one is required.
+    ///
+    /// A value implies ``requiresNetworkConnectivity``.
+    public var network: NetworkRequirement?
     /// The resources that one launch may use: the default of the kind, changed by `limits:`.
     public var limits: LaunchLimits
     /// When the host makes requests by itself; `nil` if it makes none.

@@ -29,6 +29,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case externalPowerLost
     /// The launch requires a network, which is not available any more.
     case networkLost
+    /// The launch requires an unmetered network, and the network is metered or in low-data mode now.
+    case networkMetered
     /// The user became active again.
     case userReturned
     /// The launch requires a condition of `conditions.d` that is not on any more.
@@ -81,8 +83,9 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     /// Whether an expire frame can contain this reason.
     public var isExpiration: Bool {
         switch self {
-        case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .userReturned,
-            .conditionLost, .lowBattery, .lowPowerMode, .thermal, .noProgress, .pressure, .cancelledByUser,
+        case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .networkMetered,
+            .userReturned, .conditionLost, .lowBattery, .lowPowerMode, .thermal, .noProgress, .pressure,
+            .cancelledByUser,
             .systemSleep,
             .hostShutdown, .hostGone,
             .manifestRemoved, .simulated:

@@ -45,6 +45,7 @@ extension Rationale {
         case "runTime": ("The run time is", "it must be")
         case "score": ("The score is", "it must be")
         case "shortLaunches": number("running refreshes and pushes")
+        case "systemSleep": ("The machine is", "it must be")
         case "thermal": ("The thermal state is", "it must be")
         case "timeSinceLaunch": ("The time since the last launch of this task is", "it must be")
         case "timeSinceProgress": ("The time since the last progress is", "it must be")

@@ -61,6 +61,11 @@ public struct TaskSubmission: Equatable, Sendable, Codable {
     public var requiresExternalPower = false
     /// Whether the launch requires a network connection; the manifest may require it too.
     public var requiresNetworkConnectivity = false
+    /// Which network the launch requires; the manifest may be stricter.
+    ///
+    /// A value implies ``requiresNetworkConnectivity``. With `nil`, the manifest or the kind decides which
+    /// one is enough (``NetworkRequirement/inForce(_:_:kind:)``).
+    public var network: NetworkRequirement?
     /// The payload: a JSON object as text, at most 48 KiB.
     ///
     /// `nil` means that there is none.
@@ -136,6 +141,23 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     /// The earliest begin date; `nil` for continued tasks, which ignore it.
     public var effectiveBeginDate: WallTime? {
         kind == .continuedProcessing ? nil : submission.earliestBeginDate
+    }
+
+    /// How far ahead an earliest begin date can be without a warning: 7 days.
+    ///
+    /// Apple's documentation advises against dates more than a week ahead.
+    public static let farAhead = Duration.seconds(7 * 86_400)
+
+    /// Warnings for the submitter, in whole sentences; the host keeps the request in spite of them.
+    public var warnings: [String] {
+        guard let date = effectiveBeginDate else { return [] }
+        let distance = date.sinceEpoch - submittedAt.sinceEpoch
+        guard distance > Self.farAhead else { return [] }
+        let days = distance.components.seconds / 86_400
+        return [
+            "The earliest begin date is \(days) days ahead, and Apple advises against more than 7. The host keeps "
+                + "the request. If you meant another date, submit it again"
+        ]
     }
 
     /// Whether the host may delay the request.

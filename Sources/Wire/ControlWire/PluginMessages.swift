@@ -77,6 +77,8 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
     public var requiresExternalPower: Bool
     /// Whether every request requires a network connection.
     public var requiresNetworkConnectivity: Bool
+    /// Which network every request requires at least, from the manifest or the kind; `null` if none.
+    @Explicit public var network: NetworkRequirement?
     /// What runs the task: `library`, `call`, or `client` if only a client that registered for it can run it.
     public var runs: String
     /// The lease in seconds; `null` means that run time is not limited.
@@ -111,6 +113,7 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
         schedule = task.schedule?.description
         everySeconds = task.schedule?.every?.inSeconds
         toleranceSeconds = task.schedule?.tolerance.inSeconds
+        network = task.requiredNetwork
     }
 }
 

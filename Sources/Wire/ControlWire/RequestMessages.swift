@@ -10,6 +10,9 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
     public var requiresExternalPower: Bool?
     /// Whether the launch requires a network connection, in addition to the manifest; `nil` means false.
     public var requiresNetworkConnectivity: Bool?
+    /// Which network the launch requires, which implies `requiresNetworkConnectivity`; with `nil`, the
+    /// manifest or the kind decides.
+    public var network: NetworkRequirement?
     /// The payload: a JSON object as text, at most 48 KiB; `nil` if there is none.
     public var payload: String?
     /// For continued tasks, the title that the user sees.
@@ -38,7 +41,8 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
         var submission = TaskSubmission(identifier: identifier, origin: .client)
         submission.earliestBeginDate = earliestBeginDate?.time
         submission.requiresExternalPower = requiresExternalPower ?? false
-        submission.requiresNetworkConnectivity = requiresNetworkConnectivity ?? false
+        submission.requiresNetworkConnectivity = requiresNetworkConnectivity ?? false || network != nil
+        submission.network = network
         submission.payload = payload
         submission.title = title ?? ""
         submission.subtitle = subtitle ?? ""
@@ -74,6 +78,8 @@ public struct RequestMessage: Codable, Equatable, Sendable {
     public var requiresExternalPower: Bool
     /// Whether the submission requires a network connection.
     public var requiresNetworkConnectivity: Bool
+    /// Which network the submission requires; `null` if it does not say.
+    @Explicit public var network: NetworkRequirement?
     /// Whether the submission requires a GPU.
     public var requiresGPU: Bool
     /// What to do with a continued task that cannot start now.
@@ -103,10 +109,12 @@ public struct RequestMessage: Codable, Equatable, Sendable {
         subtitle = request.submission.subtitle
         earliestBeginDate = request.submission.earliestBeginDate.map(Timestamp.init)
         notBefore = request.notBefore.map(Timestamp.init)
+        network = request.submission.network
     }
 }
 
-/// The answer of `POST /v1/requests`: the keys of the accepted request, and `replaces`.
+/// The answer of `POST /v1/requests`: the keys of the accepted request, `replaces`, `isRepeat` and
+/// `warnings`.
 public struct AcceptanceMessage: Codable, Equatable, Sendable {
     /// The accepted request.
     public var request: RequestMessage
@@ -115,29 +123,34 @@ public struct AcceptanceMessage: Codable, Equatable, Sendable {
     /// Whether the host had already accepted a request with the same idempotency key, so that nothing
     /// changed.
     public var isRepeat: Bool
+    /// Warnings about the request, in whole sentences; the host keeps the request in spite of them.
+    public var warnings: [String]
 
-    private enum CodingKeys: String, CodingKey { case replaces, isRepeat }
+    private enum CodingKeys: String, CodingKey { case replaces, isRepeat, warnings }
 
     public init(_ accepted: AcceptedSubmission) {
         request = RequestMessage(accepted.request)
         replaces = accepted.replaces
         isRepeat = accepted.isRepeat
+        warnings = accepted.request.warnings
     }
 
-    /// Decodes a request; an older host sends neither `replaces` nor `isRepeat`.
+    /// Decodes a request; an older host sends neither `replaces` nor `isRepeat` nor `warnings`.
     public init(from decoder: any Decoder) throws {
         request = try RequestMessage(from: decoder)
         let values = try decoder.container(keyedBy: CodingKeys.self)
         replaces = try values.decodeIfPresent(RequestID.self, forKey: .replaces)
         isRepeat = try values.decodeIfPresent(Bool.self, forKey: .isRepeat) ?? false
+        warnings = try values.decodeIfPresent([String].self, forKey: .warnings) ?? []
     }
 
-    /// Encodes the keys of the request, and `replaces` and `isRepeat` in the same object.
+    /// Encodes the keys of the request, and those of the acceptance in the same object.
     public func encode(to encoder: any Encoder) throws {
         try request.encode(to: encoder)
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(replaces, forKey: .replaces)
         try values.encode(isRepeat, forKey: .isRepeat)
+        try values.encode(warnings, forKey: .warnings)
     }
 }
 

@@ -23,7 +23,8 @@ struct PluginsCommand: HostCommand {
             for task in plugin.tasks {
                 let needs = [
                     task.requiresExternalPower ? "power" : nil,
-                    task.requiresNetworkConnectivity ? "network" : nil,
+                    task.network == .unmetered
+                        ? "unmetered network" : task.requiresNetworkConnectivity ? "network" : nil,
                 ]
                 table.add(
                     plugin.bundle.rawValue, task.identifier.description, task.kind.rawValue,

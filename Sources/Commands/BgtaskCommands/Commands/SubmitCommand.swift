@@ -32,8 +32,12 @@ struct SubmitCommand: HostCommand {
     @Flag(help: "Start only while external power is connected.")
     var externalPower = false
 
-    @Flag(help: "Start only while a network is connected.")
-    var network = false
+    @Option(
+        defaultAsFlag: NetworkArgument.required,
+        help: ArgumentHelp(
+            "Start only while a network is connected: any network, or only an unmetered one. Without a value, an unmetered one for processing, and any for other kinds.",
+            valueName: "any|unmetered"))
+    var network: NetworkArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -71,17 +75,24 @@ struct SubmitCommand: HostCommand {
             if console.json {
                 try console.print(json: acceptance)
             } else {
-                try console.line(Self.sentence(of: acceptance))
+                try tell(acceptance, console)
             }
             return
         }
         let events = try await client.events()
         let acceptance = try await client.submit(message)
-        if !console.json { try console.line(Self.sentence(of: acceptance)) }
+        if !console.json { try tell(acceptance, console) }
         let watch = RequestWatch(
             client: client, console: console, events: events, request: acceptance.request.request,
             identifier: identifier)
         try await watch.follow(mayHaveBegun: key != nil)
+    }
+
+    private func tell(_ acceptance: AcceptanceMessage, _ console: Console) throws {
+        try console.line(Self.sentence(of: acceptance))
+        for warning in acceptance.warnings {
+            try console.line(console.style.yellow("Warning: \(Printable.text(warning))"))
+        }
     }
 
     private static func sentence(of acceptance: AcceptanceMessage) -> String {
@@ -99,7 +110,8 @@ struct SubmitCommand: HostCommand {
         var message = SubmissionMessage(identifier: identifier)
         message.earliestBeginDate = earliest.map { Timestamp($0.time(from: now)) }
         message.requiresExternalPower = externalPower ? true : nil
-        message.requiresNetworkConnectivity = network ? true : nil
+        message.requiresNetworkConnectivity = network.map { _ in true }
+        message.network = network?.requirement
         message.payload = try payload.map(PayloadText.read)
         message.title = title
         message.subtitle = subtitle
@@ -107,6 +119,42 @@ struct SubmitCommand: HostCommand {
         message.requiresGPU = gpu ? true : nil
         message.idempotencyKey = key
         return message
+    }
+}
+
+/// The value of `--network`.
+enum NetworkArgument: String, ExpressibleByArgument {
+    case any, unmetered
+    /// The option without a value.
+    case required
+
+    init?(argument: String) {
+        guard let requirement = NetworkRequirement(rawValue: argument) else { return nil }
+        self = requirement == .any ? .any : .unmetered
+    }
+
+    /// Splits `--network=any` of `submit` into two arguments.
+    ///
+    /// ArgumentParser ignores a value that is joined to an option whose value can be left out.
+    static func separating(_ arguments: [String]) -> [String] {
+        guard arguments.first == "submit" else { return arguments }
+        let options = arguments.prefix { $0 != "--" }
+        return options.flatMap { argument in
+            let value = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return value.count == 2 && value[0] == "--network" ? value.map(String.init) : [argument]
+        } + arguments.dropFirst(options.count)
+    }
+
+    /// The values that can be written.
+    static var allValueStrings: [String] { NetworkRequirement.allCases.map(\.rawValue) }
+
+    /// The requirement to submit; `nil` means that the manifest or the kind decides.
+    var requirement: NetworkRequirement? {
+        switch self {
+        case .any: .any
+        case .unmetered: .unmetered
+        case .required: nil
+        }
     }
 }
 

@@ -36,7 +36,7 @@ struct RequiredConditionsReader {
         let instead =
             switch name {
             case "power": "Use 'requiresExternalPower: true'"
-            case "network": "Use 'requiresNetworkConnectivity: true'"
+            case "network": "Use 'network: any' or 'network: unmetered'"
             case _ where CustomCondition.machineNames.contains(name):
                 "Remove it; the host's policies check it already"
             default: "Use a lower-case letter, then a-z 0-9 and -, at most 64 characters in all"

@@ -31,8 +31,8 @@ struct TaskReader {
     let problems: ProblemList
 
     private static let keys = [
-        "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "requiresConditions",
-        "limits", "schedule", "payload", "retry", "delivery", "deviceActivity", "call",
+        "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "network",
+        "requiresConditions", "limits", "schedule", "payload", "retry", "delivery", "deviceActivity", "call",
     ]
 
     /// Reads one task; returns `nil` if it can't be used at all, after a problem has been reported.
@@ -61,9 +61,7 @@ struct TaskReader {
         var declaration = TaskDeclaration(pattern: pattern, kind: kind)
         let power = fields["requiresExternalPower"]
         declaration.requiresExternalPower = power?.bool("requiresExternalPower", problems) ?? false
-        let network = fields["requiresNetworkConnectivity"]
-        declaration.requiresNetworkConnectivity =
-            network?.bool("requiresNetworkConnectivity", problems) ?? false
+        readNetwork(fields, &declaration)
         let conditions =
             fields["requiresConditions"].map { RequiredConditionsReader(problems: problems).conditions($0) }
             ?? []
@@ -84,6 +82,19 @@ struct TaskReader {
         return ReadTask(
             declaration: declaration, place: identifierNode.place, callPlaces: call?.places,
             conditionPlaces: conditions.map(\.place))
+    }
+
+    private func readNetwork(_ fields: Fields, _ declaration: inout TaskDeclaration) {
+        let isRequired = fields["requiresNetworkConnectivity"]
+            .flatMap { $0.bool("requiresNetworkConnectivity", problems) }
+        declaration.network = fields["network"]?.word("network", as: NetworkRequirement.self, problems)
+        declaration.requiresNetworkConnectivity = isRequired ?? false || declaration.network != nil
+        if isRequired == false, let network = declaration.network, let place = fields["network"]?.place {
+            problems.error(
+                place,
+                "network: \(network.rawValue) requires a network, and requiresNetworkConnectivity is false",
+                "Remove one of them")
+        }
     }
 
     private func kind(_ node: YAMLNode) -> TaskKind? {

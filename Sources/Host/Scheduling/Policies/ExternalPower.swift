@@ -20,7 +20,7 @@ struct ExternalPower: Policy {
                 Rationale(
                     quantity: "externalPower", required: "connected",
                     observed: Self.text(of: situation.conditions.power),
-                    remedy: "Plug in external power"))
+                    remedy: Self.remedy(situation.conditions.power)))
         }
         guard subject.isDiscretionary || subject.needs.externalPower else { return subject.proceed() }
         return subject.proceed(
@@ -29,7 +29,15 @@ struct ExternalPower: Policy {
                 quantity: "externalPower",
                 required: subject.needs.externalPower ? "connected" : "connected, by preference",
                 observed: Self.text(of: situation.conditions.power),
-                remedy: isConnected ? nil : "Plug in external power"))
+                remedy: isConnected ? nil : Self.remedy(situation.conditions.power)))
+    }
+
+    /// How to get external power; while its source does not answer, a plug does not help.
+    private static func remedy(_ power: Reading<PowerCondition>) -> String {
+        power == .unknown
+            ? "Restart the source of 'power', which bgtask conditions names, for example: "
+                + "systemctl restart upower"
+            : "Plug in the charger"
     }
 
     private static func text(of power: Reading<PowerCondition>) -> String {

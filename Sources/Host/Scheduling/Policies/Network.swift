@@ -2,7 +2,11 @@ import TaskModel
 
 /// Enforces the constraint on the network, and gives a lower score to a metered network.
 ///
-/// In low-data mode, deferrable requests that need the network do not start; launches under way continue.
+/// A request that requires an unmetered network waits on a metered one and in low-data mode, and its launch
+/// stops there with ``Reason/networkMetered``. In low-data mode, other deferrable requests that need the
+/// network do not start either, but launches under way continue.
+///
+/// If the network is unknown, it counts as not connected.
 struct Network: Policy {
     let name = "Network"
     let reach = Reach.machine
@@ -11,7 +15,7 @@ struct Network: Policy {
     func weight(_ weights: PolicyWeights) -> Double { weights.network }
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
-        guard subject.needs.network else { return subject.proceed() }
+        guard let required = subject.needs.network else { return subject.proceed() }
         let since = situation.since.network
         let network = situation.conditions.network
         var observed: String { network.value?.text ?? "unknown (its source does not answer)" }
@@ -19,8 +23,19 @@ struct Network: Policy {
             return subject.stop(
                 until: .network, since: since,
                 Rationale(
-                    quantity: "network", required: "connected", observed: observed,
-                    remedy: "Connect to a network"))
+                    quantity: "network", required: required.text, observed: observed,
+                    remedy: network == .unknown
+                        ? Self.repair : "Connect to \(required == .any ? "a" : "an unmetered") network"))
+        }
+        if required == .unmetered && network.value != .unmetered {
+            return subject.stop(
+                until: .network, since: since, because: .networkMetered,
+                Rationale(
+                    quantity: "network", required: required.text, observed: observed,
+                    remedy: situation.remedy(
+                        network.value == .constrained
+                            ? "Turn low-data mode off, or connect to an unmetered network"
+                            : "Connect to an unmetered network", orLaunch: subject.request.identifier)))
         }
         if network.value == .constrained && subject.isDiscretionary {
             return subject.wait(
@@ -34,9 +49,24 @@ struct Network: Policy {
         return subject.proceed(
             score: isFree ? 1 : situation.settings.scores.networkMetered, since: since,
             Rationale(
-                quantity: "network", required: isFree ? "connected" : "unmetered, by preference",
+                quantity: "network", required: isFree ? required.text : "unmetered, by preference",
                 observed: observed,
                 remedy: isFree ? nil : "Connect to an unmetered network"))
+    }
+
+    /// The remedy while the source of the network does not answer.
+    static let repair =
+        "Restart the source of 'network', which bgtask conditions names, for example: "
+        + "systemctl restart NetworkManager"
+}
+
+extension NetworkRequirement {
+    /// The requirement for people: `connected` or `connected and unmetered`.
+    var text: String {
+        switch self {
+        case .any: "connected"
+        case .unmetered: "connected and unmetered"
+        }
     }
 }
 

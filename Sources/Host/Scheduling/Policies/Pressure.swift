@@ -2,6 +2,10 @@ import TaskModel
 
 /// Holds deferrable requests while CPU, memory or disks are under pressure.
 ///
+/// Pressure on CPU or disks holds them for at most ``SchedulerSettings/pressureLimit`` (30 min) without a
+/// break. Then they start one at a time, at the priority ``LaunchPriority/idle``. Memory pressure has no such
+/// limit, because no priority shares memory.
+///
 /// Unknown pressure holds no request; it only has a lower score.
 struct Pressure: Policy {
     let name = "Pressure"
@@ -12,8 +16,10 @@ struct Pressure: Policy {
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         guard subject.isDiscretionary else { return subject.proceed() }
         let since = situation.since.pressure
-        func rationale(_ observed: String, _ remedy: String? = nil) -> Rationale {
-            Rationale(quantity: "pressure", required: "free of pressure", observed: observed, remedy: remedy)
+        func rationale(_ observed: String, until end: WallTime? = nil, _ remedy: String? = nil) -> Rationale {
+            Rationale(
+                quantity: "pressure", required: "free of pressure", observed: observed, earliestChange: end,
+                remedy: remedy)
         }
         guard let pressure = situation.conditions.pressure.value else {
             return subject.proceed(
@@ -21,12 +27,29 @@ struct Pressure: Policy {
                 rationale("in an unknown state (the source of pressure does not answer)"))
         }
         if pressure == .none { return subject.proceed(score: 1, since: since, rationale("free of pressure")) }
-        return subject.wait(
-            for: .lane, since: since,
-            rationale(
-                "under pressure (\(pressure.text))",
-                "Close what uses the \(pressure.memory ? "memory" : pressure.cpu ? "processor" : "disks"), or wait"
-            ))
+        let observed = "under pressure (\(pressure.text))"
+        let resource = pressure.memory ? "memory" : pressure.cpu ? "processor" : "disks"
+        let closes = "Close what uses the \(resource)"
+        guard situation.isTrickling(at: now.wall) else {
+            let end = situation.pressureEnd
+            return subject.wait(
+                for: .lane, until: end, since: since,
+                rationale(
+                    observed, until: end,
+                    end.map { "\(closes). Otherwise, the request waits for this until \($0.text) at most" }
+                        ?? "\(closes), or wait"))
+        }
+        let running = situation.occupancy.discretionary
+        if running > 0 && !subject.isRunning {
+            return subject.wait(
+                for: .slot, since: since,
+                Rationale(
+                    quantity: "deferrableLaunches",
+                    required: "less than 1 while the machine is under pressure",
+                    observed: "\(running), and the machine is \(observed)",
+                    remedy: "\(closes), or wait until a launch ends"))
+        }
+        return subject.proceed(score: 0, since: since, rationale(observed, closes))
     }
 }
 

@@ -32,7 +32,7 @@ struct Thermal: Policy {
                 ? subject.stop(until: .lane, since: since, rationale("below serious", helps))
                 : subject.wait(for: .lane, since: since, rationale("below serious", helps))
         case .known(.fair), .unknown:
-            let (slots, settings) = (situation.slotsInHeat, situation.settings)
+            let (slots, settings) = (situation.deferrableSlots, situation.settings)
             let running = situation.occupancy.discretionary
             if running >= slots {
                 return subject.wait(

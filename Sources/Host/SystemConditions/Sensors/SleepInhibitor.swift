@@ -30,6 +30,8 @@ final class SleepInhibitor: BusClient {
     private struct State {
         var lock: BusDescriptor?
         weak var delay: SleepDelay?
+        /// Whether logind has announced a sleep and not reported its end.
+        var isPreparing = false
     }
 
     private let state = Mutex(State())
@@ -50,11 +52,17 @@ final class SleepInhibitor: BusClient {
     }
 
     func changed(_ new: BusServiceState, _ bus: any BusCaller) {
-        guard case .present = new else {
-            // logind has ended, so its lock has no effect any more.
-            return state.withLock { $0 = State() }
+        // This is called when logind appears and when it ends. A logind that announced a sleep and then ended
+        // will not report the end of that sleep, and neither will its successor.
+        let hasLostSleep = state.withLock { state in
+            defer { state = State() }
+            return state.isPreparing
         }
-        takeLock(bus)
+        if case .present = new { takeLock(bus) }
+        if hasLostSleep {
+            let notify = listener.withLock { $0 }
+            notify?(.hasWoken)
+        }
     }
 
     func received(_ member: String, _ arguments: [BusValue], _ bus: any BusCaller) {
@@ -65,10 +73,12 @@ final class SleepInhibitor: BusClient {
                 let delay = SleepDelay(state.lock)
                 state.lock = nil
                 state.delay = delay
+                state.isPreparing = true
                 return delay
             }
             notify?(.willSleep(delay))
         } else {
+            state.withLock { $0.isPreparing = false }
             releaseDelay()
             takeLock(bus)
             notify?(.hasWoken)

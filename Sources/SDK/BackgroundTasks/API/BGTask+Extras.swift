@@ -22,6 +22,8 @@ public struct BGTaskExpirationReason: RawRepresentable, Hashable, Sendable, Cust
     public static let externalPowerLost = Self(rawValue: "externalPowerLost")
     /// The network is not available any more, and the request requires it.
     public static let networkLost = Self(rawValue: "networkLost")
+    /// The network is metered or in low-data mode now, and the request requires an unmetered one.
+    public static let networkMetered = Self(rawValue: "networkMetered")
     /// The user became active again.
     public static let userReturned = Self(rawValue: "userReturned")
     /// The battery is nearly empty.

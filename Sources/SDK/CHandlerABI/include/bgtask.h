@@ -166,8 +166,8 @@ typedef struct bgtask_conditions {
 typedef struct bgtask_expiration {
     size_t struct_size; /**< sizeof(bgtask_expiration) in the runner. Since 1. */
     /** The reason, one of the words in Documentation/Outcomes.md: "leaseEnded", "cpuLimit",
-     *  "externalPowerLost" and others. Newer hosts add words, so handle an unknown word like any other
-     *  request to stop. Since 1. */
+     *  "externalPowerLost", "networkMetered" and others. Newer hosts add words, so handle an unknown word
+     *  like any other request to stop. Since 1. */
     const char *reason;
     /** When the host kills all processes of the launch, in nanoseconds on CLOCK_MONOTONIC. Since 1. */
     int64_t deadline_nanoseconds;

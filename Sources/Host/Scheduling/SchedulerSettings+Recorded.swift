@@ -1,0 +1,22 @@
+extension KeyedDecodingContainer {
+    /// Decodes a duration; a setting that the recording lacks, because it is newer, has its default value.
+    ///
+    /// Synthesized decoding calls this method instead of the standard library's, which throws for a missing
+    /// key.
+    func decode(_ type: Duration.Type, forKey key: Key) throws -> Duration {
+        if let value = try decodeIfPresent(type, forKey: key) { return value }
+        guard let standard = SchedulerSettings.durations[key.stringValue] else {
+            throw DecodingError.keyNotFound(
+                key, DecodingError.Context(codingPath: codingPath, debugDescription: "no such duration"))
+        }
+        return standard
+    }
+}
+
+extension SchedulerSettings {
+    /// The default values of all settings that are durations, by their names.
+    fileprivate static let durations = Dictionary(
+        Mirror(reflecting: SchedulerSettings()).children.compactMap { child in
+            child.label.flatMap { label in (child.value as? Duration).map { (label, $0) } }
+        }, uniquingKeysWith: { first, _ in first })
+}
