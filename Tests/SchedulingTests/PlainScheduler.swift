@@ -65,6 +65,11 @@ struct PlainDecision {
         let all = known.compactMap { scheduler.pending[$0] }
             .filter { (scheduler.pending.isSimulated($0.id) ? .simulated : $0.lane) == lane }
         return all.sorted { left, right in
+            if left.attempt > 1 || right.attempt > 1 {
+                if left.attempt == 1 || right.attempt == 1 { return left.attempt == 1 }
+                if left.waitingSince != right.waitingSince { return left.waitingSince < right.waitingSince }
+                return left.id < right.id
+            }
             if lane == .discretionary, left.deadline != right.deadline {
                 return left.deadline < right.deadline
             }

@@ -44,6 +44,15 @@ enum StoreSchema {
                         AND reason IS NULL
                     """)
         }
+        migrator.registerMigration("6 what attempts brought") { db in
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN waiting_since_ms INTEGER")
+            try db.execute(
+                sql: "ALTER TABLE requests ADD COLUMN attempts_without_progress INTEGER NOT NULL DEFAULT 0")
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN furthest_completed INTEGER")
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN furthest_total INTEGER")
+            try db.execute(
+                sql: "ALTER TABLE launches ADD COLUMN has_new_checkpoint INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }
 
