@@ -101,7 +101,12 @@ extension HistoryPlayer {
         case 7: submitElsewhere(bundle)
         case 8..<11: world.call(.cancel(.identifier(identifier)))
         case 11: world.call(.simulate(identifier, debug: chance(0.3)))
-        case 12: world.call(.expire(target(identifier), .simulated))
+        case 12:
+            // Also the reasons that only the scheduler and the CPU monitor have in a real host.
+            let reasons: [Reason] = [
+                .simulated, .leaseEnded, .cpuLimit, .memoryLimit, .noProgress, .pressure, .userReturned,
+            ]
+            world.call(.expire(target(identifier), one(of: reasons) ?? .simulated))
         case 13, 14: change(try! BundleIdentifier(bundle))
         case 15:
             guard let id = one(of: world.core.launches.ids) else { return }

@@ -145,6 +145,7 @@ struct VirtualManifests {
         narrow.discretionarySlots = 1
         narrow.launchSpacing = .zero
         narrow.refreshSpacing = .seconds(60)
+        narrow.attemptsWithoutProgress = 2
         return [SchedulerSettings(), closed, narrow].map { settings in
             var effective = EffectiveSettings(
                 paths: HostPaths(plugins: "/p", manifests: "/m", state: "/s", socket: "/s/c"))

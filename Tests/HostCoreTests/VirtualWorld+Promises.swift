@@ -44,8 +44,16 @@ extension VirtualWorld {
         switch write {
         case .begin(let id, let terms):
             try checkPeriod(id, terms)
+            try checkBackOff(id, terms)
             asked[id] = (terms.at, clockChanges)
-        case .end(let ended, _, _, let putBack): try check(ended, putBack)
+        case .end(let ended, _, _, let putBack):
+            try check(ended, putBack)
+            try checkAttempts(ended, putBack)
+            // A back-off counts from the end of the launch, before which the clock may have been set.
+            let isSet = ended.at.wall.sinceEpoch - ended.at.boot != now.wall.sinceEpoch - now.boot
+            if putBack != nil, let id = store.launch(ended.id)?.request {
+                putBackClock[id] = isSet ? nil : clockChanges
+            }
         default: return
         }
     }
@@ -81,14 +89,67 @@ extension VirtualWorld {
         let unsaved = core.unsavedEnds.first { $0.ended.id == id }?.launch
         let expiration = (core.launches[id] ?? unsaved)?.record.expiration
         let isHosts = end.reason == .hostShutdown || end.reason == .systemSleep
-        guard end.outcome == .lost || (end.outcome == .expired && isHosts && end.completion == nil),
+        guard end.reason != .attemptsWithoutProgress,
+            end.outcome == .lost || (end.outcome == .expired && isHosts && end.completion == nil),
             !record.identifier.rawValue.hasSuffix(".once"), runners[id] == nil,
             !unwanted.contains(record.request),
             expiration != .cancelledByUser, expiration != .manifestRemoved,
+            // The launch of an app that used its whole lease is not tried again, even if the host stops then.
+            record.kind != .appLaunch || expiration != .leaseEnded,
             // A user cancelled the request, even if the store could not record that.
             unsaved?.isCancelled != true
         else { return }
         if putBack == nil { throw BrokenPromise("\(id) is \(end.outcome), and is not tried again") }
+    }
+
+    /// Checks that a request that is put back waits for its back-off, that attempts without progress are
+    /// limited, and that an attempt by conditions has no back-off.
+    private func checkAttempts(_ ended: EndedLaunch, _ putBack: PutBack?) throws {
+        let settings = core.scheduler.settings
+        let unsaved = core.unsavedEnds.first { $0.ended.id == ended.id }?.launch
+        guard let launch = core.launches[ended.id] ?? unsaved else { return }
+        let (before, id) = (launch.request.attempts, ended.id)
+        if ended.end.reason == .attemptsWithoutProgress {
+            if putBack != nil { throw BrokenPromise("\(id) was the last attempt, and is tried again") }
+            // The settings may have changed since the end that the store refused.
+            if unsaved == nil, before.withoutProgress + 1 < settings.attemptsWithoutProgress {
+                throw BrokenPromise("\(id) is the last attempt, after \(before.withoutProgress) of a row")
+            }
+            return
+        }
+        guard let putBack, !putBack.isRetry else { return }
+        let hasBrought =
+            launch.record.hasNewCheckpoint
+            || launch.record.progress?.isFurther(than: before.furthest) == true
+        let isOwn =
+            ended.end.outcome == .lost
+            || [.leaseEnded, .cpuLimit, .memoryLimit, .noProgress, .pressure].contains(
+                launch.record.expiration)
+        let row = hasBrought ? 0 : before.withoutProgress + (isOwn ? 1 : 0)
+        if putBack.attempts.withoutProgress != row {
+            throw BrokenPromise(
+                "\(id) ends a row of \(row) attempts, not of \(putBack.attempts.withoutProgress)")
+        }
+        if isOwn, row >= settings.attemptsWithoutProgress {
+            throw BrokenPromise("\(id) is attempt \(row) without progress, and is tried again")
+        }
+        guard isOwn else {
+            if putBack.notBefore == nil { return }
+            throw BrokenPromise("\(id) was ended by conditions, and its request backs off")
+        }
+        guard row > 0 else { return }
+        let least = min(settings.backOffBase * (1 << min(row - 1, 20)), settings.backOffLimit) * 8 / 10
+        guard let notBefore = putBack.notBefore, notBefore - ended.at.wall >= least else {
+            throw BrokenPromise("\(id) is attempt \(row) without progress, and does not back off")
+        }
+    }
+
+    /// Checks that no request that was put back begins before its back-off has passed.
+    private func checkBackOff(_ id: RequestID, _ terms: LaunchTerms) throws {
+        guard let request = store.request(id)?.request, request.attempt > 1, !terms.isSimulated,
+            let notBefore = request.notBefore, putBackClock[id] == clockChanges, terms.at < notBefore
+        else { return }
+        throw BrokenPromise("\(id) begins \((notBefore - terms.at).inSeconds) s before its back-off ends")
     }
 
     // MARK: Answers

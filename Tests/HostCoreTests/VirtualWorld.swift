@@ -100,6 +100,8 @@ struct VirtualWorld {
     /// The time at which the store was asked for each request's begin, with the number of clock changes until
     /// then.
     var asked: [RequestID: (WallTime, clockChanges: Int)] = [:]
+    /// The number of clock changes until each request was put back.
+    var putBackClock: [RequestID: Int] = [:]
     /// Promises of answers about other effects; checked when those effects are done.
     var pledges: [Pledge] = []
     var followers = VirtualFollowers()

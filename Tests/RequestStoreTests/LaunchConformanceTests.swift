@@ -124,11 +124,19 @@ import Testing
             let first = try await store.begin(request.id)
             #expect(try await store.saveCheckpoint(first.id, [1, 2]))
             #expect(try await store.saveCheckpoint(first.id, [0, 255]))
+            let history = AttemptHistory(
+                withoutProgress: 3, furthest: TaskProgress(completed: 5, total: 0))
+            let ended = now + .microseconds(1_500_600)
             let back = try #require(
-                await store.end(first.id, .expired, .leaseEnded, putBack: PutBack(notBefore: later)))
+                await store.end(
+                    first.id, .expired, .leaseEnded, at: ended,
+                    putBack: PutBack(notBefore: later, attempts: history)))
             #expect(back.id == request.id)
             #expect(back.attempt == 2)
             #expect(back.notBefore == later)
+            #expect(request.waitingSince == request.submittedAt)
+            #expect(back.waitingSince == ended.rounded)
+            #expect(back.attempts == history)
             #expect(try await store.pendingRequests() == [back])
             #expect(try await !store.saveCheckpoint(first.id, [9]), "an ended launch writes no checkpoint")
             #expect(try await store.checkpoint(of: request.id) == [0, 255])
@@ -139,6 +147,56 @@ import Testing
             try await store.end(second.id)
             #expect(try await store.checkpoint(of: request.id) == nil)
             #expect(try await store.launches(of: request.id).map(\.id) == [first.id, second.id])
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a checkpoint is new if it differs from the one that the launch began with`(kind: StoreUnderTest)
+        async throws
+    {
+        try await kind.with { store in
+            let request = try await store.accept(submission()).request
+            func isNew(_ checkpoints: [UInt8]...) async throws -> Bool? {
+                let launch = try await store.begin(request.id).id
+                for bytes in checkpoints { #expect(try await store.saveCheckpoint(launch, bytes)) }
+                try await store.end(launch, .expired, .leaseEnded, putBack: PutBack(notBefore: nil))
+                return try await store.launch(launch)?.hasNewCheckpoint
+            }
+            #expect(try await isNew() == false)
+            #expect(try await isNew([1]) == true)
+            #expect(try await isNew([1]) == false)
+            #expect(try await isNew([1], [2]) == true)
+            // An empty checkpoint only deletes what was saved.
+            #expect(try await isNew([]) == false)
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a request whose host dies in each attempt without progress fails at the limit`(
+        kind: StoreUnderTest
+    ) async throws {
+        try await kind.with { store in
+            let request = try await store.accept(submission()).request
+            func die(_ change: (LaunchID) async throws -> Void = { _ in }) async throws -> Recovery {
+                let launch = try await store.begin(request.id).id
+                try await change(launch)
+                return try await store.recover(RecoveryTerms(at: later, attemptLimit: 2))
+            }
+            #expect(try await die().putBack.map(\.attempts.withoutProgress) == [1])
+            let further = try await die { launch in
+                store.note(
+                    .progress(TaskProgress(completed: 1, total: 4)), of: launch,
+                    at: Moment(boot: .zero, monotonic: .seconds(9), wall: now))
+            }
+            let expected = AttemptHistory(furthest: TaskProgress(completed: 1, total: 4))
+            #expect(further.putBack.map(\.attempts) == [expected])
+            #expect(try await die().putBack.map(\.attempts.withoutProgress) == [1])
+            let last = try await die()
+            #expect(last.putBack.isEmpty && last.pending.isEmpty)
+            #expect(last.lost.map(\.end?.outcome) == [.failed])
+            #expect(last.lost.map(\.end?.reason) == [.attemptsWithoutProgress])
+            let record = try await store.request(request.id)
+            #expect(record?.outcome == .failed && record?.reason == .attemptsWithoutProgress)
         }
     }
 
@@ -183,7 +241,10 @@ import Testing
                     at: later,
                     isAtMostOnce: { bundle, task in
                         bundle.rawValue == "com.example" && task.rawValue == "com.example.once"
-                    }, backOff: { $0.identifier.rawValue == "com.example.back" ? later : nil },
+                    },
+                    backOff: { launch, _ in
+                        launch.identifier.rawValue == "com.example.back" ? later : nil
+                    },
                     scheduled: scheduled))
 
             #expect(recovery.lost.count == 6)
@@ -193,6 +254,9 @@ import Testing
             #expect(recovery.putBack.map(\.identifier.rawValue) == ["com.example.back", "com.example.lease"])
             #expect(recovery.putBack.map(\.attempt) == [2, 2])
             #expect(recovery.putBack.map(\.notBefore) == [later, nil])
+            #expect(recovery.putBack.map(\.waitingSince) == [later, later])
+            // The first one has saved a checkpoint.
+            #expect(recovery.putBack.map(\.attempts.withoutProgress) == [0, 1])
             #expect(recovery.pending == (try await store.pendingRequests()))
             #expect(
                 Set(recovery.pending.map(\.id)) == Set(recovery.putBack.map(\.id) + [waiting.id, newer.id]))

@@ -24,7 +24,10 @@ import Testing
         try await withOldStore { directory in
             let store = try SQLiteRequestStore.open(directory: directory, socket: "s", at: now)
             #expect(store.opening.wasClean)
-            #expect(try await store.pendingRequests().map(\.id.rawValue) == [4])
+            let pending = try await store.pendingRequests()
+            #expect(pending.map(\.id.rawValue) == [4])
+            #expect(pending.map(\.waitingSince) == pending.map(\.submittedAt))
+            #expect(pending.map(\.attempts) == [AttemptHistory()])
             #expect(try await store.pendingRequests().first?.submission.network == nil)
             let launch = try #require(await store.launch(LaunchID(rawValue: 2)))
             #expect(launch.end?.reason == .exitedWithoutCompleting)

@@ -289,8 +289,19 @@ import Testing
         rig.advance(.milliseconds(5001))
         rig.send(.launchEnded(late, putBack: nil, ending: LaunchEnding(outcome: .expired)))
         #expect(points() == -46)
+        for reason in Reason.allCases where reason.isExpiration {
+            let before = points()
+            let launch = rig.run("p1")
+            rig.send(.launchExpiring(launch))
+            rig.send(
+                .launchEnded(
+                    launch, putBack: nil, ending: LaunchEnding(outcome: .expired, expiration: reason)))
+            #expect(points() == before + (reason.isCausedByLaunch ? 0 : 2), "\(reason)")
+        }
+        Self.finish(rig, rig.submit("p1"), LaunchEnding(outcome: .crashed))
+        let last = points()
         rig.advance(.seconds(6 * 86_400))
-        #expect(points() == -46)
+        #expect(points() == last && last < 0)
         rig.advance(.seconds(86_400))
         #expect(points() == 0)
     }

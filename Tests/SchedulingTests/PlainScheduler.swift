@@ -84,7 +84,14 @@ struct PlainDecision {
             if lane.isFair {
                 let ranks = [left, right].map { scheduler.bundleState($0.bundle).service.rank }
                 if ranks[0] != ranks[1] { return ranks[0] < ranks[1] }
-                if left.deadline != right.deadline { return left.deadline < right.deadline }
+            }
+            if left.attempt > 1 || right.attempt > 1 {
+                if left.attempt == 1 || right.attempt == 1 { return left.attempt == 1 }
+                if left.waitingSince != right.waitingSince { return left.waitingSince < right.waitingSince }
+                return left.id < right.id
+            }
+            if lane.isFair, left.deadline != right.deadline {
+                return left.deadline < right.deadline
             }
             return left.id < right.id
         }

@@ -293,8 +293,9 @@ final class RandomHost {
     private func finish(_ id: LaunchID, _ ending: LaunchEnding, putBack: Bool) {
         guard var request = running.removeValue(forKey: id)?.request else { return }
         let hasNewer = pending.values.contains { $0.identifier == request.identifier }
-        request.attempt += 1
-        request.notBefore = moments.now().wall + .seconds(5)
+        let hasBackOff = Bool.random(using: &numbers)
+        let now = moments.now().wall
+        request.putBack(PutBack(notBefore: hasBackOff ? now + .seconds(5) : nil), at: now)
         if putBack && !hasNewer { pending[request.id] = request }
         send(.launchEnded(id, putBack: putBack && !hasNewer ? request : nil, ending: ending))
     }

@@ -93,10 +93,82 @@ import Testing
         #expect(rig.launched() == ["com.example.a.p1"])
     }
 
-    @Test func `back-off doubles from 5 s to 10 min`() {
+    @Test func `back-off doubles from 5 s to 1 h, less up to a fifth`() {
         let settings = SchedulerSettings()
-        let delays = [1, 2, 3, 8, 99].map { settings.backOff(afterAttempt: $0) }
-        #expect(delays == [.seconds(5), .seconds(10), .seconds(20), .seconds(600), .seconds(600)])
+        let requests = (1...200).map { RequestID(rawValue: $0) }
+        for (attempts, exact) in [(1, 5), (2, 10), (3, 20), (10, 2560), (11, 3600), (99, 3600)] {
+            let delays = requests.map { settings.backOff(afterAttempts: attempts, of: $0) }
+            let (least, most) = (Duration.seconds(exact) * 8 / 10, Duration.seconds(exact))
+            #expect(delays.allSatisfy { (least...most).contains($0) }, "\(attempts)")
+            // The jitter uses the whole fifth, and is the same each time.
+            #expect(delays.contains { $0 < least * 101 / 100 } && delays.contains { $0 > most * 99 / 100 })
+            #expect(delays == requests.map { settings.backOff(afterAttempts: attempts, of: $0) })
+        }
+        // The jitter of a request is another one after each attempt.
+        let shares = (1...9).map {
+            settings.backOff(afterAttempts: $0, of: requests[0]).inSeconds / Double(5 << ($0 - 1))
+        }
+        #expect(Set(shares).count > 5)
+    }
+
+    @Test func `a back-off limit below the first back-off holds`() {
+        var settings = SchedulerSettings()
+        settings.backOffLimit = .seconds(1)
+        for attempts in [1, 2, 50] {
+            let delay = settings.backOff(afterAttempts: attempts, of: RequestID(rawValue: 1))
+            #expect((.milliseconds(800) ... .seconds(1)).contains(delay))
+        }
+    }
+
+    @Test func `requests that were put back start after first attempts, in the order of their put-backs`()
+        throws
+    {
+        let manifests = ["a", "b", "c", "d"].map { Manifest.make("com.example.\($0)") }
+        for name in ["p1", "export.x"] {
+            var settings = SchedulerSettings.unpaced
+            (settings.discretionarySlots, settings.continuedSlots) = (2, 2)
+            let rig = SchedulerRig(manifests, settings: settings)
+            let first = rig.run("com.example.a.\(name)")
+            let second = rig.run("com.example.b.\(name)")
+            for bundle in ["c", "d"] {
+                rig.advance(.seconds(1))
+                rig.submit("com.example.\(bundle).\(name)")
+            }
+            _ = rig.take()
+            // The second request is put back first. Both have a smaller number and an earlier deadline than
+            // those that wait for their first attempt.
+            for launch in [second, first] {
+                rig.advance(.seconds(1))
+                var back = try #require(rig.running[launch])
+                back.putBack(PutBack(notBefore: nil), at: rig.now.wall)
+                rig.end(launch, putBack: back)
+            }
+            #expect(rig.launched() == ["com.example.c.\(name)", "com.example.d.\(name)"])
+            for id in [3, 4] as [Int64] { rig.end(rig.begin(RequestID(rawValue: id))) }
+            #expect(rig.launched() == ["com.example.b.\(name)", "com.example.a.\(name)"])
+        }
+    }
+
+    @Test func `explain tells since when a back-off lasts, and how many attempts brought nothing`() throws {
+        let rig = SchedulerRig()
+        let launch = rig.run("p1")
+        rig.advance(.seconds(60))
+        var back = try #require(rig.running[launch])
+        back.putBack(
+            PutBack(
+                notBefore: rig.now.wall + .seconds(5), attempts: AttemptHistory(withoutProgress: 3)),
+            at: rig.now.wall)
+        let putBackAt = rig.now.wall
+        rig.end(launch, putBack: back)
+        rig.advance(.seconds(1))
+        let veto = try #require(rig.scheduler.explain(back.id, at: rig.now)?.vetoes.first)
+        #expect(veto.since == putBackAt)
+        let rationale = try #require(veto.rationale.first)
+        #expect(rationale.quantity == "backOff")
+        #expect(
+            rationale.observed
+                == "4 s too early (the last 3 attempts brought no progress; after 8 in a row, the request fails)"
+        )
     }
 
     @Test func `submitting a pending identifier replaces it`() {

@@ -119,7 +119,9 @@ import Testing
             $0[$1.identifier.rawValue] = [$1.effectiveBeginDate, $1.notBefore].compactMap(\.self).max()
         }
         #expect(dates[cleanup.rawValue] == start.wall + .seconds(86_400 - 3600))
-        #expect(dates["com.example.news.refresh"] == start.wall + .seconds(460))
+        let lost = try #require(host.tally.launches.first?.request)
+        let backOff = settings.backOff(afterAttempts: 1, of: lost)
+        #expect(dates["com.example.news.refresh"] == (start.wall + .seconds(60) + backOff).rounded)
         #expect(host.tally.launches.map(\.outcome) == [.lost])
     }
 

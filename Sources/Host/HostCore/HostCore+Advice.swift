@@ -46,6 +46,14 @@ extension HostCore {
                 "\(record.identifier) returned or exited without completing, which counts as failed. Complete on every "
                     + "path: host->complete, or task.setTaskCompleted(success:)")
         }
+        if end.reason == .attemptsWithoutProgress {
+            advise(
+                record, "attemptsWithoutProgress",
+                "\(record.identifier) was stopped again and again and got no further, so the host gave its request "
+                    + "up. When it must stop, save a checkpoint (host->checkpoint, or task.checkpoint) and begin with "
+                    + "it in the next attempt, or report progress of the whole request. If the work needs more time, "
+                    + "set a longer 'runtime' in the manifest")
+        }
         let isRepeating = record.kind == .appRefresh || record.kind == .processing
         // A request of a client or of `bgtask launch` may be meant to run once. Only a request that the
         // plugin submitted is part of a chain.

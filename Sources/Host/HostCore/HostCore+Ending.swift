@@ -19,13 +19,13 @@ extension HostCore {
         launch.stage = .ending
         launches[id] = launch
         if launch.client == nil { emit(.work(.removeTemporary(id))) }
-        let putBack = putBack(of: launch, ended)
-        storeEnd(of: launch, ended, putBack: putBack)
+        let (final, putBack) = conclusion(of: launch, ended)
+        storeEnd(of: launch, final, putBack: putBack)
         // The request is not put back, so the slot can be released before the store answers. The end of this
         // launch and the start of the next can then share a commit.
         if putBack == nil {
             launches[id]?.hasFreedSlot = true
-            feed(.launchEnded(id, putBack: nil, ending: ending(of: launch, ended)))
+            feed(.launchEnded(id, putBack: nil, ending: ending(of: launch, final)))
         }
     }
 
@@ -44,28 +44,65 @@ extension HostCore {
         // Only a handler that completed must have ended its assertions. A process that died did not leak
         // them.
         let leaks = ended.end.completion == nil ? 0 : launch.openAssertions.count
-        return LaunchEnding(outcome: ended.end.outcome, cpuTime: ended.cpuTime, leakedAssertions: leaks)
+        return LaunchEnding(
+            outcome: ended.end.outcome, expiration: launch.record.expiration, cpuTime: ended.cpuTime,
+            leakedAssertions: leaks)
     }
 
     /// Decides whether the request of an ended launch is put back, and until when it must wait.
-    private func putBack(of launch: OpenLaunch, _ ended: EndedLaunch) -> PutBack? {
+    ///
+    /// - Returns: The end as it is stored, which differs if the host gives the request up; and how the
+    ///   request is put back, or `nil` if it ends with the launch.
+    private func conclusion(of launch: OpenLaunch, _ ended: EndedLaunch) -> (EndedLaunch, PutBack?) {
         let (record, request, end) = (launch.record, launch.request, ended.end)
-        if launch.isCancelled { return nil }
+        if launch.isCancelled { return (ended, nil) }
+        // The end was given up before, and is stored again.
+        if end.reason == .attemptsWithoutProgress { return (ended, nil) }
+        let counts = PutBackRule.counts(end.outcome, expiration: record.expiration)
+        let attempts = request.attempts.following(record, counts: counts)
         if PutBackRule.applies(
             kind: record.kind, outcome: end.outcome, completed: end.completion != nil,
             expiration: record.expiration, isAtMostOnce: launch.isAtMostOnce,
             neverListened: end.neverListened)
         {
-            // An expiration is not a failure of the handler, so the next attempt has no back-off.
-            guard end.outcome == .lost else { return PutBack(notBefore: nil) }
-            let backOff = scheduler.settings.backOff(afterAttempt: record.attempt)
-            return PutBack(notBefore: ended.at.wall + backOff)
+            if counts && attempts.withoutProgress >= scheduler.settings.attemptsWithoutProgress {
+                var final = ended
+                final.end = end.givenUp(after: attempts.withoutProgress)
+                return (final, nil)
+            }
+            let wait = counts ? backOff(after: attempts, of: launch, ended) : .zero
+            let notBefore = wait > .zero ? ended.at.wall + wait : nil
+            let putBack = PutBack(notBefore: notBefore, attempts: attempts)
+            return (ended, putBack)
         }
         let declaration = declaration(for: request)
-        return PutBackRule.retryDelay(
+        let retry = PutBackRule.retryDelay(
             outcome: end.outcome, expiration: record.expiration, retry: declaration?.retry,
             failures: request.failures
-        ).map { PutBack(notBefore: ended.at.wall + $0, isRetry: true) }
+        ).map { PutBack(notBefore: ended.at.wall + $0, isRetry: true, attempts: attempts) }
+        return (ended, retry)
+    }
+
+    /// How long the next attempt must wait after an attempt that ended by its own doing.
+    private func backOff(
+        after attempts: AttemptHistory, of launch: OpenLaunch, _ ended: EndedLaunch
+    ) -> Duration {
+        let settings = scheduler.settings
+        var wait = Duration.zero
+        // What ended the launcher or the host may do so again, so a lost launch always waits.
+        if attempts.withoutProgress > 0 || ended.end.outcome == .lost {
+            wait = settings.backOff(
+                afterAttempts: max(1, attempts.withoutProgress), of: launch.request.id)
+        }
+        if let limit = limits(of: launch.request).cpu, !launch.isCPURelaxed {
+            let elapsed = launch.readyAt.map { ended.at.monotonic - $0.monotonic } ?? .zero
+            let isExceeded = launch.record.expiration == .cpuLimit
+            wait = max(
+                wait,
+                PutBackRule.cpuWait(
+                    used: ended.cpuTime, within: elapsed, limit: limit, isExceeded: isExceeded))
+        }
+        return min(wait, settings.longestBackOff(of: declaration(for: launch.request)))
     }
 
     mutating func endStored(_ ended: EndedLaunch, _ result: Result<StoreAnswer, StoreRefusal>) {
@@ -138,7 +175,7 @@ extension HostCore {
             unsavedEnds[index].isUnderWay = true
             let unsaved = unsavedEnds[index]
             storeEnd(
-                of: unsaved.launch, unsaved.ended, putBack: putBack(of: unsaved.launch, unsaved.ended))
+                of: unsaved.launch, unsaved.ended, putBack: conclusion(of: unsaved.launch, unsaved.ended).1)
         }
         launchInstalledApps()
     }
@@ -178,7 +215,8 @@ extension LaunchRecord {
 }
 
 extension LaunchEnd {
-    /// The end in one line for the log: `expired, leaseEnded; put back as attempt 2`.
+    /// The end in one line for the log: `expired, leaseEnded; put back as attempt 2, after a back-off of
+    /// about 5s`.
     func summary(putBack: TaskRequest?) -> String {
         var text = outcome.rawValue
         if let reason { text += ", \(reason.rawValue)" }
@@ -187,7 +225,14 @@ extension LaunchEnd {
             text +=
                 "; \(leftovers.counted("process", "processes")) outlived it and \(leftovers == 1 ? "was" : "were") killed"
         }
-        if let putBack { text += "; put back as attempt \(putBack.attempt)" }
+        if let putBack {
+            text += "; put back as attempt \(putBack.attempt)"
+            if let notBefore = putBack.notBefore, notBefore > putBack.waitingSince {
+                let milliseconds = notBefore.milliseconds - putBack.waitingSince.milliseconds
+                let backOff = Duration.seconds((milliseconds + 999) / 1000)
+                text += ", after a back-off of about \(DurationText.format(backOff))"
+            }
+        }
         return text
     }
 }

@@ -66,6 +66,7 @@ extension HostCore {
         guard let launch = launches[id], launch.stage == .started else { return }
         if launch.record.state == .starting { launches[id]?.record.state = .running }
         launches[id]?.record.readyAt = moment.wall
+        launches[id]?.readyAt = moment
         emit(.publish(.launchReady(id, launch.record.request, at: moment.wall)))
         emit(.note(.ready(at: moment.wall), id))
         feed(.launchReady(id))
@@ -113,6 +114,10 @@ extension HostCore {
     }
 
     mutating func keepCheckpoint(_ id: LaunchID, _ bytes: [UInt8], for call: CallID? = nil) {
+        // The launch may end before the store answers, so the checkpoint counts from now on.
+        if let launch = launches[id], !bytes.isEmpty, bytes != launch.begun.checkpoint {
+            launches[id]?.record.hasNewCheckpoint = true
+        }
         store(.checkpoint(id, bytes), .checkpoint(id, call))
     }
 

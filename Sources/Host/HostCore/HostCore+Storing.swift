@@ -17,6 +17,7 @@ extension HostCore {
                 feed(.launchActive(id))
                 if let call { answer(call, .done) }
             case .failure(let refusal):
+                launches[id]?.record.hasNewCheckpoint = false
                 log(.error, "its checkpoint was not stored: \(refusal)", launch: id)
                 if let call { refuse(call, refusal.asSubmissionError) }
             }

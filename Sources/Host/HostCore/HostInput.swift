@@ -128,7 +128,9 @@ public struct HostBeginning: Sendable {
             isAtMostOnce: { bundle, identifier in
                 handlers[bundle]?.manifest.declaration(for: identifier)?.isAtMostOnce ?? false
             },
-            backOff: { now + scheduler.backOff(afterAttempt: $0.attempt) },
+            backOff: {
+                now + scheduler.backOff(afterAttempts: max(1, $1.withoutProgress), of: $0.request)
+            }, attemptLimit: scheduler.attemptsWithoutProgress,
             scheduled: registered.handlers.flatMap(\.manifest.tasks).filter { $0.schedule != nil }
                 .map(\.pattern.base))
     }

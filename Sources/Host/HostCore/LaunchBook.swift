@@ -35,6 +35,8 @@ struct OpenLaunch: Sendable {
     var stopBeforeStart: Reason?
     /// Whether a user cancelled the launch, so that its request must not be put back.
     var isCancelled = false
+    /// When the handler was called; `nil` before that.
+    var readyAt: Moment?
     /// The number of the task's or client's process; `nil` before the process exists.
     var processIdentifier: Int32?
     /// The priority that the launch's process has or will get.

@@ -131,11 +131,16 @@ extension SettingTable {
             "A bundle is in use for this time after its newest use. Our choice: habits repeat every week"),
         .duration(
             "scheduling.backOffBase", \.scheduler.backOffBase, .milliseconds(100) ... .seconds(86_400),
-            "The time before the second attempt of a request. It doubles with each further attempt. Our choice: short enough to see the request resume"
+            "The time before the next attempt of a request after one that was stopped without progress. It doubles with each further such attempt. Our choice: short enough to see the request resume"
         ),
         .duration(
             "scheduling.backOffLimit", \.scheduler.backOffLimit, .milliseconds(100) ... .seconds(7 * 86_400),
-            "The longest time between two attempts of a request. Our choice: one standard lease"),
+            "The longest time before the next attempt of a request. Our choice: what never gets further costs at most one launch an hour"
+        ),
+        .integer(
+            "scheduling.attemptsWithoutProgress", \.scheduler.attemptsWithoutProgress, 1...1000,
+            "The number of attempts in a row without a new checkpoint or further progress after which a request fails. Our choice: the eighth begins about 10 min after the first"
+        ),
         .duration(
             "scheduling.scheduleRetryDelay", \.scheduler.scheduleRetryDelay, .seconds(1) ... .seconds(86_400),
             "The time until the host tries again to store a request of a schedule. Our choice: a minute is soon enough for deferrable tasks"

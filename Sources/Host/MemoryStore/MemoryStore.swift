@@ -57,6 +57,7 @@ public struct MemoryStore: Equatable, Sendable {
             return .success(.done)
         case .checkpoint(let id, let bytes):
             guard open.contains(id), let launch = launches[id] else { return .success(.saved(false)) }
+            if !bytes.isEmpty, checkpoints[launch.request] != bytes { launches[id]?.hasNewCheckpoint = true }
             checkpoints[launch.request] = bytes
             return .success(.saved(true))
         case .end(let ended, let progress, let title, let putBack):
@@ -99,10 +100,9 @@ public struct MemoryStore: Equatable, Sendable {
         writeNotes()
         var recovery = Recovery()
         for id in open.sorted() {
-            guard let launch = launches[id] else { continue }
-            if let request = end(terms.end(of: launch), nil, nil, terms.putBack(of: launch)) {
-                recovery.putBack.append(request)
-            }
+            guard let launch = launches[id], let request = requests[launch.request]?.request else { continue }
+            let (ended, putBack) = terms.settle(launch, request.attempts)
+            if let request = end(ended, nil, nil, putBack) { recovery.putBack.append(request) }
             if let lost = launches[id] { recovery.lost.append(lost) }
         }
         recovery.pending = pendingRequests
@@ -277,9 +277,7 @@ public struct MemoryStore: Equatable, Sendable {
             return nil
         }
         record.state = .pending
-        record.request.attempt += 1
-        if putBack.isRetry { record.request.failures += 1 }
-        record.request.notBefore = putBack.notBefore?.rounded
+        record.request.putBack(putBack, at: time)
         requests[launch.request] = record
         pending[launch.identifier] = launch.request
         return record.request

@@ -101,6 +101,7 @@ enum LaunchRow {
         launch.end = try end(of: row)
         launch.expiration = try StoredWord.decodeOptional(row, "expiration")
         launch.progress = try progress(of: row)
+        launch.hasNewCheckpoint = try row.decode(forColumn: "has_new_checkpoint")
         launch.cpuTime = .nanoseconds(try row.decode(Int64.self, forColumn: "cpu_ns"))
         launch.cpuIsLowerBound = try row.decode(forColumn: "cpu_is_lower_bound")
         let peak: Int64? = try row.decode(forColumn: "peak_memory")

@@ -70,6 +70,14 @@ enum RequestRow {
             notBefore: try StoredTime.decodeOptional(row, "not_before_ms"),
             deadline: try StoredTime.decode(row, "deadline_ms"))
         request.failures = try row.decode(forColumn: "failures")
+        request.waitingSince =
+            try StoredTime.decodeOptional(row, "waiting_since_ms") ?? request.submittedAt
+        request.attempts.withoutProgress = try row.decode(forColumn: "attempts_without_progress")
+        if let completed: Int64 = try row.decode(forColumn: "furthest_completed"),
+            let total: Int64 = try row.decode(forColumn: "furthest_total")
+        {
+            request.attempts.furthest = TaskProgress(completed: completed, total: total)
+        }
         let replacedBy: Int64? = try row.decode(forColumn: "replaced_by")
         return RequestRecord(
             request: request, state: try StoredWord.decode(row, "state"),

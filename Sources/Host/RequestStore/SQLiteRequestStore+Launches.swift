@@ -55,6 +55,15 @@ extension SQLiteRequestStore {
 
     /// Stores a checkpoint for the next attempt; returns false if the launch has ended.
     static func saveCheckpoint(_ id: LaunchID, _ bytes: [UInt8], in db: Database) throws -> Bool {
+        if !bytes.isEmpty {
+            try db.cachedStatement(
+                sql: """
+                    UPDATE launches SET has_new_checkpoint = 1
+                    WHERE id = ? AND state <> 'ended' AND has_new_checkpoint = 0
+                        AND (SELECT checkpoint FROM requests WHERE id = launches.request) IS NOT ?
+                    """
+            ).execute(arguments: [id.rawValue, Data(bytes)])
+        }
         try db.cachedStatement(
             sql: """
                 UPDATE requests SET checkpoint = ?
@@ -99,11 +108,14 @@ extension SQLiteRequestStore {
         try db.cachedStatement(
             sql: """
                 UPDATE requests SET state = 'pending', attempt = attempt + 1, failures = failures + ?,
-                    not_before_ms = ?
+                    not_before_ms = ?, waiting_since_ms = ?, attempts_without_progress = ?,
+                    furthest_completed = ?, furthest_total = ?
                 WHERE id = ?
                 """
         ).execute(arguments: [
-            putBack.isRetry ? 1 : 0, putBack.notBefore?.milliseconds, launch.request.rawValue,
+            putBack.isRetry ? 1 : 0, putBack.notBefore?.milliseconds, ended.at.wall.milliseconds,
+            putBack.attempts.withoutProgress, putBack.attempts.furthest?.completed,
+            putBack.attempts.furthest?.total, launch.request.rawValue,
         ])
         return try RequestRow.one(id: launch.request, in: db).request
     }
@@ -113,10 +125,11 @@ extension SQLiteRequestStore {
         try await write { db in
             var recovery = Recovery()
             for launch in try LaunchRow.all("WHERE state <> 'ended' ORDER BY id", in: db) {
-                let ended = terms.end(of: launch)
+                let request = try RequestRow.one(id: launch.request, in: db).request
+                let (ended, putBack) = terms.settle(launch, request.attempts)
                 try LaunchRow.end(ended, in: db)
                 if let lost = try LaunchRow.find(id: launch.id, in: db) { recovery.lost.append(lost) }
-                if let request = try Self.settle(launch, ended, terms.putBack(of: launch), in: db) {
+                if let request = try Self.settle(launch, ended, putBack, in: db) {
                     recovery.putBack.append(request)
                 }
             }

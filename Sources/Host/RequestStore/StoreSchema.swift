@@ -47,6 +47,15 @@ enum StoreSchema {
         migrator.registerMigration("6 the network that requests require") { db in
             try db.execute(sql: "ALTER TABLE requests ADD COLUMN network TEXT")
         }
+        migrator.registerMigration("7 what attempts brought") { db in
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN waiting_since_ms INTEGER")
+            try db.execute(
+                sql: "ALTER TABLE requests ADD COLUMN attempts_without_progress INTEGER NOT NULL DEFAULT 0")
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN furthest_completed INTEGER")
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN furthest_total INTEGER")
+            try db.execute(
+                sql: "ALTER TABLE launches ADD COLUMN has_new_checkpoint INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }
 

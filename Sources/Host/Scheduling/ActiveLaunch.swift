@@ -191,7 +191,10 @@ struct ActiveLaunch: Sendable {
         case .killed, .crashed: points -= settings.conductFault
         case .succeeded, .failed, .expired, .cancelled:
             if let expiringSince {
-                if now.monotonic - expiringSince <= lease.gracePeriod / 2 { points += settings.conductReward }
+                // A launch that used up what it was granted gets no reward for stopping. Otherwise, one that
+                // never completes would be rewarded for each attempt.
+                let isQuick = now.monotonic - expiringSince <= lease.gracePeriod / 2
+                if isQuick, ending.expiration?.isCausedByLaunch != true { points += settings.conductReward }
             } else if ending.outcome == .succeeded, let readyAt, let duration = lease.duration,
                 now.boot - readyAt.boot <= duration / 2
             {

@@ -57,10 +57,16 @@ struct PendingIndex: Sendable {
         var stamp = 0
 
         /// A user's requests start first in, first out; those of a fair lane by what is due first.
+        ///
+        /// Requests that were put back come after all first attempts of their bundle, in the order of their
+        /// put-backs.
         func key(_ lane: Lane) -> RequestKey {
-            RequestKey(
-                time: lane.isFair ? held.request.deadline : WallTime(sinceEpoch: .zero),
-                id: held.request.id, stamp: stamp)
+            let request = held.request
+            let time =
+                request.attempt > 1
+                ? WallTime.afterFirstAttempts + request.waitingSince.sinceEpoch
+                : lane.isFair ? request.deadline : WallTime(sinceEpoch: .zero)
+            return RequestKey(time: time, id: request.id, stamp: stamp)
         }
     }
 
@@ -390,4 +396,10 @@ struct PendingIndex: Sendable {
         companions = Heap(companions.unordered.filter(stands))
         keys = groups.reduce(companions.count) { $0 + $1.keyCount }
     }
+}
+
+extension WallTime {
+    /// The origin of the times in the keys of requests that were put back: later than every date that a
+    /// request can have.
+    fileprivate static let afterFirstAttempts = WallTime(sinceEpoch: .seconds(Int64.max / 4))
 }

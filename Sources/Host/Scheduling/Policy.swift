@@ -182,6 +182,8 @@ enum Fact: Hashable, Sendable {
     case gpu
     /// Whether a user is active.
     case user
+    /// Whether memory is under pressure.
+    case memoryPressure
     /// The value of a custom condition.
     case condition(String)
     /// Any condition that affects scores.
@@ -202,6 +204,7 @@ enum Fact: Hashable, Sendable {
         if old.network != new.network { facts.append(.network) }
         if old.gpu != new.gpu { facts.append(.gpu) }
         if old.user != new.user { facts.append(.user) }
+        if old.isShortOfMemory != new.isShortOfMemory { facts.append(.memoryPressure) }
         if old.custom != new.custom {
             for name in Set(old.custom.keys).union(new.custom.keys).sorted()
             where old.custom[name] != new.custom[name] { facts.append(.condition(name)) }

@@ -98,14 +98,20 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
 public struct LaunchEnding: Equatable, Hashable, Sendable, Codable {
     /// The outcome; `nil` if it is unknown, which does not affect the conduct.
     public var outcome: Outcome?
+    /// The reason of the expiration that was sent; `nil` if none was, or it is unknown.
+    public var expiration: Reason?
     /// The CPU time of all processes of the launch.
     public var cpuTime: Duration
     /// How many assertions the launch had not ended.
     public var leakedAssertions: Int
 
     /// Creates an ending; the default one affects neither budgets nor conduct.
-    public init(outcome: Outcome? = nil, cpuTime: Duration = .zero, leakedAssertions: Int = 0) {
+    public init(
+        outcome: Outcome? = nil, expiration: Reason? = nil, cpuTime: Duration = .zero,
+        leakedAssertions: Int = 0
+    ) {
         self.outcome = outcome
+        self.expiration = expiration
         self.cpuTime = cpuTime
         self.leakedAssertions = leakedAssertions
     }

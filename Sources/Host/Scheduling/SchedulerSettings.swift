@@ -167,12 +167,18 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Ours: a person who asked for "in an hour" does not mind a quarter more.
     public var wakeDelay = Duration.seconds(900)
-    /// The first back-off of a request that is put back: 5 s; it doubles with each further attempt.
-    public var backOffBase = Duration.seconds(5)
-    /// The longest back-off: 10 min.
+    /// The back-off of a request after its first attempt without progress: 5 s.
     ///
-    /// Ours: one standard lease.
-    public var backOffLimit = Duration.seconds(600)
+    /// It doubles with each further attempt in a row.
+    public var backOffBase = Duration.seconds(5)
+    /// The longest back-off: 1 h.
+    ///
+    /// Ours: a request that never gets further costs at most one short launch an hour.
+    public var backOffLimit = Duration.seconds(3600)
+    /// The number of attempts in a row without progress after which a request has failed: 8.
+    ///
+    /// Ours: with the standard back-offs, the eighth attempt begins about 10 min after the first.
+    public var attemptsWithoutProgress = 8
     /// The time until the scheduler submits a scheduled request again that could not be stored: 60 s.
     public var scheduleRetryDelay = Duration.seconds(60)
 
@@ -246,11 +252,41 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
         }
     }
 
-    /// The back-off of a request that is put back after a launch; `attempt` is the launch's number, from 1.
-    public func backOff(afterAttempt attempt: Int) -> Duration {
-        var delay = backOffBase
-        for _ in 1..<max(2, attempt) where attempt > 1 && delay < backOffLimit { delay *= 2 }
-        return min(delay, backOffLimit)
+    /// The back-off of a request after attempts in a row without progress.
+    ///
+    /// The back-off doubles with each attempt, up to ``backOffLimit``. Then up to a fifth is taken off, so
+    /// that requests that were put back together do not come back together each time. The form is that of
+    /// gRPC's connection back-off (`doc/connection-backoff.md`: exponential, with a jitter of 0.2); the
+    /// numbers are ours, and the jitter only shortens, so that ``backOffLimit`` is a limit. The jitter
+    /// depends on nothing but the request's number and the number of attempts, so that a replay is exact.
+    ///
+    /// - Parameters:
+    ///   - attempts: The number of attempts in a row, from 1.
+    ///   - request: The request.
+    /// - Returns: The time from the end of the last attempt.
+    public func backOff(afterAttempts attempts: Int, of request: RequestID) -> Duration {
+        var delay = min(backOffBase, backOffLimit)
+        for _ in 1..<max(2, attempts) where attempts > 1 && delay < backOffLimit { delay *= 2 }
+        var numbers = SeededNumbers(
+            seed: UInt64(bitPattern: request.rawValue), part: UInt64(max(1, attempts)))
+        let taken = Int64(numbers.next() % 201)
+        return min(delay, backOffLimit) * (1000 - taken) / 1000
+    }
+
+    /// The longest time for which a request may have to wait before its next attempt.
+    ///
+    /// A later date was set before the wall clock was set back, and is ignored. The wait for a CPU limit of
+    /// the manifest's own, or for a retry, can be a day.
+    ///
+    /// - Parameter declaration: The task's entry in the manifest; `nil` if there is none.
+    /// - Returns: The longest wait.
+    public func longestBackOff(of declaration: TaskDeclaration?) -> Duration {
+        let standard = declaration.map { LaunchLimits.standard(for: $0.kind) }
+        let hasOwnLimit = declaration?.limits.cpu != standard?.cpu
+        if declaration?.retry != nil || hasOwnLimit { return max(backOffLimit, .seconds(86_400)) }
+        // The wait after a launch that could not be started, or that used its whole CPU quota and its grace
+        // period, is below an hour, even if the limit for back-offs is lower.
+        return max(backOffLimit, .seconds(3600))
     }
 
     /// Calculates the deadline of a submission that was not made by a schedule.

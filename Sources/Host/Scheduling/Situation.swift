@@ -57,10 +57,7 @@ struct Situation: Sendable {
             conditions: declaration?.requiredConditions ?? [],
             idleDevice: request.kind == .processing && !settings.ignoresDeviceActivity
                 && declaration?.ignoresDeviceActivity != true,
-            // The wait after a launch that could not be started is 10 s, even if the limit for back-offs is
-            // lower.
-            longestBackOff: declaration?.retry == nil
-                ? max(settings.backOffLimit, .seconds(10)) : .seconds(86_400))
+            longestBackOff: settings.longestBackOff(of: declaration))
     }
 
     /// The number of slots of a lane; heat also limits those of both deferrable lanes together.
@@ -182,6 +179,9 @@ struct ConditionTimes: Equatable, Sendable {
 extension Conditions {
     /// Whether external power is known to be connected.
     var isExternalPowerConnected: Bool { power.value?.externalPower == true }
+
+    /// Whether memory is known to be under pressure.
+    var isShortOfMemory: Bool { pressure.value?.memory == true }
 
     /// Whether a network is known to be available.
     var isNetworkThere: Bool { network.value.map { $0 != .none } ?? false }

@@ -32,6 +32,8 @@ struct VirtualLauncher {
         case progress
         /// The handler submits the request at this index of the plan.
         case submit(Int)
+        /// The handler saves a checkpoint of its work, because it was asked to stop.
+        case checkpoint
         /// The CPU time reaches the limit; ignored unless the number is that of the present limit.
         case cpuLimit(Int)
         /// The launch ends, because its work is done or because it stops; ignored unless the number is the
@@ -85,6 +87,7 @@ struct VirtualLauncher {
         launch.expiration = reason
         launch.endNumber += 1
         running[id] = launch
+        if launch.plan.resumes, launch.readyAt != nil { add(.checkpoint, of: id, at: now.boot) }
         add(
             .end(launch.endNumber), of: id,
             at: now.boot + min(launch.order.declaration.limits.lease.gracePeriod, launch.plan.answer))
@@ -138,6 +141,9 @@ struct VirtualLauncher {
             submission.earliestBeginDate = planned.delay.map { now.wall + $0 }
             lastCall += 1
             return .submit(id, call: lastCall, submission)
+        case .checkpoint:
+            let done = launch.doneBefore + launch.runTime(at: now)
+            return .checkpoint(id, Array("\(done.wholeNanoseconds)".utf8))
         case .cpuLimit(let number):
             return number == launch.limitNumber ? expire(id, .cpuLimit, at: now) : nil
         case .end(let number):

@@ -101,6 +101,26 @@ public struct LaunchEnd: Equatable, Sendable {
     }
 }
 
+extension LaunchEnd {
+    /// This end, if it was the last of too many attempts without progress: the request has failed.
+    ///
+    /// - Parameter attempts: The number of attempts in a row without progress.
+    /// - Returns: The end as `failed`, with the earlier reason in its message.
+    public func givenUp(after attempts: Int) -> LaunchEnd {
+        var end = self
+        end.outcome = .failed
+        end.reason = .attemptsWithoutProgress
+        let before = [reason?.rawValue, message].compactMap(\.self).joined(separator: ": ")
+        let others = attempts == 2 ? "one" : "\(attempts - 1)"
+        let row =
+            attempts == 1 ? "This attempt brought" : "This attempt and the \(others) before it brought"
+        end.message =
+            "\(row) neither a new checkpoint nor further progress, so the host does not try the request again"
+            + (before.isEmpty ? "" : ". The last attempt ended with \(before)")
+        return end
+    }
+}
+
 /// A launch that is over, with the resources that it used.
 public struct EndedLaunch: Equatable, Sendable {
     /// The launch's id.
@@ -160,6 +180,8 @@ public struct LaunchRecord: Equatable, Sendable {
     public var expiration: Reason?
     /// The newest progress; `nil` if the launch reported none.
     public var progress: TaskProgress?
+    /// Whether the launch saved a checkpoint that differs from the one that it began with.
+    public var hasNewCheckpoint = false
     /// For continued tasks, the title that the user sees: from the submission, or the last one that the
     /// handler set.
     ///

@@ -79,6 +79,9 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case clientGone
     /// A newer request of the same identifier replaced this one while it was pending.
     case replaced
+    /// This attempt and those before it brought neither a new checkpoint nor further progress, and the host
+    /// does not try the request again.
+    case attemptsWithoutProgress
 
     /// Whether an expire frame can contain this reason.
     public var isExpiration: Bool {
@@ -91,8 +94,19 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
             .manifestRemoved, .simulated:
             true
         case .handlerFailed, .exitedWithoutCompleting, .signal, .loadFailed, .protocolError, .hostDied,
-            .launcherDied, .unkillable, .clientGone, .replaced:
+            .launcherDied, .unkillable, .clientGone, .replaced, .attemptsWithoutProgress:
             false
+        }
+    }
+
+    /// Whether the launch itself is the cause of the expiration, by what it used or failed to do.
+    ///
+    /// Another attempt would probably end in the same way. All other expirations come from people, or from
+    /// conditions that hold the request until they have passed.
+    public var isCausedByLaunch: Bool {
+        switch self {
+        case .leaseEnded, .cpuLimit, .memoryLimit, .noProgress, .pressure: true
+        default: false
         }
     }
 }

@@ -34,6 +34,41 @@ public enum PutBackRule {
         }
     }
 
+    /// Whether an ended launch counts as an attempt that ended by its own doing.
+    ///
+    /// Such an attempt waits for a back-off if it brought nothing, and the host limits their number. Ends by
+    /// conditions do not count, because the conditions hold the request until they have passed.
+    ///
+    /// - Parameters:
+    ///   - outcome: How the launch ended.
+    ///   - expiration: The reason of the expiration that was sent; `nil` if none was.
+    /// - Returns: Whether it counts.
+    public static func counts(_ outcome: Outcome, expiration: Reason?) -> Bool {
+        outcome == .lost || (outcome == .expired && expiration?.isCausedByLaunch == true)
+    }
+
+    /// How long the next attempt must wait so that restarts do not exceed the CPU limit of the task.
+    ///
+    /// Two conditions hold then. From the start of an attempt to the start of the next, the request uses no
+    /// more CPU time on average than the limit permits, the grace period included. And after `cpuLimit`, the
+    /// next attempt can use a whole core immediately, and still no window contains more than one quota of
+    /// both attempts.
+    ///
+    /// - Parameters:
+    ///   - used: The CPU time of the ended attempt.
+    ///   - elapsed: The time from the call of its handler to its end, on CLOCK_MONOTONIC.
+    ///   - limit: The CPU limit that was in force.
+    ///   - isExceeded: Whether the attempt ended because of the limit.
+    /// - Returns: The wait from the end of the attempt; zero if it need not wait.
+    public static func cpuWait(
+        used: Duration, within elapsed: Duration, limit: CPULimit, isExceeded: Bool
+    ) -> Duration {
+        guard limit.percent > 0 else { return .zero }
+        let repaid = used * 100 / limit.percent - elapsed
+        let window = isExceeded ? limit.window - limit.quota : .zero
+        return max(.zero, repaid, window)
+    }
+
     /// How long to wait before a launch that failed or crashed is tried again.
     ///
     /// - Parameters:

@@ -7,8 +7,11 @@ public struct RecoveryTerms: Sendable {
     public var at: WallTime
     /// Whether the manifest forbids a second attempt of the task.
     public var isAtMostOnce: @Sendable (BundleIdentifier, TaskIdentifier) -> Bool
-    /// The earliest time of the next attempt; `nil` means immediately.
-    public var backOff: @Sendable (LaunchRecord) -> WallTime?
+    /// The time before which the next attempt must not start, from the ended launch and what all attempts
+    /// have brought; `nil` means immediately.
+    public var backOff: @Sendable (LaunchRecord, AttemptHistory) -> WallTime?
+    /// The number of attempts in a row without progress after which a request is not tried again.
+    public var attemptLimit: Int
     /// The identifiers that have a schedule; the host needs the time of the newest launch of each.
     public var scheduled: [TaskIdentifier]
 
@@ -16,33 +19,45 @@ public struct RecoveryTerms: Sendable {
     public init(
         at: WallTime,
         isAtMostOnce: @escaping @Sendable (BundleIdentifier, TaskIdentifier) -> Bool = { _, _ in false },
-        backOff: @escaping @Sendable (LaunchRecord) -> WallTime? = { _ in nil },
+        backOff: @escaping @Sendable (LaunchRecord, AttemptHistory) -> WallTime? = { _, _ in nil },
+        attemptLimit: Int = .max,
         scheduled: [TaskIdentifier] = []
     ) {
         self.at = at
         self.isAtMostOnce = isAtMostOnce
         self.backOff = backOff
+        self.attemptLimit = attemptLimit
         self.scheduled = scheduled
     }
 
-    /// The end of a launch whose host died.
+    /// The end of a launch whose host died, and how its request becomes pending again.
     ///
     /// Its resource use after the last measurement is not known.
-    public func end(of launch: LaunchRecord) -> EndedLaunch {
-        let end = LaunchEnd(
+    ///
+    /// - Parameters:
+    ///   - launch: The launch, which has not ended.
+    ///   - attempts: What the earlier attempts of its request brought.
+    /// - Returns: The end, and the put-back; `nil` if the request ends with the launch.
+    public func settle(_ launch: LaunchRecord, _ attempts: AttemptHistory) -> (EndedLaunch, PutBack?) {
+        var end = LaunchEnd(
             outcome: .lost, reason: .hostDied,
             message: "The host ended without recording how this launch ended")
-        return EndedLaunch(
-            id: launch.id, end: end, at: Moment(boot: .zero, monotonic: .zero, wall: at),
-            cpuTime: launch.cpuTime, cpuIsLowerBound: true, peakMemory: launch.peakMemory)
-    }
-
-    /// How the request of such a launch becomes pending again; `nil` if the request ends with the launch.
-    public func putBack(of launch: LaunchRecord) -> PutBack? {
         let isDue = PutBackRule.applies(
             kind: launch.kind, outcome: .lost, completed: false, expiration: launch.expiration,
             isAtMostOnce: isAtMostOnce(launch.bundle, launch.identifier))
-        return isDue ? PutBack(notBefore: backOff(launch)) : nil
+        guard isDue else { return (ended(launch, end), nil) }
+        let attempts = attempts.following(launch, counts: true)
+        if attempts.withoutProgress >= attemptLimit {
+            end = end.givenUp(after: attempts.withoutProgress)
+            return (ended(launch, end), nil)
+        }
+        return (ended(launch, end), PutBack(notBefore: backOff(launch, attempts), attempts: attempts))
+    }
+
+    private func ended(_ launch: LaunchRecord, _ end: LaunchEnd) -> EndedLaunch {
+        EndedLaunch(
+            id: launch.id, end: end, at: Moment(boot: .zero, monotonic: .zero, wall: at),
+            cpuTime: launch.cpuTime, cpuIsLowerBound: true, peakMemory: launch.peakMemory)
     }
 }
 

@@ -63,9 +63,14 @@ public struct PutBack: Equatable, Sendable {
     public var notBefore: WallTime?
     /// Whether this is a retry after a failure or crash, which adds 1 to the request's failures.
     public var isRetry: Bool
+    /// What the attempts of the request have brought, the ended one included.
+    public var attempts: AttemptHistory
 
-    public init(notBefore: WallTime?, isRetry: Bool = false) {
+    public init(
+        notBefore: WallTime?, isRetry: Bool = false, attempts: AttemptHistory = AttemptHistory()
+    ) {
         self.notBefore = notBefore
         self.isRetry = isRetry
+        self.attempts = attempts
     }
 }

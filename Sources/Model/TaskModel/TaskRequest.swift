@@ -119,8 +119,14 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     public var notBefore: WallTime?
     /// The time from which the request no longer waits for better conditions: only vetoes still delay it.
     public var deadline: WallTime
+    /// Since when the request waits: since it was accepted, or since it was put back.
+    ///
+    /// The order of the requests in a lane depends on it.
+    public var waitingSince: WallTime
+    /// What the earlier attempts brought.
+    public var attempts = AttemptHistory()
 
-    /// Makes a request from the values that the store keeps.
+    /// Makes a request from the values that the store keeps; it waits since its submission.
     public init(
         id: RequestID, submission: TaskSubmission, bundle: BundleIdentifier, kind: TaskKind,
         submittedAt: WallTime, attempt: Int, notBefore: WallTime?, deadline: WallTime
@@ -133,6 +139,20 @@ public struct TaskRequest: Equatable, Sendable, Codable {
         self.attempt = attempt
         self.notBefore = notBefore
         self.deadline = deadline
+        waitingSince = submittedAt
+    }
+
+    /// Makes the request pending again after an attempt.
+    ///
+    /// - Parameters:
+    ///   - putBack: How it becomes pending.
+    ///   - time: The end of the attempt.
+    public mutating func putBack(_ putBack: PutBack, at time: WallTime) {
+        attempt += 1
+        if putBack.isRetry { failures += 1 }
+        notBefore = putBack.notBefore?.rounded
+        waitingSince = time.rounded
+        attempts = putBack.attempts
     }
 
     /// The task's identifier.
@@ -165,5 +185,45 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     /// This is true for all requests except continued ones, urgent pushes and app launches.
     public var isDiscretionary: Bool {
         kind.isDiscretionary && !(kind == .push && submission.pushPriority == .immediate)
+    }
+}
+
+extension TaskRequest {
+    private enum CodingKeys: String, CodingKey {
+        case id, submission, bundle, kind, submittedAt, attempt, failures, notBefore, deadline, waitingSince
+        case attempts
+    }
+
+    /// Decodes a request; one of an older recording waits since its submission, and has no attempts.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            id: try values.decode(RequestID.self, forKey: .id),
+            submission: try values.decode(TaskSubmission.self, forKey: .submission),
+            bundle: try values.decode(BundleIdentifier.self, forKey: .bundle),
+            kind: try values.decode(TaskKind.self, forKey: .kind),
+            submittedAt: try values.decode(WallTime.self, forKey: .submittedAt),
+            attempt: try values.decode(Int.self, forKey: .attempt),
+            notBefore: try values.decodeIfPresent(WallTime.self, forKey: .notBefore),
+            deadline: try values.decode(WallTime.self, forKey: .deadline))
+        failures = try values.decode(Int.self, forKey: .failures)
+        waitingSince = try values.decodeIfPresent(WallTime.self, forKey: .waitingSince) ?? submittedAt
+        attempts = try values.decodeIfPresent(AttemptHistory.self, forKey: .attempts) ?? AttemptHistory()
+    }
+
+    /// Encodes a request; ``waitingSince`` and ``attempts`` only after the first attempt.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(id, forKey: .id)
+        try values.encode(submission, forKey: .submission)
+        try values.encode(bundle, forKey: .bundle)
+        try values.encode(kind, forKey: .kind)
+        try values.encode(submittedAt, forKey: .submittedAt)
+        try values.encode(attempt, forKey: .attempt)
+        try values.encode(failures, forKey: .failures)
+        try values.encodeIfPresent(notBefore, forKey: .notBefore)
+        try values.encode(deadline, forKey: .deadline)
+        if waitingSince != submittedAt { try values.encode(waitingSince, forKey: .waitingSince) }
+        if attempts != AttemptHistory() { try values.encode(attempts, forKey: .attempts) }
     }
 }

@@ -74,6 +74,11 @@ public struct RequestMessage: Codable, Equatable, Sendable {
     public var deadline: Timestamp
     /// The number of the request's next launch, from 1.
     public var attempt: Int
+    /// Since when it waits: since it was accepted or, after an attempt, since it was put back; `nil` from an
+    /// older host.
+    public var waitingSince: Timestamp?
+    /// How many attempts in a row were stopped without progress; `nil` from an older host.
+    public var attemptsWithoutProgress: Int?
     /// Whether the submission requires external power.
     public var requiresExternalPower: Bool
     /// Whether the submission requires a network connection.
@@ -100,6 +105,8 @@ public struct RequestMessage: Codable, Equatable, Sendable {
         submittedAt = Timestamp(request.submittedAt)
         deadline = Timestamp(request.deadline)
         attempt = request.attempt
+        waitingSince = Timestamp(request.waitingSince)
+        attemptsWithoutProgress = request.attempts.withoutProgress
         requiresExternalPower = request.submission.requiresExternalPower
         requiresNetworkConnectivity = request.submission.requiresNetworkConnectivity
         requiresGPU = request.submission.requiresGPU

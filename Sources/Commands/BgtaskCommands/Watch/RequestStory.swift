@@ -110,7 +110,9 @@ struct RequestStory {
         var lines = showTitle(now: at) + showProgress(now: at)
         lines.append(Self.sentence(of: ended))
         if let putBack {
-            lines.append("\(request) is pending again (attempt \(putBack.attempt))")
+            let notBefore = putBack.notBefore.flatMap { $0.time > at ? $0 : nil }
+            let start = notBefore.map { ", and may start \(Wording.relative($0, to: at))" } ?? ""
+            lines.append("\(request) is pending again (attempt \(putBack.attempt))\(start)")
         } else {
             end = .ended(ended)
         }

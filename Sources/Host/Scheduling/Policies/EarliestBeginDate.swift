@@ -7,13 +7,24 @@ struct EarliestBeginDate: Policy {
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         let request = subject.request
         guard let date = Self.date(of: request, subject.needs, at: now.wall) else { return subject.proceed() }
+        let isBackOff = date != request.effectiveBeginDate
         return subject.wait(
-            for: .time, until: date, since: request.submittedAt,
+            for: .time, until: date, since: isBackOff ? request.waitingSince : request.submittedAt,
             Rationale(
-                quantity: date == request.effectiveBeginDate ? "earliestBeginDate" : "backOff",
+                quantity: isBackOff ? "backOff" : "earliestBeginDate",
                 required: "\(date.text) or later",
-                observed: "\((date - now.wall).text) too early", earliestChange: date,
+                observed: "\((date - now.wall).text) too early"
+                    + (isBackOff ? Self.row(of: request, situation.settings) : ""), earliestChange: date,
                 remedy: situation.remedy("Wait", orLaunch: request.identifier)))
+    }
+
+    /// How many attempts in a row brought nothing, for people; empty if the newest brought something.
+    private static func row(of request: TaskRequest, _ settings: SchedulerSettings) -> String {
+        let count = request.attempts.withoutProgress
+        guard count > 0 else { return "" }
+        let attempts = count == 1 ? "the last attempt" : "the last \(count) attempts"
+        return " (\(attempts) brought no progress; after \(settings.attemptsWithoutProgress) in a row, "
+            + "the request fails)"
     }
 
     /// The date until which the policy holds the request; `nil` if it does not hold it now.

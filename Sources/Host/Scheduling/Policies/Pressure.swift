@@ -6,7 +6,8 @@ import TaskModel
 /// break. Then they start one at a time, at the priority ``LaunchPriority/idle``. Memory pressure has no such
 /// limit, because no priority shares memory.
 ///
-/// Unknown pressure holds no request; it only has a lower score.
+/// It also holds continued tasks that were put back while memory is short: the host would soon end them
+/// again, because they have the least progress. Unknown pressure holds no request; it only has a lower score.
 struct Pressure: Policy {
     let name = "Pressure"
     let deferralReason: Reason? = .pressure
@@ -14,8 +15,18 @@ struct Pressure: Policy {
     func weight(_ weights: PolicyWeights) -> Double { weights.pressure }
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
-        guard subject.isDiscretionary else { return subject.proceed() }
         let since = situation.since.pressure
+        guard subject.isDiscretionary else {
+            guard subject.request.kind == .continuedProcessing, subject.request.attempt > 1,
+                !subject.isRunning, situation.conditions.isShortOfMemory
+            else { return subject.proceed() }
+            return subject.wait(
+                for: .memoryPressure, since: since,
+                Rationale(
+                    quantity: "pressure",
+                    required: "free of memory pressure before a further attempt of a continued task",
+                    observed: "under pressure (memory)", remedy: "Close what uses the memory, or wait"))
+        }
         func rationale(_ observed: String, until end: WallTime? = nil, _ remedy: String? = nil) -> Rationale {
             Rationale(
                 quantity: "pressure", required: "free of pressure", observed: observed, earliestChange: end,

@@ -1,0 +1,91 @@
+import Foundation
+import TaskHostTestSupport
+import Testing
+
+/// Jobs that never end, on a real host: they wait their turn, and the host gives them up.
+@Suite(.system) struct PutBackTests {
+    /// A handler that works until it must stop, and then returns without completing. The task `job` completes.
+    static let endless = """
+        #include <bgtask.h>
+        #include <string.h>
+        #include <unistd.h>
+
+        static void run(bgtask_task *task, const bgtask_host *host) {
+            host->expiration_descriptor(task);
+            if (strstr(host->launch(task)->identifier, ".job")) {
+                host->complete(task, 1, "done");
+                return;
+            }
+            while (!host->expired(task, NULL)) usleep(10000);
+        }
+
+        static const bgtask_plugin plugin = {BGTASK_ABI_VERSION, sizeof(bgtask_plugin), run};
+        const bgtask_plugin *bgtask_plugin_entry(void) { return &plugin; }
+        """
+
+    static func install(in host: HostProcess) throws {
+        for (bundle, task) in [("one", "endless"), ("two", "endless"), ("three", "job")] {
+            let manifest = """
+                apiVersion: bgtask/v1
+                bundle: com.example.\(bundle)
+                library: lib\(bundle).so
+                modes: [processing]
+                tasks:
+                  - identifier: com.example.\(bundle).\(task)
+                    kind: processing
+                    limits: {runtime: 2s}
+                """
+            try host.install(endless, library: "lib\(bundle).so", manifest: manifest, named: bundle)
+        }
+    }
+
+    @Test func `two jobs that never end do not keep the job of a third bundle from starting`() throws {
+        let host = try HostProcess()
+        try Self.install(in: host)
+        try host.start()
+        for bundle in ["one", "two"] { host.run("submit", "com.example.\(bundle).endless") }
+        try host.wait("both run") { try host.launches().count { $0["state"] as? String == "running" } == 2 }
+        host.run("submit", "com.example.three.job")
+        let before = try host.launches().count
+        let waiting = host.run("explain", "com.example.three.job").output
+        if waiting.contains("waits") { #expect(waiting.contains("no  Concurrency"), "\(waiting)") }
+        try host.wait("the job ends") {
+            try host.launches(of: "com.example.three.job").first?["outcome"] as? String == "succeeded"
+        }
+        // It got the first slot that became free.
+        let launch = try #require(host.launches(of: "com.example.three.job").first?["launch"] as? String)
+        #expect(launch == "L\(before + 1)" || launch == "L\(before + 2)", "\(launch) after \(before)")
+        #expect(host.stop() == 0)
+    }
+
+    @Test func `a job that never gets further fails after the last attempt, and its author learns why`()
+        throws
+    {
+        let host = try HostProcess()
+        host.environment["BGTASK_SCHEDULING_BACK_OFF_BASE"] = "100ms"
+        host.environment["BGTASK_SCHEDULING_ATTEMPTS_WITHOUT_PROGRESS"] = "2"
+        try Self.install(in: host)
+        try host.start()
+        let answer = host.run("submit", "com.example.one.endless", "--wait")
+        #expect(answer.status == 1, "\(answer)")
+        #expect(answer.output.contains("R1 is pending again (attempt 2), and may start"), "\(answer)")
+        let sentence =
+            "This attempt and the one before it brought neither a new checkpoint nor further progress"
+        #expect(answer.output.contains("failed (attemptsWithoutProgress)"), "\(answer)")
+        #expect(answer.output.contains(sentence), "\(answer)")
+        let rows = try host.launches(of: "com.example.one.endless")
+        #expect(rows.compactMap { $0["outcome"] as? String } == ["failed", "expired"])
+        #expect(rows.first?["reason"] as? String == "attemptsWithoutProgress")
+        #expect(rows.first?["message"] as? String == answer.output.lineWithMessage(sentence))
+        #expect(host.run("plugins").output.contains("save a checkpoint"), "\(host.run("plugins").output)")
+        #expect(host.run("pending").output.contains("Nothing is pending"))
+        #expect(host.stop() == 0)
+    }
+}
+
+extension String {
+    /// The text from a sentence to the end of its line.
+    fileprivate func lineWithMessage(_ sentence: String) -> String? {
+        range(of: sentence).map { String(self[$0.lowerBound...].prefix { $0 != "\n" }) }
+    }
+}
