@@ -39,17 +39,34 @@ public protocol HostControl: Sendable {
     /// - Throws: `notFound` if no such launch runs in a client, `notPermitted` if it is another process's.
     func report(_ id: LaunchID, _ report: ClientReport, from process: Int32) async throws(SubmissionError)
 
-    /// What waits, oldest first, with the policies' answers at this time.
-    func pending() async throws(SubmissionError) -> [PendingRequest]
+    /// A part of the pending requests, oldest first, with the policies' answers at this time.
+    ///
+    /// - Parameters:
+    ///   - after: The request after which the part begins, whether it is still pending or not; `nil` for the
+    ///     first part.
+    ///   - limit: The greatest number of requests, 1 through 1000.
+    /// - Returns: The part, and where the next one begins.
+    /// - Throws: `unavailable`.
+    func pending(after: RequestID?, limit: Int) async throws(SubmissionError)
+        -> ListingPage<PendingRequest, RequestID>
 
-    /// Launches, newest first.
+    /// The same part in short form, which takes the host a fraction of the time.
+    func pendingSummaries(after: RequestID?, limit: Int) async throws(SubmissionError)
+        -> ListingPage<PendingSummary, RequestID>
+
+    /// The pending request of a task, with the policies' answers at this time; `nil` if there is none.
+    func pending(_ identifier: TaskIdentifier) async throws(SubmissionError) -> PendingRequest?
+
+    /// A part of the launches, newest first.
     ///
     /// - Parameters:
     ///   - identifier: Only launches of this task; `nil` for all.
+    ///   - after: The launch after which the part begins, so that all are older; `nil` for the first part.
     ///   - limit: The greatest number of launches, 1 through 1000.
     /// - Returns: Records, running ones included.
     /// - Throws: `unavailable` if the store can't be read.
-    func launches(identifier: TaskIdentifier?, limit: Int) async throws(SubmissionError) -> [LaunchRecord]
+    func launches(identifier: TaskIdentifier?, after: LaunchID?, limit: Int) async throws(SubmissionError)
+        -> ListingPage<LaunchRecord, LaunchID>
 
     /// One launch with its log.
     ///

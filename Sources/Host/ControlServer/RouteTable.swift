@@ -3,7 +3,7 @@ import TaskModel
 
 /// A query parameter that some route reads.
 enum QueryKey: String {
-    case follow, identifier, identifiers, limit
+    case after, follow, identifier, identifiers, limit, summary
 }
 
 /// Takes the routes of the control API; each names the query parameters that it reads, and every other is
