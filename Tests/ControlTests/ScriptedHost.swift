@@ -120,16 +120,45 @@ final class ScriptedHost: HostControl {
         return request
     }
 
-    func pending() async throws(SubmissionError) -> [PendingRequest] {
-        try note("pending")
+    func pending(after: RequestID?, limit: Int) async throws(SubmissionError)
+        -> ListingPage<PendingRequest, RequestID>
+    {
+        try note("pending after \(after?.description ?? "-") \(limit)")
         let (pending, then) = script.withLock { ($0.pending, $0.onPending) }
         then(self)
-        return pending
+        let left = pending.filter { row in after.map { row.request.id > $0 } ?? true }
+        let rows = Array(left.prefix(limit))
+        return ListingPage(rows: rows, next: left.count > limit ? rows.last?.request.id : nil)
     }
 
-    func launches(identifier: TaskIdentifier?, limit: Int) async throws(SubmissionError) -> [LaunchRecord] {
-        try note("launches \(identifier?.rawValue ?? "all") \(limit)")
-        return script.withLock { $0.launches }
+    func pendingSummaries(after: RequestID?, limit: Int) async throws(SubmissionError)
+        -> ListingPage<PendingSummary, RequestID>
+    {
+        let page = try await pending(after: after, limit: limit)
+        let rows = page.rows.map { row in
+            let vetoes = row.verdicts.filter { $0.decision != .proceed }
+            return PendingSummary(
+                request: row.request, reason: vetoes.first, otherReasons: max(0, vetoes.count - 1))
+        }
+        return ListingPage(rows: rows, next: page.next)
+    }
+
+    func pending(_ identifier: TaskIdentifier) async throws(SubmissionError) -> PendingRequest? {
+        try note("pending \(identifier)")
+        let (pending, then) = script.withLock { ($0.pending, $0.onPending) }
+        then(self)
+        return pending.first { $0.request.identifier == identifier }
+    }
+
+    func launches(identifier: TaskIdentifier?, after: LaunchID?, limit: Int) async throws(SubmissionError)
+        -> ListingPage<LaunchRecord, LaunchID>
+    {
+        try note(
+            "launches \(identifier?.rawValue ?? "all") \(limit)"
+                + (after.map { " after \($0)" } ?? ""))
+        let left = script.withLock { $0.launches }.filter { row in after.map { row.id < $0 } ?? true }
+        let rows = Array(left.prefix(limit))
+        return ListingPage(rows: rows, next: left.count > limit ? rows.last?.id : nil)
     }
 
     func launch(_ id: LaunchID) async throws(SubmissionError) -> LaunchDetail {

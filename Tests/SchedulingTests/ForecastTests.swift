@@ -47,10 +47,53 @@ import Testing
         let history = Self.history(days: 24) { $0 % 5 == 0 ? nil : 6 + Double($0 % 3) / 2 }
         let forecast = scheduler.forecast(request, from: history, at: Self.now)
         #expect(forecast.days == 24)
-        #expect(forecast.starts == 20)
+        // On the four days without the charger, it comes on the next day.
+        #expect(forecast.starts == 24 && forecast.confidence == 1)
         #expect(forecast.early == Self.now.wall + .seconds(6 * 3600))
         #expect(forecast.usual == Self.now.wall + .seconds(23_400))
-        #expect(forecast.late == Self.now.wall + .seconds(7 * 3600))
+        #expect(forecast.late.map { $0 > Self.now.wall + .seconds(86_400) } == true)
+        #expect(forecast.unchanged == nil)
+    }
+
+    @Test func `what is true now holds until the history's next change of it`() throws {
+        let (scheduler, request) = Self.waiting()
+        // On each day, the charger was connected at this time, until an hour later, and again after 20 hours.
+        var history = ConditionHistory()
+        var battery = Conditions.simulatedStart
+        battery.power = .known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 80))
+        var low = battery
+        low.power = .known(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 70))
+        for back in (1...20).reversed() {
+            let start = Self.now.wall + (.zero - Self.day * back)
+            history.note(.simulatedStart, at: start + .seconds(-3600))
+            history.note(battery, at: start + .seconds(3600))
+            history.note(low, at: start + .seconds(7200))
+            history.note(.simulatedStart, at: start + .seconds(72_000))
+        }
+        let forecast = scheduler.forecast(request, from: history, at: Self.now)
+        let charger = Self.now.wall + .seconds(72_000)
+        #expect(forecast.usual == charger && forecast.early == charger && forecast.late == charger)
+    }
+
+    @Test func `the same weekday counts most, and seven days are looked at`() {
+        let (scheduler, request) = Self.waiting()
+        // The charger is connected only on one day of each week, three days after this one.
+        let weekly = Self.history(days: 28) { ($0 - 4) % 7 == 0 ? 5 : nil }
+        let forecast = scheduler.forecast(request, from: weekly, at: Self.now)
+        #expect(forecast.usual == Self.now.wall + .seconds(3 * 86_400 + 5 * 3600))
+        // On this weekday it comes after one hour, on all others after nine.
+        let mixed = Self.history(days: 28) { $0 % 7 == 0 ? 1 : 9 }
+        let early = scheduler.forecast(request, from: mixed, at: Self.now).early
+        #expect(early == Self.now.wall + .seconds(3600))
+    }
+
+    @Test func `without enough history, it says what happens if nothing changes`() {
+        var (scheduler, request) = Self.waiting("p1")
+        request.submission.earliestBeginDate = Self.now.wall + .seconds(3600)
+        _ = scheduler.handle(.submitted(request), at: Self.now)
+        let none = scheduler.forecast(request, from: ConditionHistory(), at: Self.now)
+        #expect(none.days == 0 && none.usual == nil && none.confidence == nil)
+        #expect(none.unchanged == Self.now.wall + .seconds(3600))
     }
 
     @Test func `two days are too little, and a month without the charger is no start`() {
@@ -59,8 +102,7 @@ import Testing
         #expect(short.days == 2 && short.usual == nil && short.confidence == nil)
         let never = scheduler.forecast(request, from: Self.history(days: 40) { _ in nil }, at: Self.now)
         #expect(never.days == 28 && never.starts == 0 && never.confidence == 0 && never.usual == nil)
-        let none = scheduler.forecast(request, from: ConditionHistory(), at: Self.now)
-        #expect(none.days == 0)
+        #expect(never.unchanged == nil && never.early == nil)
     }
 
     @Test func `a begin date holds, and a machine that sleeps starts nothing`() {
@@ -77,7 +119,7 @@ import Testing
         let forecast = scheduler.forecast(request, from: history, at: Self.now)
         #expect(forecast.days == 5 && forecast.starts == 5)
         // On the fifth day back the machine woke before the begin date, on the other days after it.
-        #expect(forecast.early == Self.now.wall + .seconds(9000))
+        #expect(forecast.usual == Self.now.wall + .seconds(9000))
     }
 
     @Test func `old entries go, those in force stay`() {

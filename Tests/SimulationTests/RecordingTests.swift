@@ -50,68 +50,181 @@ import Testing
             ])
     }
 
-    @Test func `a full segment asks for a recap, and the oldest ones go`() async throws {
-        let folder = Self.folder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+    /// Writes a log in which every segment begins with a recap of 150 requests.
+    private static func write(segments: Int, events: Int, to folder: URL) async throws {
         let moments = VirtualMoments()
-        let limit = 1 << 20
-        for round in 0..<40 {
-            let recorder = try EventRecorder(
-                directory: folder.path, limit: ByteCount(bytes: Int64(limit)),
-                onProblem: { Issue.record("\($0)") })
-            recorder.begin(at: moments.now(), isContinued: round > 0)
-            let later = moments.now().advanced(by: .seconds(60))
-            #expect(!recorder.wantsSegment(at: later))
+        let recorder = try EventRecorder(
+            directory: folder.path, limit: .mebibytes(1), onProblem: { Issue.record("\($0)") })
+        let running = Task { await recorder.run() }
+        for segment in 0..<segments {
+            recorder.begin(at: moments.now(), isContinued: segment > 0)
             for id in 1...150 { recorder.record(.submitted(try Self.request(Int64(id))), at: moments.now()) }
-            let running = Task { await recorder.run() }
-            while !recorder.wantsSegment(at: later) { await Task.yield() }
-            #expect(!recorder.wantsSegment(at: later.advanced(by: .milliseconds(-1))))
-            recorder.finish()
-            await running.value
+            recorder.record(.started, at: moments.now())
+            for _ in 0..<events {
+                moments.advance(by: .milliseconds(100))
+                recorder.record(.timePassed, at: moments.now())
+            }
             moments.advance(by: .seconds(60))
         }
+        recorder.finish()
+        await running.value
+    }
+
+    @Test func `a segment continues in further files, and the oldest files go`() async throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await Self.write(segments: 6, events: 3000, to: folder)
         let files = try RecordedLog.files(in: folder.path)
         let sizes = try files.map {
             try #require(try FileManager.default.attributesOfItem(atPath: $0)[.size] as? Int)
         }
-        #expect(files.count > 5 && files.count < 40)
-        #expect(sizes.reduce(0, +) <= limit + limit / 8)
-        #expect(try RecordedLog.read(folder.path).last?.entries.count == 150)
+        #expect(sizes.reduce(0, +) <= (1 << 20) + (1 << 17) && sizes.allSatisfy { $0 < 1 << 17 })
+        // No event is missing where one file continues another, and each segment begins with its recap.
+        let segments = try RecordedLog.read(folder.path)
+        #expect(segments.count >= 2 && segments.count < 6)
+        #expect(segments.allSatisfy { $0.problems.isEmpty && $0.entries.count == 3151 })
+        var skipped: [RecordingError] = []
+        let rows = try RecordedLog.readFiles(folder.path, skipped: &skipped)
+        #expect(rows.count == files.count && rows.count > 2 * segments.count)
+        #expect(RecordedLog.problems(of: rows).isEmpty && skipped.isEmpty)
+        // A quarter of the log is for a recap and what follows it, so recaps are a small part.
+        #expect(rows.count { $0.header.hasRecap } == segments.count)
     }
 
-    @Test func `a line that is cut is left out, a damaged one is named`() async throws {
+    @Test func `a recap is asked for after a quarter of the log, at most once a minute`() async throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let moments = VirtualMoments()
+        let recorder = try EventRecorder(
+            directory: folder.path, limit: .mebibytes(1), onProblem: { Issue.record("\($0)") })
+        let running = Task { await recorder.run() }
+        recorder.begin(at: moments.now(), isContinued: false)
+        let later = moments.now().advanced(by: .seconds(60))
+        #expect(!recorder.wantsSegment(at: later))
+        for id in 1...1000 { recorder.record(.submitted(try Self.request(Int64(id))), at: moments.now()) }
+        while !recorder.wantsSegment(at: later) { await Task.yield() }
+        #expect(!recorder.wantsSegment(at: later.advanced(by: .milliseconds(-1))))
+        recorder.finish()
+        await running.value
+    }
+
+    @Test func `damaged lines and missing events are left out, and named with file and line`() async throws {
         let folder = Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let moments = VirtualMoments()
         let recorder = try EventRecorder(
             directory: folder.path, limit: .mebibytes(64), onProblem: { Issue.record("\($0)") })
         recorder.begin(at: moments.now(), isContinued: false)
-        for _ in 0..<3 { recorder.record(.timePassed, at: moments.now()) }
+        for id in 1...5 { recorder.record(.withdrawn(RequestID(rawValue: Int64(id))), at: moments.now()) }
         recorder.finish()
         await recorder.run()
         let file = try #require(try RecordedLog.files(in: folder.path).first)
         let whole = try String(contentsOfFile: file, encoding: .utf8)
         try String(whole.dropLast(5)).write(toFile: file, atomically: true, encoding: .utf8)
         let cut = try RecordedSegment(reading: file)
-        #expect(cut.isCut && cut.entries.count == 2)
-        var lines = whole.split(separator: "\n").map(String.init)
-        lines[2] = #"{"at":[1,2],"event":{"timePassed":{}}}"#
-        try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
-        #expect {
-            try RecordedSegment(reading: file)
-        } throws: {
-            ($0 as? RecordingError)?.description.contains(
-                ":3: it is not a line of a log: 'at': it has 2 clocks")
-                == true
+        #expect(cut.isCut && cut.entries.count == 4 && cut.problems.isEmpty)
+
+        let lines = whole.split(separator: "\n").map(String.init)
+        func read(_ lines: [String]) throws -> RecordedSegment {
+            try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+            return try RecordedSegment(reading: file)
         }
-        lines[0] = #"{"format":99,"isContinued":false,"product":"9.9"}"#
-        try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        // One digit of the third line is another one: still JSON, but not what was written.
+        var damaged = lines
+        damaged[2] = lines[2].replacingOccurrences(of: #""R2""#, with: #""R3""#)
+        #expect(damaged[2] != lines[2])
+        var segment = try read(damaged)
+        #expect(segment.entries.count == 4)
+        #expect(
+            segment.problems.map(\.subject) == ["\(file):3", "\(file):4"]
+                && segment.problems[0].finding.contains("checksum")
+                && segment.problems[1].finding == "1 event before this line is missing")
+        segment = try read(Array(lines[...1] + lines[4...]))
+        #expect(segment.problems.map(\.finding) == ["2 events before this line are missing"])
+        #expect(segment.problems.first?.subject == "\(file):3" && segment.entries.count == 3)
+
+        // A file of which nothing can be read is left out of a log.
+        try "garbage\n".write(
+            toFile: folder.path + "/events-00000000000001.jsonl", atomically: true, encoding: .utf8)
+        var skipped: [RecordingError] = []
+        #expect(try RecordedLog.read(folder.path, skipped: &skipped).count == 1)
+        #expect(skipped.map(\.subject) == [folder.path + "/events-00000000000001.jsonl:1"])
+    }
+
+    @Test func `events that could not be written are counted`() async throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let moments = VirtualMoments()
+        let recorder = try EventRecorder(directory: folder.path, limit: .mebibytes(64), onProblem: { _ in })
+        recorder.begin(at: moments.now(), isContinued: false)
+        // Nothing is written yet, so the queue becomes full.
+        for _ in 0..<70_000 { recorder.record(.timePassed, at: moments.now()) }
+        let running = Task { await recorder.run() }
+        func lineCount() throws -> Int {
+            try RecordedLog.files(in: folder.path).map {
+                try Data(contentsOf: URL(fileURLWithPath: $0)).count { $0 == 10 }
+            }.reduce(0, +)
+        }
+        // The queue holds 65,536 orders; the first one began the segment.
+        while try lineCount() < 65_536 { await Task.yield() }
+        moments.advance(by: .seconds(60))
+        #expect(recorder.wantsSegment(at: moments.now()))
+        recorder.begin(at: moments.now(), isContinued: true)
+        recorder.record(.timePassed, at: moments.now())
+        recorder.finish()
+        await running.value
+        var skipped: [RecordingError] = []
+        let files = try RecordedLog.readFiles(folder.path, skipped: &skipped)
+        let missing = RecordedLog.problems(of: files).map(\.finding)
+        let written = files.map(\.entries.count).reduce(0, +)
+        #expect(missing == ["\(70_001 - written) events before this line are missing"])
+    }
+
+    @Test func `a log of format 1 is read, and one of a future format is refused`() async throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.path + "/events-01795353110454.jsonl"
+        let line = #"{"at":[1,2,3],"event":{"timePassed":{}}}"#
+        let old = #"{"format":1,"isContinued":false,"product":"0.1.0"}"#
+        try "\(old)\n\(line)\n\(line)\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let segment = try RecordedSegment(reading: file)
+        #expect(segment.entries.count == 2 && segment.problems.isEmpty && segment.header.hasRecap)
+        #expect(try RecordedLog.read(folder.path).count == 1)
+        let future = #"{"format":99,"isContinued":false,"product":"9.9"}"#
+        try "\(future)\n\(line)\n".write(toFile: file, atomically: true, encoding: .utf8)
         #expect {
             try RecordedSegment(reading: file)
         } throws: { ($0 as? RecordingError)?.finding.contains("its format is 99 (9.9)") == true }
         #expect {
             try RecordedLog.read(folder.appending(path: "nothing").path)
         } throws: { ($0 as? RecordingError)?.remedy.contains("bgtask record") == true }
+    }
+
+    @Test func `a thousand tasks of one sort take little room, and the texts of progress none`() throws {
+        let manifest = Manifest(
+            bundle: try BundleIdentifier("com.example.a"), library: "libA.so", modes: [.processing],
+            tasks: try (0..<1000).map { number in
+                var task = TaskDeclaration(
+                    pattern: try IdentifierPattern("com.example.a.t\(number)"), kind: .processing)
+                task.requiresExternalPower = number % 500 == 7
+                return task
+            }, sandbox: SandboxDeclaration())
+        let now = VirtualMoments().now()
+        let entry = RecordedEntry(at: now, .event(.handlersChanged([manifest])))
+        let bytes = try JSONEncoder().encode(entry)
+        #expect(bytes.count < 40_000)
+        #expect(try JSONDecoder().decode(RecordedEntry.self, from: bytes) == entry)
+        let report = SchedulerEvent.progressed(
+            LaunchID(rawValue: 1), TaskProgress(completed: 1, total: 2, message: "private.jpg"),
+            changedAt: .seconds(3))
+        let stripped = SchedulerEvent.progressed(
+            LaunchID(rawValue: 1), TaskProgress(completed: 1, total: 2), changedAt: .seconds(3))
+        #expect(report.withoutPayloads == stripped)
+    }
+
+    @Test func `checksums are those of gzip`() {
+        #expect(CRC32.checksum(of: Array("123456789".utf8)[...]) == 0xCBF4_3926)
     }
 
     @Test func `the conditions of a log become a history with the gaps between hosts`() async throws {

@@ -56,6 +56,36 @@ import Testing
         #expect(replay.tally.alarms == tally.alarms)
     }
 
+    @Test func `28 days of a laptop fit into the recording many times`() async throws {
+        var fleet = Self.fleet
+        fleet.days = 28
+        let entries = Self.recording(fleet).segment.entries
+        let folder = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let recorder = try EventRecorder(
+            directory: folder.path, limit: .mebibytes(64), onProblem: { Issue.record("\($0)") })
+        let first = try #require(entries.first)
+        recorder.begin(at: first.at, isContinued: false)
+        for entry in entries { recorder.record(entry) }
+        recorder.finish()
+        await recorder.run()
+        let segments = try RecordedLog.read(folder.path)
+        #expect(segments.map(\.entries.count) == [entries.count] && segments.allSatisfy(\.problems.isEmpty))
+        let size = try RecordedLog.files(in: folder.path)
+            .map { try FileManager.default.attributesOfItem(atPath: $0)[.size] as? Int ?? 0 }.reduce(0, +)
+        #expect(size < 8 << 20, "\(entries.count) events, \(size) bytes")
+        // The bytes of a day in which two tasks report progress for eight hours, one line in ten seconds each.
+        let progress = RecordedEntry(
+            at: first.at,
+            .event(
+                .progressed(
+                    LaunchID(rawValue: 123_456), TaskProgress(completed: 123_456, total: 1_000_000),
+                    changedAt: .nanoseconds(35_946_680_551_848))))
+        let line = LineSeal.close([UInt8](try JSONEncoder().encode(progress)), number: 1_234_567)
+        let busy = 2 * 8 * 360 * line.count
+        #expect(28 * busy + size < 64 << 20, "\(line.count) bytes a line, \(busy) a day")
+    }
+
     @Test func `a host that did something else is found out`() throws {
         var (segment, _) = Self.recording()
         let first = segment.entries.firstIndex(where: \.isLaunch)

@@ -98,6 +98,69 @@ def manifests(bench, closing):
 
 
 @row(
+    "listing",
+    "All of 100,000 pending requests listed",
+    "s",
+    "at most 1 s",
+    scale=True,
+)
+def listing(bench, closing):
+    """`bgtask pending` from its start to its end, with its output thrown away; nothing is launched. The note
+    has how much the host's memory grew by it."""
+    many = 5000 if bench.quick else 100_000
+    host = host_for(bench, closing, {"continuedSlots": 0})
+    _submissions(bench, host, many, 100)
+
+    def listed(*arguments):
+        before, start = machine.proportional_set(host.process.pid), time.monotonic()
+        subprocess.run(
+            [bench.programs / "bgtask", "pending", "--socket", host.socket, *arguments],
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        taken = time.monotonic() - start
+        grown = machine.proportional_set(host.process.pid) - before
+        return {"value": taken, "notes": [f"the host's memory grew by {grown / 1000:.1f} MB"]}
+
+    return [
+        Subject(f"bgtask pending, {many:,} requests", "ours", listed),
+        Subject(f"bgtask pending --json, {many:,} requests", "ours", lambda: listed("--json")),
+    ]
+
+
+def _declarations(folder, bundles, tasks):
+    """Manifests of so many bundles with so many tasks each."""
+    folder.mkdir()
+    for bundle in range(bundles):
+        name = f"org.example.m{bundle}"
+        rows = [f"  - {{identifier: {name}.t{task}, kind: processing}}" for task in range(tasks)]
+        (folder / f"m{bundle}.yaml").write_text(
+            f"apiVersion: bgtask/v1\nbundle: {name}\nlibrary: libBenchHandler.so\nmodes: [processing]\n"
+            "tasks:\n" + "\n".join(rows) + "\n",
+            encoding="utf-8",
+        )
+    return folder
+
+
+@row("tasks", "CPU time of a start with 100,000 declared tasks", "s", "at most 3 s", scale=True)
+def tasks(bench, closing):
+    """100 manifests with 1,000 tasks each; from the start of bgtaskd until two seconds after it has accepted
+    a submission, when the recording has the manifests. The note has the memory."""
+    bundles, each = (10, 1000) if bench.quick else (100, 1000)
+    folder = _declarations(bench.fresh("tasks") / "m", bundles, each)
+    host = host_for(bench, closing, {"continuedSlots": 0}, manifests=folder, wait=600)
+    once = f"{C_BUNDLE}.run.{bench.numbers(1)}"
+
+    def started():
+        _restart(host, once)
+        time.sleep(2)
+        memory = machine.proportional_set(host.process.pid) / 1000
+        return {"value": machine.usage(host.process.pid), "notes": [f"{memory:.0f} MB of memory"]}
+
+    return [Subject(f"bgtask, {bundles * each:,} declared tasks", "ours", started)]
+
+
+@row(
     "manifests-submit",
     "One submission where there are 10,000 manifests",
     "us",

@@ -42,17 +42,34 @@ public protocol HostControl: Sendable {
     /// - Throws: `notFound` if no such launch runs in a client, `notPermitted` if it runs in another process.
     func report(_ id: LaunchID, _ report: ClientReport, from process: Int32) async throws(SubmissionError)
 
-    /// The pending requests, oldest first, each with the policies' present verdicts.
-    func pending() async throws(SubmissionError) -> [PendingRequest]
-
-    /// The records of launches, newest first, including those of running launches.
+    /// A part of the pending requests, oldest first, with the policies' answers at this time.
     ///
     /// - Parameters:
-    ///   - identifier: Selects the launches of one task; `nil` selects all.
+    ///   - after: The request after which the part begins, whether it is still pending or not; `nil` for the
+    ///     first part.
+    ///   - limit: The greatest number of requests, 1 through 1000.
+    /// - Returns: The part, and where the next one begins.
+    /// - Throws: `unavailable`.
+    func pending(after: RequestID?, limit: Int) async throws(SubmissionError)
+        -> ListingPage<PendingRequest, RequestID>
+
+    /// The same part in short form, which takes the host a fraction of the time.
+    func pendingSummaries(after: RequestID?, limit: Int) async throws(SubmissionError)
+        -> ListingPage<PendingSummary, RequestID>
+
+    /// The pending request of a task, with the policies' answers at this time; `nil` if there is none.
+    func pending(_ identifier: TaskIdentifier) async throws(SubmissionError) -> PendingRequest?
+
+    /// A part of the launches, newest first.
+    ///
+    /// - Parameters:
+    ///   - identifier: Only launches of this task; `nil` for all.
+    ///   - after: The launch after which the part begins, so that all are older; `nil` for the first part.
     ///   - limit: The greatest number of launches, 1 through 1000.
     /// - Returns: The records.
     /// - Throws: `unavailable` if the store can't be read.
-    func launches(identifier: TaskIdentifier?, limit: Int) async throws(SubmissionError) -> [LaunchRecord]
+    func launches(identifier: TaskIdentifier?, after: LaunchID?, limit: Int) async throws(SubmissionError)
+        -> ListingPage<LaunchRecord, LaunchID>
 
     /// One launch with its log.
     ///

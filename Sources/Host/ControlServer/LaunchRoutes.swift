@@ -8,11 +8,14 @@ struct LaunchRoutes {
     let limits: ControlServer.Limits
 
     func add(to routes: RouteTable) {
-        routes.get("launches", query: [.identifier, .limit]) { request, _ in
-            let records = try await host.launches(
-                identifier: request.query(.identifier).map(ClientText.identifier),
+        routes.get("launches", query: [.identifier, .limit, .after]) { request, _ in
+            let start = try ClientText.pageStart(request.query(.after), LaunchID.init)
+            let page = try await host.launches(
+                identifier: request.query(.identifier).map(ClientText.identifier), after: start?.after,
                 limit: ClientText.limit(request.query(.limit)))
-            return try Response.json(records.map(LaunchMessage.init))
+            return start == nil
+                ? try Response.json(page.rows.map(LaunchMessage.init))
+                : try Response.json(LaunchPageMessage(page))
         }
         routes.get("launches/:launch") { _, context in
             let id = try ClientText.launch(context.parameters.require("launch"))

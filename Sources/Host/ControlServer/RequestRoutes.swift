@@ -1,5 +1,6 @@
 import ControlWire
 import Hummingbird
+import NIOCore
 import TaskModel
 
 /// The routes of requests: submit one, list the pending ones, and cancel.
@@ -13,8 +14,8 @@ struct RequestRoutes {
             let accepted = try await host.accept(message.submission, from: context.peer)
             return try Response.json(AcceptanceMessage(accepted), status: .created)
         }
-        routes.get("requests") { _, _ in
-            try await Response.json(host.pending().map(PendingRequestMessage.init))
+        routes.get("requests", query: [.after, .limit, .summary, .identifier]) { request, _ in
+            try await pending(request)
         }
         routes.post("cancel") { request, context in
             let message = try await request.message(CancelMessage.self, context: context, limits: limits)
@@ -24,5 +25,65 @@ struct RequestRoutes {
             }
             return try Response.json(CancellationMessage(cancellation))
         }
+    }
+
+    /// The pending requests: a page with `after`, else an array.
+    private func pending(_ request: Request) async throws -> Response {
+        let isShort = try ClientText.flag(.summary, request.query(.summary))
+        if let name = request.query(.identifier) {
+            try request.refuse([.after, .limit, .summary], beside: .identifier)
+            let found = try await host.pending(ClientText.identifier(name))
+            return try Response.json([found].compactMap(\.self).map(PendingRequestMessage.init))
+        }
+        guard let start = try ClientText.pageStart(request.query(.after), RequestID.init) else {
+            guard !isShort else {
+                throw ClientText.invalid(
+                    request.subject, "'summary' is only for pages",
+                    remedy: "Add 'after=' to get the first page")
+            }
+            return try await array(limit: request.query(.limit).map { try ClientText.limit($0) })
+        }
+        let limit = try ClientText.limit(request.query(.limit), standard: ControlProtocol.standardPageLength)
+        if isShort {
+            return try Response.json(
+                PendingSummaryPageMessage(await host.pendingSummaries(after: start.after, limit: limit)))
+        }
+        return try Response.json(PendingPageMessage(await host.pending(after: start.after, limit: limit)))
+    }
+
+    /// An array of the oldest requests or, without a limit, of all.
+    ///
+    /// The host makes a part of it when the client has read the part before, so that the whole array is never
+    /// in memory, and a client that leaves ends the work.
+    private func array(limit: Int?) async throws -> Response {
+        let most = limit ?? ControlProtocol.standardPageLength
+        let first = try await host.pending(after: nil, limit: most)
+        let host = host
+        let body = ResponseBody { writer in
+            var page = first
+            var isFirst = true
+            while true {
+                let buffer = try await withTaskExecutorPreference(globalConcurrentExecutor) {
+                    [rows = page.rows, isFirst] in try Self.lines(of: rows, isFirst: isFirst)
+                }
+                try await writer.write(buffer)
+                isFirst = false
+                guard limit == nil, let next = page.next else { break }
+                page = try await host.pending(after: next, limit: most)
+            }
+            try await writer.write(ByteBuffer(string: "\n]\n"))
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: [.contentType: "application/json"], body: body)
+    }
+
+    /// Rows of an array, each on its own line; the first rows come after the opening bracket.
+    private static func lines(of rows: [PendingRequest], isFirst: Bool) throws -> ByteBuffer {
+        var buffer = ByteBuffer(string: isFirst ? "[" : "")
+        for (index, row) in rows.enumerated() {
+            buffer.writeString(isFirst && index == 0 ? "\n" : ",\n")
+            buffer.writeBytes(try ControlJSON.line(PendingRequestMessage(row)))
+        }
+        return buffer
     }
 }

@@ -84,10 +84,23 @@ extension Request {
         return collected
     }
 
+    /// Refuses parameters that have no effect together with another one.
+    func refuse(_ others: [QueryKey], beside key: QueryKey) throws {
+        guard let other = others.first(where: { query($0) != nil }) else { return }
+        throw ClientText.invalid(
+            subject, "'\(other.rawValue)' has no effect together with '\(key.rawValue)'",
+            remedy: "Leave one of them out")
+    }
+
     /// The value of a query parameter; `nil` if the request does not have it.
     func query(_ key: QueryKey) -> String? {
         uri.queryParameters[Substring(key.rawValue)].map(String.init)
     }
+}
+
+/// The beginning of a page: after a row, or at the first row.
+struct PageStart<ID> {
+    var after: ID?
 }
 
 /// Parses texts from clients; the errors say what is wrong with a text.
@@ -126,14 +139,26 @@ enum ClientText {
         return id
     }
 
-    static func limit(_ text: String?) throws -> Int {
-        guard let text else { return ControlProtocol.standardLaunchLimit }
-        guard let limit = Int(text), (1...ControlProtocol.maximumLaunchLimit).contains(limit) else {
+    static func limit(_ text: String?, standard: Int = ControlProtocol.standardLaunchLimit) throws -> Int {
+        guard let text else { return standard }
+        guard let limit = Int(text), (1...ControlProtocol.maximumPageLength).contains(limit) else {
             throw invalid(
                 text, "it is not a valid limit",
-                remedy: "Give 1 to \(ControlProtocol.maximumLaunchLimit)")
+                remedy: "Give 1 to \(ControlProtocol.maximumPageLength)")
         }
         return limit
+    }
+
+    /// Where a page begins, from the query parameter `after`; `nil` if the query asks for no page.
+    static func pageStart<ID>(_ text: String?, _ read: (String) -> ID?) throws -> PageStart<ID>? {
+        guard let text else { return nil }
+        if text.isEmpty { return PageStart(after: nil) }
+        guard let id = read(text) else {
+            throw invalid(
+                text, "it is not a valid value of 'after'",
+                remedy: "Give the 'next' of the page before, or an empty value for the first page")
+        }
+        return PageStart(after: id)
     }
 
     static func flag(_ key: QueryKey, _ text: String?) throws -> Bool {

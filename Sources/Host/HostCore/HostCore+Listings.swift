@@ -5,11 +5,36 @@ public import TaskModel
 
 /// The questions of the control API, which change nothing.
 extension HostCore {
-    /// The pending requests, oldest first, with the policies' answers at a time.
-    public func pendingRequests(at now: Moment) -> [PendingRequest] {
-        requests.durable.sorted { $0.id < $1.id }.map {
-            PendingRequest(request: $0, verdicts: explain($0, at: now).verdicts)
+    /// A part of the pending requests, oldest first, with the policies' answers at a time.
+    ///
+    /// - Parameters:
+    ///   - after: The request after which the part begins; `nil` for the first part.
+    ///   - limit: The greatest number of requests, at least 1.
+    ///   - now: The time of the answers.
+    /// - Returns: The part, and where the next one begins.
+    public func pendingRequests(
+        after: RequestID?, limit: Int, at now: Moment
+    ) -> ListingPage<PendingRequest, RequestID> {
+        let page = requests.page(after: after, limit: limit)
+        return ListingPage(
+            rows: page.rows.map { PendingRequest(request: $0, verdicts: explain($0, at: now).verdicts) },
+            next: page.next)
+    }
+
+    /// The same part in short form: each request with the first reason why it waits.
+    public func pendingSummaries(
+        after: RequestID?, limit: Int, at now: Moment
+    ) -> ListingPage<PendingSummary, RequestID> {
+        let page = requests.page(after: after, limit: limit)
+        return ListingPage(rows: page.rows.map { scheduler.summary(of: $0, at: now) }, next: page.next)
+    }
+
+    /// The pending request of an identifier, with the policies' answers at a time; `nil` if there is none.
+    public func pendingRequest(of identifier: TaskIdentifier, at now: Moment) -> PendingRequest? {
+        guard let request = requests.request(of: identifier), !requests.foreseen.contains(request.id) else {
+            return nil
         }
+        return PendingRequest(request: request, verdicts: explain(request, at: now).verdicts)
     }
 
     /// Returns every policy's answer about a pending request.
@@ -32,7 +57,7 @@ extension HostCore {
 
     /// The numbers of handlers, pending requests and launches under way.
     public var counts: (handlers: Int, pending: Int, running: Int) {
-        (registered.handlers.count, requests.durable.count, launches.count)
+        (registered.handlers.count, requests.durableCount, launches.count)
     }
 
     /// The problems of the configuration.

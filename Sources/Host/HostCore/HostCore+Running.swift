@@ -98,7 +98,9 @@ extension HostCore {
         launches[id]?.record.progress = progress
         emit(.note(.progress(progress), id))
         emit(.publish(.progress(id, launch.record.request, progress)))
-        feed(.progressed(id, progress))
+        for event in activities.report(progress, of: id, at: now.monotonic, scheduler.settings) {
+            feed(event)
+        }
     }
 
     /// Changes the title of a launch in memory.

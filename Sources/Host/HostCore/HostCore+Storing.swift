@@ -14,7 +14,11 @@ extension HostCore {
         case .checkpoint(let id, let call):
             switch result {
             case .success:
-                feed(.launchActive(id))
+                // A checkpoint that is stored after the launch ended is no news for the scheduler.
+                if launches[id] != nil {
+                    let events = activities.saveCheckpoint(of: id, at: now.monotonic, scheduler.settings)
+                    for event in events { feed(event) }
+                }
                 if let call { answer(call, .done) }
             case .failure(let refusal):
                 launches[id]?.record.hasNewCheckpoint = false

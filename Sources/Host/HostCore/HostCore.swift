@@ -91,6 +91,8 @@ public struct HostCore: Sendable {
     var lastRequest: Int64 = 0
     var lastLaunch: Int64 = 0
 
+    /// The reports of launches that the scheduler does not have yet.
+    var activities = ActivityBook()
     private var events: Deque<SchedulerEvent> = []
     private var effects: [HostEffect] = []
     /// Whether the present input has led to a write, so that other writes can share its commit.
@@ -192,7 +194,12 @@ public struct HostCore: Sendable {
     // MARK: The scheduler
 
     /// Adds an event for the scheduler, after those that wait already.
-    mutating func feed(_ event: SchedulerEvent) { events.append(event) }
+    ///
+    /// Reports of launches on which its effects can depend come first.
+    mutating func feed(_ event: SchedulerEvent) {
+        events.append(contentsOf: activities.given(before: event, at: now.monotonic))
+        events.append(event)
+    }
 
     /// Passes all waiting events to the scheduler, and performs its actions.
     ///

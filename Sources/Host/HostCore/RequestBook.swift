@@ -19,6 +19,8 @@ struct RequestBook: Sendable {
 
     /// All pending requests, including those that are being started or cancelled.
     private(set) var pending: [RequestID: TaskRequest] = [:]
+    /// The numbers of ``pending`` in ascending order.
+    private var order = RequestOrder()
     /// The pending request of each identifier; there is at most one.
     private var byIdentifier: [TaskIdentifier: RequestID] = [:]
     /// The starts that the store has not recorded yet, by request.
@@ -62,7 +64,10 @@ struct RequestBook: Sendable {
 
     /// Adds a request, or replaces the request with the same number.
     mutating func insert(_ request: TaskRequest) {
-        if pending.updateValue(request, forKey: request.id) == nil { count(request, 1) }
+        if pending.updateValue(request, forKey: request.id) == nil {
+            count(request, 1)
+            order.insert(request.id)
+        }
         byIdentifier[request.identifier] = request.id
     }
 
@@ -82,6 +87,26 @@ struct RequestBook: Sendable {
 
     /// The pending requests that are durable: all except ``foreseen``.
     var durable: some Collection<TaskRequest> { pending.values.lazy.filter { !foreseen.contains($0.id) } }
+
+    /// The number of requests in ``durable``, without counting them.
+    var durableCount: Int { pending.count - foreseen.count }
+
+    /// A part of the durable pending requests, oldest first.
+    ///
+    /// - Parameters:
+    ///   - after: The request after which the part begins; `nil` for the first part.
+    ///   - limit: The greatest number of requests, at least 1.
+    /// - Returns: The part, and where the next one begins.
+    func page(after: RequestID?, limit: Int) -> ListingPage<TaskRequest, RequestID> {
+        var rows: [TaskRequest] = []
+        rows.reserveCapacity(min(limit, 1000))
+        for id in order.after(after) {
+            guard let request = pending[id], !foreseen.contains(id) else { continue }
+            if rows.count == limit { return ListingPage(rows: rows, next: rows.last?.id) }
+            rows.append(request)
+        }
+        return ListingPage(rows: rows, next: nil)
+    }
 
     /// Whether the store has not yet answered a submission of the identifier.
     func isSubmitting(_ identifier: TaskIdentifier) -> Bool { submissions[identifier] != nil }
@@ -114,6 +139,8 @@ struct RequestBook: Sendable {
     @discardableResult
     mutating func remove(_ id: RequestID, keepsClient: Bool = false) -> TaskRequest? {
         guard let request = pending.removeValue(forKey: id) else { return nil }
+        let pending = pending
+        order.remove { pending[$0] != nil }
         count(request, -1)
         foreseen.remove(id)
         if byIdentifier[request.identifier] == id { byIdentifier[request.identifier] = nil }

@@ -24,12 +24,12 @@ extension ConditionHistory {
         let lines = bytes.split(separator: UInt8(ascii: "\n"))
         guard let first = lines.first,
             let header = try? ControlJSON.decode(RecordedSegment.Header.self, from: Self.text(first)),
-            header.format == RecordedSegment.Header.currentFormat
+            RecordedSegment.Header.knownFormats.contains(header.format)
         else { return }
         if !header.isContinued, let lastSeen { note(nil, at: lastSeen) }
         for line in lines.dropFirst() {
             // Most lines are not needed here, and decoding takes most of the time.
-            guard Self.isOfUse(line),
+            guard Self.isOfUse(line), header.format == 1 || LineSeal.open(line).isSound,
                 let entry = try? ControlJSON.decode(RecordedEntry.self, from: Self.text(line))
             else { continue }
             switch entry.occurrence {

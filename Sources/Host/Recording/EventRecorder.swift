@@ -6,11 +6,15 @@ public import TaskModel
 
 /// Writes the scheduler's events to a log of limited size, without blocking the senders of the events.
 ///
-/// A log is a directory of files, called segments. A new segment begins when the host starts. It also begins
-/// when the present one is full, as soon as the scheduler can give a ``Scheduling/Scheduler/recap()``: the
-/// events that bring a new scheduler to the same state. The oldest segments are removed. Lines are not
-/// synced: if the machine fails, the newest ones can be lost, which affects only replays. All methods may be
-/// called on any thread.
+/// A log is a directory of files, and the oldest files are removed. A file that is full is continued by
+/// another one. A new segment begins when the host starts. It also begins when the present one has enough
+/// events, as soon as the scheduler can give a ``Scheduling/Scheduler/recap()``: the events that bring a new
+/// scheduler to the same state. Enough is a quarter of the log, and at least four times as much as the recap
+/// at the beginning, so that the recaps of many pending requests do not fill the log.
+///
+/// Every line has the number of its event and a checksum, see ``LineSeal``. Lines are not synced: if the
+/// machine fails, the newest ones can be lost, which affects only replays. All methods may be called on any
+/// thread.
 public final class EventRecorder: Sendable {
     /// The shortest time between the beginnings of two segments.
     ///
@@ -20,17 +24,19 @@ public final class EventRecorder: Sendable {
     private static let capacity = 65_536
 
     private enum Order: Sendable {
-        case begin(Moment, isContinued: Bool)
-        case entry(RecordedEntry)
+        case begin(Moment, isContinued: Bool, first: Int64)
+        case entry(RecordedEntry, number: Int64)
     }
 
     private struct State: Sendable {
         /// Whether events are recorded: a segment has begun and has no gap.
         var isRecording = false
-        /// Whether the present segment is full or has failed, so that a new one should begin.
+        /// Whether the present segment has enough events or has failed, so that a new one should begin.
         var wantsSegment = false
         /// When the newest segment began, on CLOCK_BOOTTIME.
         var began = Duration.zero
+        /// The number of the newest event, whether it was recorded or not.
+        var last: Int64 = 0
     }
 
     private let directory: String
@@ -67,8 +73,11 @@ public final class EventRecorder: Sendable {
 
     /// Begins a segment; all later events are written to it.
     public func begin(at now: Moment, isContinued: Bool) {
-        state.withLock { $0 = State(isRecording: true, began: now.boot) }
-        send(.begin(now, isContinued: isContinued))
+        let last = state.withLock { state in
+            state = State(isRecording: true, began: now.boot, last: state.last)
+            return state.last
+        }
+        send(.begin(now, isContinued: isContinued, first: last + 1))
     }
 
     /// Records an event without the data that users gave their tasks.
@@ -78,8 +87,12 @@ public final class EventRecorder: Sendable {
 
     /// Records a line.
     public func record(_ entry: RecordedEntry) {
-        guard state.withLock({ $0.isRecording }) else { return }
-        send(.entry(entry))
+        // Events that are not recorded are counted, too, so that a reader notices how many are missing.
+        let (isRecording, number) = state.withLock { state in
+            state.last += 1
+            return (state.isRecording, state.last)
+        }
+        if isRecording { send(.entry(entry, number: number)) }
     }
 
     private func send(_ order: Order) {
@@ -104,10 +117,11 @@ public final class EventRecorder: Sendable {
         for await order in orders {
             do {
                 switch order {
-                case .begin(let now, let isContinued): try writer.begin(at: now, isContinued: isContinued)
-                case .entry(let entry): try writer.append(entry)
+                case .begin(let now, let isContinued, let first):
+                    try writer.begin(at: now, isContinued: isContinued, first: first)
+                case .entry(let entry, let number): try writer.append(entry, number: number)
                 }
-                if writer.isFull { state.withLock { $0.wantsSegment = true } }
+                if writer.hasEnough { state.withLock { $0.wantsSegment = true } }
             } catch {
                 writer.close()
                 giveUp("\(error)")
@@ -117,36 +131,47 @@ public final class EventRecorder: Sendable {
 
     /// Ends the recording, so that ``run()`` returns.
     public func finish() {
-        state.withLock { $0 = State() }
+        state.withLock { $0 = State(last: $0.last) }
         sender.finish()
     }
 }
 
-/// Writes the present segment, and removes old segments so that the log stays within its limit.
+/// Writes the files of the present segment, and removes old files so that the log stays within its limit.
 private struct SegmentWriter {
     private let directory: String
     private let limit: Int64
     private var file: AppendedFile?
+    /// The size of the earlier files of the segment.
+    private var earlier: Int64 = 0
+    /// The size of the recap at the beginning of the segment; 0 before its end.
+    private var recap: Int64 = 0
 
     init(directory: String, limit: Int64) {
         self.directory = directory
         self.limit = limit
     }
 
-    /// The size of a segment: a sixteenth of the log, so that removing one removes only a small part of the
-    /// log.
-    private var segmentLimit: Int64 { limit / 16 }
+    /// The size of a file: a sixteenth of the log, so that removing one removes only a small part of the log.
+    private var fileLimit: Int64 { limit / 16 }
+    /// The size of the segment.
+    private var size: Int64 { earlier + (file?.size ?? 0) }
 
-    var isFull: Bool { (file?.size ?? 0) >= segmentLimit }
+    /// Whether a new segment should begin.
+    var hasEnough: Bool { size >= max(limit / 4, min(recap * 4, limit / 2)) }
 
-    mutating func begin(at now: Moment, isContinued: Bool) throws {
+    mutating func begin(at now: Moment, isContinued: Bool, first: Int64) throws {
+        (earlier, recap) = (0, 0)
+        try open(at: now, RecordedSegment.Header(isContinued: isContinued, first: first))
+    }
+
+    private mutating func open(at now: Moment, _ header: RecordedSegment.Header) throws {
         file = nil
         try removeOldest()
         file = try AppendedFile(creating: freePath(from: now.wall))
-        try write(RecordedSegment.Header(isContinued: isContinued))
+        try write(header, number: nil)
     }
 
-    /// A path that does not exist yet; segments that begin in the same millisecond get different names.
+    /// A path that does not exist yet; files that begin in the same millisecond get different names.
     private func freePath(from start: WallTime) -> String {
         var time = start
         while SmallFile.exists(RecordedLog.path(in: directory, startingAt: time)) {
@@ -155,34 +180,40 @@ private struct SegmentWriter {
         return RecordedLog.path(in: directory, startingAt: time)
     }
 
-    mutating func append(_ entry: RecordedEntry) throws {
+    mutating func append(_ entry: RecordedEntry, number: Int64) throws {
         guard file != nil else { return }
-        try write(entry)
-        if isFull, (file?.size ?? 0) >= segmentLimit * 4 {
-            // The host was busy for this long. A gap in the recording is better than a full disk.
-            close()
-            throw RecordingError(
-                subject: directory,
-                finding: "the current file has grown to four times its intended size, so recording pauses",
-                remedy: "No action is needed: recording continues in a new file when the host is idle")
+        if (file?.size ?? 0) >= fileLimit {
+            earlier = size
+            guard earlier < limit / 4 * 3 else {
+                // The host was busy for this long. A gap in the recording is better than a segment without
+                // its beginning.
+                close()
+                throw RecordingError(
+                    subject: directory,
+                    finding: "one segment has grown to three quarters of the recording, so recording pauses",
+                    remedy: "No action is needed: recording continues in a new file when the host is idle")
+            }
+            try open(
+                at: entry.at,
+                RecordedSegment.Header(isContinued: true, hasRecap: false, first: number))
         }
+        try write(entry, number: number)
+        if entry.event == .started { recap = size }
     }
 
     mutating func close() { file = nil }
 
-    private mutating func write(_ line: some Encodable) throws {
-        var bytes = [UInt8](try ControlJSON.line(line))
-        bytes.append(UInt8(ascii: "\n"))
-        try file?.append(bytes)
+    private mutating func write(_ line: some Encodable, number: Int64?) throws {
+        try file?.append(LineSeal.close([UInt8](try ControlJSON.line(line)), number: number))
     }
 
-    /// Removes the oldest segments until there is room for one more.
+    /// Removes the oldest files until there is room for one more.
     private func removeOldest() throws {
         let files = try RecordedLog.files(in: directory)
         var sum: Int64 = 0
         for file in files.reversed() {
             sum += try FileIdentity(of: file).size
-            if sum > limit - segmentLimit { try DirectoryTree.remove(file) }
+            if sum > limit - fileLimit { try DirectoryTree.remove(file) }
         }
     }
 }

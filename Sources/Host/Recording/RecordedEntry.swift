@@ -36,10 +36,11 @@ public struct RecordedEntry: Equatable, Sendable {
 
 /// The JSON form is `{"at":[boot,monotonic,wall],"event":{...}}`, with clocks in whole nanoseconds.
 ///
-/// An event of the machine has `"machine":"willSleep"` or `"machine":"hasWoken"` in place of `event`.
+/// An event of the machine has `"machine":"willSleep"` or `"machine":"hasWoken"` in place of `event`, and a
+/// change of the manifests has `"manifests":[...]`.
 extension RecordedEntry: Codable {
     private enum CodingKeys: String, CodingKey {
-        case at, event, machine
+        case at, event, machine, manifests
     }
 
     private enum MachineWord: String, Codable {
@@ -59,6 +60,8 @@ extension RecordedEntry: Codable {
             wall: WallTime(sinceEpoch: .nanoseconds(clocks[2])))
         if let event = try values.decodeIfPresent(SchedulerEvent.self, forKey: .event) {
             occurrence = .event(event)
+        } else if let manifests = try values.decodeIfPresent([CompactManifest].self, forKey: .manifests) {
+            occurrence = .event(.handlersChanged(manifests.map(\.whole)))
         } else {
             switch try values.decode(MachineWord.self, forKey: .machine) {
             case .willSleep: occurrence = .willSleep
@@ -73,6 +76,8 @@ extension RecordedEntry: Codable {
         let clocks = [at.boot, at.monotonic, at.wall.sinceEpoch].map(\.wholeNanoseconds)
         try values.encode(clocks, forKey: .at)
         switch occurrence {
+        case .event(.handlersChanged(let manifests)):
+            try values.encode(manifests.map(CompactManifest.init), forKey: .manifests)
         case .event(let event): try values.encode(event, forKey: .event)
         case .willSleep: try values.encode(MachineWord.willSleep, forKey: .machine)
         case .hasWoken: try values.encode(MachineWord.hasWoken, forKey: .machine)
@@ -81,7 +86,8 @@ extension RecordedEntry: Codable {
 }
 
 extension SchedulerEvent {
-    /// The event without the data that users gave their tasks: payloads, titles and idempotency keys.
+    /// The event without the data that users gave their tasks: payloads, titles, idempotency keys and the
+    /// texts of progress.
     ///
     /// No policy reads this data, and users may pass a log on to others.
     public var withoutPayloads: SchedulerEvent {
@@ -89,6 +95,9 @@ extension SchedulerEvent {
         case .submitted(let request): .submitted(request.withoutPayload)
         case .launchEnded(let id, let putBack, let ending):
             .launchEnded(id, putBack: putBack?.withoutPayload, ending: ending)
+        case .progressed(let id, let progress, let changedAt):
+            .progressed(
+                id, TaskProgress(completed: progress.completed, total: progress.total), changedAt: changedAt)
         default: self
         }
     }

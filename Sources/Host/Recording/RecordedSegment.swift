@@ -15,37 +15,62 @@ public struct RecordingError: Error, Equatable, Sendable, CustomStringConvertibl
     public var description: String { "\(subject): \(finding). \(remedy)" }
 }
 
-/// One file of a log.
+/// One file of a log, or several that continue each other.
 ///
-/// It begins with all facts that a scheduler needs, so that each file can be replayed alone.
+/// The first file begins with all facts that a scheduler needs, so that a segment can be replayed alone.
 public struct RecordedSegment: Sendable {
-    /// The first line of a segment.
+    /// The first line of a file.
     public struct Header: Equatable, Sendable, Codable {
-        /// The present format of the lines; files with another format are refused.
-        public static let currentFormat = 1
+        /// The present format of the lines.
+        ///
+        /// Format 1 had no numbers and checksums, and every file began with all facts; it can still be read.
+        public static let currentFormat = 2
+        /// The formats that can be read.
+        public static let knownFormats = 1...currentFormat
 
-        /// The format of the segment's lines.
+        /// The format of the file's lines.
         public var format: Int
-        /// The version of bgtask that wrote the segment.
+        /// The version of bgtask that wrote the file.
         public var product: String
-        /// Whether the same host wrote the segment before this one; false for the first segment of a host.
+        /// Whether the same host wrote the file before this one; false for the first file of a host.
         public var isContinued: Bool
+        /// Whether the file begins with all facts that a scheduler needs; if not, it only continues the file
+        /// before it.
+        public var hasRecap: Bool
+        /// The number of the first event; `nil` in format 1.
+        public var first: Int64?
 
-        init(isContinued: Bool) {
+        init(isContinued: Bool, hasRecap: Bool = true, first: Int64 = 1) {
             format = Self.currentFormat
             product = ProductVersion.current
             self.isContinued = isContinued
+            self.hasRecap = hasRecap
+            self.first = first
+        }
+
+        /// Decodes a header of any known format.
+        public init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            format = try values.decode(Int.self, forKey: .format)
+            product = try values.decode(String.self, forKey: .product)
+            isContinued = try values.decode(Bool.self, forKey: .isContinued)
+            hasRecap = try values.decodeIfPresent(Bool.self, forKey: .hasRecap) ?? true
+            first = try values.decodeIfPresent(Int64.self, forKey: .first)
         }
     }
 
-    /// The path of the file.
+    /// The path of the file; of several, the first one's.
     public let path: String
     /// The first line of the file.
     public let header: Header
-    /// The other lines of the file.
-    public let entries: [RecordedEntry]
+    /// The other lines of the file that could be read.
+    public private(set) var entries: [RecordedEntry]
     /// Whether the last line is incomplete, because the host was killed or is writing it now.
-    public let isCut: Bool
+    public private(set) var isCut: Bool
+    /// The damaged lines, which were left out, and the gaps in the numbers of events.
+    public private(set) var problems: [RecordingError] = []
+    /// The number of the last event; `nil` in format 1.
+    private(set) var last: Int64?
 
     /// The number of launches that began in this segment.
     public var launchCount: Int { entries.count(where: \.isLaunch) }
@@ -58,9 +83,9 @@ public struct RecordedSegment: Sendable {
         isCut = false
     }
 
-    /// Reads a segment from a file.
+    /// Reads a segment from a file, and leaves damaged lines out.
     ///
-    /// - Throws: ``RecordingError`` that names the first line that can't be read.
+    /// - Throws: ``RecordingError`` if nothing of the file can be read.
     public init(reading path: String) throws(RecordingError) {
         self.path = path
         let bytes: [UInt8]
@@ -80,19 +105,60 @@ public struct RecordedSegment: Sendable {
                 remedy: "Name a log that a host recorded (bgtask record)")
         }
         header = try Self.decode(Header.self, first, "\(path):1")
-        guard header.format == Header.currentFormat else {
+        guard Header.knownFormats.contains(header.format) else {
             throw RecordingError(
                 subject: path,
                 finding:
-                    "its format is \(header.format) (\(header.product)), and this program reads \(Header.currentFormat)",
+                    "its format is \(header.format) (\(header.product)), and this program reads formats up to \(Header.currentFormat)",
                 remedy: "Replay it with the version that recorded it")
         }
-        var entries: [RecordedEntry] = []
+        entries = []
         entries.reserveCapacity(lines.count)
+        last = header.first.map { $0 - 1 }
         for (index, line) in lines.enumerated().dropFirst() {
-            entries.append(try Self.decode(RecordedEntry.self, line, "\(path):\(index + 1)"))
+            do throws(RecordingError) {
+                try add(line, "\(path):\(index + 1)")
+            } catch {
+                problems.append(error)
+            }
         }
-        self.entries = entries
+    }
+
+    private mutating func add(_ line: ArraySlice<UInt8>, _ place: String) throws(RecordingError) {
+        if header.format > 1 {
+            let (isSound, number) = LineSeal.open(line)
+            guard isSound, let number else {
+                throw RecordingError(
+                    subject: place, finding: "the line is damaged, because its checksum is wrong",
+                    remedy: "The line is left out. Check the disk if this happens again")
+            }
+            noteNumber(number, place)
+        }
+        entries.append(try Self.decode(RecordedEntry.self, line, place))
+    }
+
+    /// Notes the number of the next event, and a problem if events are missing before it.
+    private mutating func noteNumber(_ number: Int64, _ place: String) {
+        if let last, number > last + 1 {
+            let count = number - last - 1
+            problems.append(
+                RecordingError(
+                    subject: place,
+                    finding: count == 1
+                        ? "1 event before this line is missing"
+                        : "\(count) events before this line are missing",
+                    remedy: "From here on, a replay may decide differently from the host"))
+        }
+        last = number
+    }
+
+    /// Adds the lines of the file after this one.
+    mutating func join(_ next: RecordedSegment) {
+        if let first = next.header.first { noteNumber(first, "\(next.path):1") }
+        entries += next.entries
+        problems += next.problems
+        last = next.last ?? last
+        isCut = next.isCut
     }
 
     private static func decode<Line: Decodable>(
@@ -137,9 +203,85 @@ public enum RecordedLog {
 
     /// Reads a log: one file, or all segments of a directory, oldest first.
     ///
-    /// - Throws: ``RecordingError`` if a file can't be read, or if the directory has no segments.
+    /// - Throws: ``RecordingError`` if the log can't be read, or if it has no segments.
     public static func read(_ path: String) throws(RecordingError) -> [RecordedSegment] {
+        var skipped: [RecordingError] = []
+        return try read(path, skipped: &skipped)
+    }
+
+    /// Reads a log, and leaves files out that can't be read.
+    ///
+    /// Files that only continue the file before them are joined to it. If that file is gone, because it was
+    /// too old, they are left out.
+    ///
+    /// - Parameters:
+    ///   - path: One file, or a directory.
+    ///   - skipped: Gets a problem for each file that can't be read.
+    /// - Returns: The segments that could be read.
+    /// - Throws: ``RecordingError`` if the log can't be read, or if it has no segments.
+    public static func read(
+        _ path: String, skipped: inout [RecordingError]
+    ) throws(RecordingError) -> [RecordedSegment] {
         guard DirectoryTree.isDirectory(path) else { return [try RecordedSegment(reading: path)] }
+        var segments: [RecordedSegment] = []
+        var isJoinable = false
+        for file in try files(inLog: path) {
+            do throws(RecordingError) {
+                let segment = try RecordedSegment(reading: file)
+                if segment.header.hasRecap {
+                    segments.append(segment)
+                    isJoinable = true
+                } else if isJoinable {
+                    segments[segments.count - 1].join(segment)
+                }
+            } catch {
+                skipped.append(error)
+            }
+        }
+        guard !segments.isEmpty else {
+            throw skipped.first
+                ?? RecordingError(
+                    subject: path, finding: "the beginning of its recording is gone",
+                    remedy: "Try again when the host has begun a new file")
+        }
+        return segments
+    }
+
+    /// Reads each file of a directory alone, and leaves files out that can't be read.
+    ///
+    /// - Throws: ``RecordingError`` if the log can't be read, or if it has no files.
+    public static func readFiles(
+        _ path: String, skipped: inout [RecordingError]
+    ) throws(RecordingError) -> [RecordedSegment] {
+        var segments: [RecordedSegment] = []
+        for file in try files(inLog: path) {
+            do throws(RecordingError) {
+                segments.append(try RecordedSegment(reading: file))
+            } catch {
+                skipped.append(error)
+            }
+        }
+        return segments
+    }
+
+    /// The problems in files that were read one by one, and the gaps between files of the same host.
+    public static func problems(of files: [RecordedSegment]) -> [RecordingError] {
+        var problems: [RecordingError] = []
+        var before: RecordedSegment?
+        for file in files {
+            if var joined = before, file.header.isContinued {
+                let known = joined.problems.count
+                joined.join(file)
+                problems += joined.problems.dropFirst(known)
+            } else {
+                problems += file.problems
+            }
+            before = file
+        }
+        return problems
+    }
+
+    private static func files(inLog path: String) throws(RecordingError) -> [String] {
         let files: [String]
         do {
             files = try Self.files(in: path)
@@ -154,8 +296,6 @@ public enum RecordedLog {
                     "Name the directory 'recording' in the state directory of a host, or a file in it. List them: bgtask record"
             )
         }
-        var segments: [RecordedSegment] = []
-        for file in files { segments.append(try RecordedSegment(reading: file)) }
-        return segments
+        return files
     }
 }

@@ -78,8 +78,9 @@ struct ActiveLaunch: Sendable {
         if tracedSince != nil { tracedSince = now }
     }
 
-    mutating func progressed(_ report: TaskProgress, at now: Moment, _ settings: SchedulerSettings) {
-        if progress.report(report, at: now.monotonic, settings) { wasActive = true }
+    /// Adds a report of progress that changed at a time on CLOCK_MONOTONIC.
+    mutating func progressed(_ report: TaskProgress, at time: Duration, _ settings: SchedulerSettings) {
+        if progress.report(report, at: time, settings) { wasActive = true }
     }
 
     mutating func becameActive() { wasActive = true }

@@ -54,6 +54,14 @@ public struct ConditionHistory: Equatable, Sendable {
         return entries[(first - 1)..<max(first, index(after: end))]
     }
 
+    /// The last known conditions at a time, and whether they still held then.
+    ///
+    /// The conditions are `nil` if none are known that early; they do not hold while no launch could start.
+    func state(at time: WallTime) -> (conditions: Conditions?, isAwake: Bool) {
+        let past = entries[..<index(after: time)]
+        return (past.last { $0.conditions != nil }?.conditions, past.last?.conditions != nil)
+    }
+
     /// The index of the first entry that begins after a time.
     private func index(after time: WallTime) -> Int {
         var (low, high) = (0, entries.count)

@@ -34,7 +34,8 @@ struct ProgressWatch: Sendable {
         rollPeriods(of: settings.ratePeriod, to: time)
         unitsInPeriod += max(0, report.completed - (newest?.completed ?? 0))
         newest = report
-        lastChange = time
+        // The report may be older than the user's wish to keep going.
+        lastChange = lastChange.map { max($0, time) } ?? time
         isStallAsked = false
         let (recent, usual) = rates()
         isSlow = recent.map { $0 < settings.slowShare * usual } ?? false

@@ -1,35 +1,64 @@
 public import TaskModel
 
 extension Scheduler {
-    /// Predicts when a waiting request will start, from the conditions at this time on earlier days.
+    /// Predicts when a waiting request will start, from the conditions now and on earlier days.
     ///
-    /// The forecast ignores other launches. It assumes that only the conditions and the clock change.
+    /// Each recorded day gives one course of events, see ``PossibleCourse``. Courses of the same weekday
+    /// count most. The forecast ignores other launches: it assumes that only the conditions and the clock
+    /// change.
     public func forecast(_ request: TaskRequest, from history: ConditionHistory, at now: Moment) -> Forecast {
-        let day = Duration.seconds(86_400)
         var idle = self
         idle.situation.occupancy = Occupancy()
         // How long the machine will sleep is not known; the history has no conditions for its sleeps.
         idle.situation.sleepSince = nil
-        var days = 0
-        var starts: [WallTime] = []
-        for back in 1...Int(ConditionHistory.span / day) {
-            let shift = day * back
-            let changes = history.changes(from: now.wall + (.zero - shift), to: now.wall + (day - shift))
-            guard changes.contains(where: { $0.conditions != nil }) else { continue }
-            days += 1
-            let future = changes.map { ConditionHistory.Entry(at: $0.at + shift, conditions: $0.conditions) }
-            if let start = idle.firstStart(of: request, under: future, from: now, until: now.wall + day) {
-                starts.append(start)
-            }
+        let end = now.wall + Forecast.horizon
+        let present = situation.conditions
+        let unchanged = idle.firstStart(
+            of: request, under: [ConditionHistory.Entry(at: now.wall, conditions: present)], from: now,
+            until: end)
+        // The host answers nothing else during a forecast, so the courses that count least are left out when
+        // conditions change very often.
+        var looksLeft = 20_000
+        var courses: [Forecast.Course] = []
+        for (back, weight) in courseWeights(at: now.wall) where looksLeft > 0 {
+            guard let course = PossibleCourse(back, in: history, present: present, from: now.wall, until: end)
+            else { continue }
+            let start = idle.firstStart(of: request, under: course.entries, from: now, until: end, &looksLeft)
+            courses.append(Forecast.Course(start: start, weight: weight))
         }
-        return Forecast(days: days, starts: starts)
+        return Forecast(courses: courses, unchanged: unchanged)
+    }
+
+    /// The days of the history, as how many days they are back, with their weights; the greatest weight
+    /// first.
+    ///
+    /// The same weekday has the weight 1, another working day (or, at weekends, another day of a weekend)
+    /// 0.5, and every other day 0.1. These numbers are ours.
+    private func courseWeights(at now: WallTime) -> [(back: Int, weight: Double)] {
+        let today = situation.localDay(now)
+        // 1970-01-01 was a Thursday.
+        func isWeekend(_ day: Int64) -> Bool { (day + 3).floorRemainder(by: 7) >= 5 }
+        let days = (1...Int(ConditionHistory.span / .seconds(86_400))).map {
+            back -> (back: Int, weight: Double) in
+            if back % 7 == 0 { return (back, 1) }
+            return (back, isWeekend(today - Int64(back)) == isWeekend(today) ? 0.5 : 0.1)
+        }
+        return days.sorted { ($1.weight, $0.back) < ($0.weight, $1.back) }
     }
 
     /// The first time at which the request may start, if the conditions change as given; `nil` if it does
     /// not.
-    private mutating func firstStart(
+    mutating func firstStart(
         of request: TaskRequest, under changes: [ConditionHistory.Entry], from now: Moment,
         until end: WallTime
+    ) -> WallTime? {
+        var looks = Int.max
+        return firstStart(of: request, under: changes, from: now, until: end, &looks)
+    }
+
+    private mutating func firstStart(
+        of request: TaskRequest, under changes: [ConditionHistory.Entry], from now: Moment,
+        until end: WallTime, _ looksLeft: inout Int
     ) -> WallTime? {
         for (index, change) in changes.enumerated() {
             guard let conditions = change.conditions else { continue }
@@ -41,7 +70,15 @@ extension Scheduler {
             // dates.
             for _ in 0..<64 where time < changeEnd {
                 let moment = now.advanced(by: time - now.wall)
-                guard let next = nextLook(at: request, moment) else { return time }
+                looksLeft -= 1
+                guard let next = nextLook(at: request, moment) else {
+                    // A change of the conditions is an event, which starts the request. Without one, it
+                    // starts with its alarm.
+                    if time == change.at { return time }
+                    let alarm = max(time, LaunchWindow(request, settings).wake)
+                    if alarm < changeEnd { return alarm }
+                    break
+                }
                 guard next > time, next < changeEnd else { break }
                 time = next
             }

@@ -8,9 +8,9 @@ extension Scheduler {
         case .launchStarted(let id, let request): started(id, request)
         case .launchNotStarted(let request, let retry): notStarted(request, retry: retry, at: now)
         case .launchReady(let id): withLaunch(id) { $0.becameReady(at: now) }
-        case .progressed(let id, let progress):
+        case .progressed(let id, let progress, let changedAt):
             let settings = settings
-            withLaunch(id) { $0.progressed(progress, at: now, settings) }
+            withLaunch(id) { $0.progressed(progress, at: changedAt ?? now.monotonic, settings) }
         case .launchActive(let id): withLaunch(id) { $0.becameActive() }
         case .cpuMeasured(let id, let time):
             let least = settings.leastCPU

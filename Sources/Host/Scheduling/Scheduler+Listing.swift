@@ -47,3 +47,37 @@ extension Scheduler {
     /// All pending requests, in no particular order.
     public var pendingRequests: some Sequence<TaskRequest> { pending.all }
 }
+
+extension Scheduler {
+    /// A pending request with the first verdict that prevents its start, as
+    /// ``explain(_:at:)`` would list it.
+    ///
+    /// Only this verdict has texts for people, so a summary takes a fraction of the time of an explanation.
+    public func summary(of request: TaskRequest, at now: Moment) -> PendingSummary {
+        let isSimulated = pending.isSimulated(request.id)
+        let subject = situation.subject(request, isTelling: false)
+        var first: (any Policy)?
+        var vetoes = 0
+        for policy in Self.policies where !isSimulated || policy.isPermission {
+            guard policy.answer(for: subject, in: situation, at: now).isVeto else { continue }
+            vetoes += 1
+            if first == nil { first = policy }
+        }
+        let scoreSuffices = judge(subject, isSimulated: isSimulated, at: now).scoreSuffices
+        if !scoreSuffices { vetoes += 1 }
+        guard vetoes > 0 else { return PendingSummary(request: request, reason: nil, otherReasons: 0) }
+        let reason: Verdict?
+        if let first {
+            let telling = situation.subject(request, subject.needs, isTelling: true)
+            reason = first.verdict(first.answer(for: telling, in: situation, at: now), in: situation)
+        } else {
+            // The verdict about the score comes last, and is made of the verdicts before it.
+            reason =
+                explain(
+                    situation.subject(request, subject.needs, isTelling: true), isSimulated: isSimulated,
+                    at: now
+                ).vetoes.first
+        }
+        return PendingSummary(request: request, reason: reason, otherReasons: vetoes - 1)
+    }
+}

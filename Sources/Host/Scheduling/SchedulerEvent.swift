@@ -72,7 +72,10 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     /// The handler of the launch was called, so its lease begins.
     case launchReady(LaunchID)
     /// The launch reported progress; a report without a change is ignored.
-    case progressed(LaunchID, TaskProgress)
+    ///
+    /// The host sends this at most once in ``SchedulerSettings/ratePeriod`` for each launch, and whenever a
+    /// decision depends on it. `changedAt` is when the progress changed, on CLOCK_MONOTONIC; `nil` means now.
+    case progressed(LaunchID, TaskProgress, changedAt: Duration? = nil)
     /// The launch saved a checkpoint.
     case launchActive(LaunchID)
     /// The CPU time of all processes of the launch, in answer to ``SchedulerAction/measureCPU(_:)``.

@@ -31,7 +31,8 @@ extension SchedulerEvent: CustomStringConvertible {
         case .launchStarted(let id, let request): "launchStarted \(id) \(request)"
         case .launchNotStarted(let request, let retry): "launchNotStarted \(request) retry \(retry.text)"
         case .launchReady(let id): "launchReady \(id)"
-        case .progressed(let id, let progress): "progressed \(id) \(progress.completed) of \(progress.total)"
+        case .progressed(let id, let progress, _):
+            "progressed \(id) \(progress.completed) of \(progress.total)"
         case .launchActive(let id): "launchActive \(id)"
         case .cpuMeasured(let id, let time): "cpuMeasured \(id) \(time)"
         case .answered(let id, let keepGoing): "answered \(id) \(keepGoing ? "keepGoing" : "stop")"

@@ -49,7 +49,7 @@ public struct RecordedLaunches: LaunchModel {
                 jobs[request, default: Job(identifier: identifier)].attempts += 1
             case .launchReady(let id):
                 if let request = running[id] { jobs[request]?.readyAt = entry.at.monotonic }
-            case .progressed(let id, _):
+            case .progressed(let id, _, _):
                 if let request = running[id] { jobs[request]?.hasProgress = true }
             case .launchEnded(let id, _, let ending):
                 guard let request = running.removeValue(forKey: id), let ready = jobs[request]?.readyAt else {

@@ -125,19 +125,38 @@ extension TaskHost {
 
     // MARK: Questions
 
-    /// The pending requests, oldest first, with the policies' present answers.
-    public func pending() async throws(SubmissionError) -> [PendingRequest] {
+    /// A part of the pending requests, oldest first, with the policies' present answers.
+    public func pending(after: RequestID?, limit: Int) async throws(SubmissionError)
+        -> ListingPage<PendingRequest, RequestID>
+    {
         await untilBegun()
-        return core.pendingRequests(at: moments.now())
+        return core.pendingRequests(after: after, limit: limit, at: moments.now())
     }
 
-    /// The launches, newest first, with the present values of those under way.
+    /// The same part in short form.
+    public func pendingSummaries(after: RequestID?, limit: Int) async throws(SubmissionError)
+        -> ListingPage<PendingSummary, RequestID>
+    {
+        await untilBegun()
+        return core.pendingSummaries(after: after, limit: limit, at: moments.now())
+    }
+
+    /// The pending request of an identifier; `nil` if there is none.
+    public func pending(_ identifier: TaskIdentifier) async throws(SubmissionError) -> PendingRequest? {
+        await untilBegun()
+        return core.pendingRequest(of: identifier, at: moments.now())
+    }
+
+    /// A part of the launches, newest first, with the present values of those under way.
     public func launches(
-        identifier: TaskIdentifier?, limit: Int
-    ) async throws(SubmissionError) -> [LaunchRecord] {
+        identifier: TaskIdentifier?, after: LaunchID?, limit: Int
+    ) async throws(SubmissionError) -> ListingPage<LaunchRecord, LaunchID> {
         await untilBegun()
         do {
-            return await current(try await store.launches(identifier: identifier, limit: limit, before: nil))
+            // One more than asked for shows whether there is a next page.
+            let found = try await store.launches(identifier: identifier, limit: limit + 1, before: after)
+            let rows = await current(Array(found.prefix(limit)))
+            return ListingPage(rows: rows, next: found.count > limit ? rows.last?.id : nil)
         } catch {
             throw error.asSubmissionError
         }

@@ -1,39 +1,77 @@
-/// When a request will probably start, according to the conditions on earlier days.
+/// When a request will probably start, according to the conditions now and on earlier days.
 ///
-/// For each recorded day, the policies decide when the request would start if the conditions of the next 24
-/// hours were those of that day. The times below are these results, moved to the next 24 hours.
+/// Each recorded day is one course of events: today's conditions hold until the condition in question changed
+/// on that day, and then follow that day. The policies decide when the request would start in each course.
 public struct Forecast: Equatable, Hashable, Sendable, Codable {
+    /// One course of events.
+    public struct Course: Equatable, Sendable {
+        /// When the request would start; `nil` if not within ``Forecast/horizon``.
+        public var start: WallTime?
+        /// How much the course counts, more than 0; courses of the same weekday count most.
+        public var weight: Double
+
+        /// Creates a course.
+        public init(start: WallTime?, weight: Double) {
+            self.start = start
+            self.weight = weight
+        }
+    }
+
     /// How many days of history a forecast needs: 3.
     ///
     /// This number is our choice: with fewer days, the result would be chance.
     public static let leastDays = 3
+    /// How far a forecast looks ahead: seven days, so that every weekday occurs once.
+    public static let horizon = Duration.seconds(7 * 86_400)
+    /// The probability that the request starts between ``early`` and ``late``: 0.8.
+    public static let windowShare = 0.8
 
     /// How many recorded days the forecast uses: at most 28.
     public var days: Int
-    /// On how many of these days the request would have started within 24 hours.
+    /// In how many of these courses the request would start within seven days.
     public var starts: Int
-    /// The median of the start times; `nil` if there is too little history, or if it would have started on no
-    /// day.
+    /// The median of the start times; `nil` if there is too little history, or if it starts in less than half
+    /// of the courses.
     public var usual: WallTime?
-    /// The lower quartile: a quarter of the start times are earlier.
+    /// The beginning of the window that contains the start with a probability of 80 %.
     public var early: WallTime?
-    /// The upper quartile: a quarter of the start times are later.
+    /// The end of that window; `nil` if the request is too likely not to start within seven days.
     public var late: WallTime?
+    /// When the request starts if no condition changes; `nil` if not within seven days.
+    public var unchanged: WallTime?
+    /// The probability that the request starts within seven days; `nil` if there is too little history.
+    public var confidence: Double?
 
-    /// Makes a forecast from start times, in any order.
-    public init(days: Int, starts: [WallTime]) {
-        self.days = days
-        self.starts = starts.count
-        guard days >= Self.leastDays, !starts.isEmpty else { return }
-        let sorted = starts.sorted()
-        usual = sorted[sorted.count / 2]
-        early = sorted[sorted.count / 4]
-        late = sorted[(sorted.count * 3) / 4]
-    }
-
-    /// The share of days on which the request would have started, 0 through 1; `nil` if there is too little
-    /// history.
-    public var confidence: Double? {
-        days >= Self.leastDays ? Double(starts) / Double(days) : nil
+    /// Makes a forecast from the courses of earlier days, in any order.
+    public init(courses: [Course], unchanged: WallTime?) {
+        days = courses.count
+        starts = courses.count { $0.start != nil }
+        self.unchanged = unchanged
+        guard days >= Self.leastDays, starts > 0 else {
+            if days >= Self.leastDays { confidence = 0 }
+            return
+        }
+        let sorted = courses.sorted {
+            ($0.start?.sinceEpoch ?? .seconds(Int64.max / 4))
+                < ($1.start?.sinceEpoch ?? .seconds(Int64.max / 4))
+        }
+        let total = courses.reduce(0) { $0 + $1.weight }
+        confidence = courses.reduce(0) { $0 + ($1.start == nil ? 0 : $1.weight) } / total
+        // Of n equally likely values, a new one is as likely to be in each of the n + 1 gaps. So the rank of
+        // a probability is counted in n + 1 parts; the parts have the mean weight, as seen by each course.
+        let part = courses.reduce(0) { $0 + $1.weight * $1.weight } / total
+        func quantile(_ share: Double) -> WallTime? {
+            let wanted = share * (total + part)
+            var sum = 0.0
+            for course in sorted {
+                sum += course.weight
+                if sum >= wanted - 1e-9 { return course.start }
+            }
+            return nil
+        }
+        usual = quantile(0.5)
+        let tail = (1 - Self.windowShare) / 2
+        early = quantile(tail) ?? sorted.first?.start
+        late = quantile(1 - tail)
     }
 }

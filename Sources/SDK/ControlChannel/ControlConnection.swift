@@ -59,6 +59,30 @@ public struct ControlConnection: Sendable {
         }
     }
 
+    /// Sends a request without a body, and passes the body of the response on in parts, as they arrive.
+    ///
+    /// - Parameters:
+    ///   - route: The path, with its query.
+    ///   - socket: A socket from ``socket()``; `nil` makes one.
+    ///   - receive: Called with one part after the other.
+    /// - Throws: ``ControlFailure``, or the error of `receive`; ``ControlFailure/refused(_:)`` with any
+    ///   status but 200.
+    public func read(
+        _ route: String, over socket: LocalSocket? = nil, _ receive: ([UInt8]) throws -> Void
+    ) throws {
+        let socket = try connected(socket)
+        try socket.send(Self.request("GET", route, nil))
+        var reader = AnswerReader(socket: socket)
+        var part = try reader.next()
+        guard reader.status == 200 else {
+            throw ControlFailure.refused(try reader.answer(after: part ?? []))
+        }
+        while let bytes = part {
+            try receive(bytes)
+            part = try reader.next()
+        }
+    }
+
     /// Requests an event stream and waits until the host has begun to send it.
     ///
     /// - Parameters:

@@ -31,9 +31,57 @@ public struct ControlClient: Sendable {
         try await send(.POST, "/requests", submission)
     }
 
-    /// Lists the pending requests, with the reasons why they wait.
+    /// Lists all pending requests, with the reasons why they wait.
+    ///
+    /// For more than some thousand requests, read pages: ``pendingPage(after:limit:)``.
     public func pending() async throws(ControlClientError) -> [PendingRequestMessage] {
-        try await get("/requests")
+        var rows: [PendingRequestMessage] = []
+        var next: RequestID?
+        repeat {
+            let page = try await pendingPage(after: next)
+            rows += page.requests
+            next = page.next
+        } while next != nil
+        return rows
+    }
+
+    /// Lists a part of the pending requests, oldest first, with the reasons why they wait.
+    ///
+    /// - Parameters:
+    ///   - after: The `next` of the page before; `nil` for the first page.
+    ///   - limit: The largest number of requests, 1 through 1000; `nil` means 500.
+    /// - Returns: The page.
+    /// - Throws: ``ControlClientError``.
+    public func pendingPage(
+        after: RequestID?, limit: Int? = nil
+    ) async throws(ControlClientError) -> PendingPageMessage {
+        try await get("/requests?after=\(after?.description ?? "")" + (limit.map { "&limit=\($0)" } ?? ""))
+    }
+
+    /// The same part in short form: with the first reason only, in a fraction of the time.
+    public func pendingSummaries(
+        after: RequestID?, limit: Int? = nil
+    ) async throws(ControlClientError) -> PendingSummaryPageMessage {
+        try await get(
+            "/requests?summary=true&after=\(after?.description ?? "")" + (limit.map { "&limit=\($0)" } ?? ""))
+    }
+
+    /// The pending request of a task, with the reasons why it waits; `nil` if there is none.
+    public func pending(_ identifier: TaskIdentifier) async throws(ControlClientError)
+        -> PendingRequestMessage?
+    {
+        let rows: [PendingRequestMessage] = try await get("/requests?identifier=\(identifier)")
+        return rows.first
+    }
+
+    /// Reads the array of all pending requests as JSON text, in parts of whole lines; each request has its
+    /// own line.
+    ///
+    /// - Parameter receive: Called on another thread with one part after the other. While it runs, the host
+    ///   makes no further part; after it has thrown, none is made.
+    /// - Throws: ``ControlClientError``, or the error of `receive`.
+    public func readPending(_ receive: @escaping @Sendable (String) throws -> Void) async throws {
+        try await transport.read(path("/requests"), receive)
     }
 
     /// Cancels pending requests, and asks running launches to stop.
@@ -54,6 +102,22 @@ public struct ControlClient: Sendable {
         // Identifiers and numbers need no percent-encoding in a query.
         let query = [identifier.map { "identifier=\($0)" }, limit.map { "limit=\($0)" }].compactMap { $0 }
         return try await get("/launches" + (query.isEmpty ? "" : "?" + query.joined(separator: "&")))
+    }
+
+    /// Lists a part of the launches, newest first, including running ones.
+    ///
+    /// - Parameters:
+    ///   - identifier: Lists only launches of this task; `nil` lists all.
+    ///   - after: The `next` of the page before; `nil` for the first page.
+    ///   - limit: The largest number of launches, 1 through 1000.
+    /// - Returns: The page.
+    /// - Throws: ``ControlClientError``.
+    public func launchPage(
+        identifier: TaskIdentifier? = nil, after: LaunchID?, limit: Int
+    ) async throws(ControlClientError) -> LaunchPageMessage {
+        try await get(
+            "/launches?limit=\(limit)&after=\(after?.description ?? "")"
+                + (identifier.map { "&identifier=\($0)" } ?? ""))
     }
 
     /// One launch with its log.

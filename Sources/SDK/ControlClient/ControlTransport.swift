@@ -36,6 +36,32 @@ struct ControlTransport: Sendable {
         return Data(answer.body)
     }
 
+    /// Passes the body of a successful response on in parts of whole lines, as they arrive.
+    ///
+    /// - Throws: ``ControlClientError``, or the error of `receive`, which ends the connection.
+    func read(_ path: String, _ receive: @escaping @Sendable (String) throws -> Void) async throws {
+        let failure: (any Error)? = try await waiting(on: "bgtask-call") {
+            (socket, ended: Caller<(any Error)?>) in
+            do {
+                var rest: [UInt8] = []
+                try connection.read(path, over: socket) { part in
+                    rest += part
+                    // Only at the end of a line can no character be cut in two.
+                    guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return }
+                    try receive(String(decoding: rest[...end], as: UTF8.self))
+                    rest.removeFirst(end + 1)
+                }
+                if !rest.isEmpty { try receive(String(decoding: rest, as: UTF8.self)) }
+                ended.resume(returning: .success(nil))
+            } catch let failure as ControlFailure {
+                ended.resume(returning: .failure(failure))
+            } catch {
+                ended.resume(returning: .success(error))
+            }
+        }
+        if let failure { throw failure }
+    }
+
     /// Requests an event stream, and returns when the host has begun to send it.
     ///
     /// The stream delivers the decoded values; cancelling it closes the connection.

@@ -11,8 +11,10 @@ public enum ControlProtocol {
     public static let maximumBodyLength = 512 << 10
     /// The largest body of a response that a client reads, in bytes; their own limits keep listings below it.
     public static let maximumResponseLength = 64 << 20
-    /// The largest number of launches in one listing.
-    public static let maximumLaunchLimit = 1000
+    /// The largest number of rows in one page of a listing.
+    public static let maximumPageLength = 1000
+    /// The number of pending requests in a page that sets no limit.
+    public static let standardPageLength = 500
     /// The number of launches in a listing that sets no limit.
     public static let standardLaunchLimit = 50
     /// Seconds between the comment lines that show that an event stream is still open.

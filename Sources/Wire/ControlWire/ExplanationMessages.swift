@@ -61,20 +61,22 @@ public struct TaskExplanationMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// When a request will probably start, according to the recorded conditions of earlier days.
+/// When a request will probably start, according to the conditions now and on earlier days.
 public struct ForecastMessage: Codable, Equatable, Sendable {
     /// How many recorded days the forecast uses.
     public var days: Int
-    /// On how many of these days the request would have started within 24 hours.
+    /// In how many of the courses of these days the request would start within seven days.
     public var starts: Int
-    /// The share of these days, 0 through 1; `null` with fewer than 3 days.
+    /// The probability of a start within seven days, 0 through 1; `null` with fewer than 3 days.
     @Explicit public var confidence: Double?
-    /// The median of the start times, moved to the next 24 hours; `null` if there is none.
+    /// The median of the start times; `null` if there is none.
     @Explicit public var usual: Timestamp?
-    /// The lower quartile: a quarter of the start times are earlier.
+    /// The beginning of the window that contains the start with a probability of 80 %.
     @Explicit public var early: Timestamp?
-    /// The upper quartile: a quarter of the start times are later.
+    /// The end of that window; `null` if the request may well not start within seven days.
     @Explicit public var late: Timestamp?
+    /// When the request starts if no condition changes; `null` if not within seven days.
+    @Explicit public var unchanged: Timestamp?
 
     public init(_ forecast: Forecast) {
         days = forecast.days
@@ -83,6 +85,7 @@ public struct ForecastMessage: Codable, Equatable, Sendable {
         usual = forecast.usual.map(Timestamp.init)
         early = forecast.early.map(Timestamp.init)
         late = forecast.late.map(Timestamp.init)
+        unchanged = forecast.unchanged.map(Timestamp.init)
     }
 }
 

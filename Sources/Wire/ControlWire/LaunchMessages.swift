@@ -1,5 +1,18 @@
 public import TaskModel
 
+/// A page of launches: the answer of `GET /v1/launches` with `after`.
+public struct LaunchPageMessage: Codable, Equatable, Sendable {
+    /// The launches, newest first.
+    public var launches: [LaunchMessage]
+    /// The value of `after` for the next page; `null` if there are no more launches.
+    @Explicit public var next: LaunchID?
+
+    public init(_ page: ListingPage<LaunchRecord, LaunchID>) {
+        launches = page.rows.map(LaunchMessage.init)
+        next = page.next
+    }
+}
+
 /// One launch, as `bgtask launches --json` prints it; every key is always present.
 public struct LaunchMessage: Codable, Equatable, Sendable {
     /// The launch's id, such as `L42`.

@@ -174,6 +174,66 @@ public struct PendingRequestMessage: Codable, Equatable, Sendable {
     }
 }
 
+/// A page of pending requests: the answer of `GET /v1/requests` with `after`.
+public struct PendingPageMessage: Codable, Equatable, Sendable {
+    /// The requests, oldest first.
+    public var requests: [PendingRequestMessage]
+    /// The value of `after` for the next page; `null` if there are no more requests.
+    @Explicit public var next: RequestID?
+
+    public init(_ page: ListingPage<PendingRequest, RequestID>) {
+        requests = page.rows.map(PendingRequestMessage.init)
+        next = page.next
+    }
+}
+
+/// A page of pending requests in short form: the answer of `GET /v1/requests` with `after` and
+/// `summary=true`.
+public struct PendingSummaryPageMessage: Codable, Equatable, Sendable {
+    /// The requests, oldest first.
+    public var requests: [PendingSummaryMessage]
+    /// The value of `after` for the next page; `null` if there are no more requests.
+    @Explicit public var next: RequestID?
+
+    public init(_ page: ListingPage<PendingSummary, RequestID>) {
+        requests = page.rows.map(PendingSummaryMessage.init)
+        next = page.next
+    }
+}
+
+/// A pending request in short form, with the first reason why it waits.
+public struct PendingSummaryMessage: Codable, Equatable, Sendable {
+    /// The request's id, such as `R17`.
+    public var request: RequestID
+    /// The task's identifier.
+    public var identifier: TaskIdentifier
+    /// The task's kind.
+    public var kind: TaskKind
+    /// The number of the request's next launch, from 1.
+    public var attempt: Int
+    /// When it was accepted.
+    public var submittedAt: Timestamp
+    /// The earliest time of the next launch: the later one of the earliest begin date and of a retry's.
+    @Explicit public var earliestStart: Timestamp?
+    /// The first reason why it waits, in words; `null` if it may start now.
+    @Explicit public var reason: String?
+    /// How many other reasons there are.
+    public var otherReasons: Int
+
+    public init(_ summary: PendingSummary) {
+        let request = summary.request
+        self.request = request.id
+        identifier = request.identifier
+        kind = request.kind
+        attempt = request.attempt
+        submittedAt = Timestamp(request.submittedAt)
+        otherReasons = summary.otherReasons
+        earliestStart = [request.submission.earliestBeginDate, request.notBefore].compactMap(\.self).max()
+            .map(Timestamp.init)
+        reason = summary.reason.map { $0.rationale.first?.statement ?? $0.policy }
+    }
+}
+
 /// One policy's answer about one request.
 public struct VerdictMessage: Codable, Equatable, Sendable {
     /// The policy's name.

@@ -10,8 +10,8 @@ struct ExplainCommand: HostCommand {
         abstract: "Explains why a task waits or may start, or why a launch started and stopped.",
         discussion: """
             Prints the answer of each policy: what it found, what it requires, and what you can do. The host decides \
-            by the same answers. For a request that waits, a forecast follows: when it usually would have started on \
-            the recorded days of the last four weeks.
+            by the same answers. For a request that waits, a forecast follows: when it will probably start, according to \
+            the recorded days of the last four weeks, and when it will start if no condition changes.
 
             Examples:
               bgtask explain com.example.photos.cleanup
@@ -47,7 +47,8 @@ struct ExplainCommand: HostCommand {
         try console.print(explanation: answer.explanation)
         if let forecast = answer.forecast {
             let offset = Duration.seconds(ProcessFacts.localTimeOffset(at: answer.explanation.at.time))
-            try console.line("  " + Wording.forecast(forecast, offset: offset))
+            let now = answer.explanation.at.time
+            try console.line("  " + Wording.forecast(forecast, at: now, offset: offset))
         }
     }
 

@@ -10,42 +10,59 @@ struct LaunchesCommand: HostCommand {
             Examples:
               bgtask launches
               bgtask launches --identifier com.example.feed.refresh --limit 5
+              bgtask launches --all
               bgtask launches --json
             """)
 
     @Option(help: "List only launches of this task.")
     var identifier: TaskIdentifier?
 
-    @Option(help: "The greatest number of launches to list, 1 to 1000.")
+    @Option(help: "The greatest number of launches to list; 1 or more.")
     var limit = ControlProtocol.standardLaunchLimit
+
+    @Flag(help: "List all launches that the host remembers.")
+    var all = false
 
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        guard (1...ControlProtocol.maximumLaunchLimit).contains(limit) else {
-            throw ValidationError(
-                "Not a valid limit: \(limit). Use 1 to \(ControlProtocol.maximumLaunchLimit).")
-        }
+        guard limit >= 1 else { throw ValidationError("Not a valid limit: \(limit). Use 1 or more.") }
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        let launches = try await client.launches(identifier: identifier, limit: limit)
-        if console.json { return try console.print(json: launches) }
-        let now = console.now
+        let (identifier, now) = (identifier, console.now)
+        var left = all ? Int.max : limit
+        func page(after: LaunchID?) async throws -> LaunchPageMessage {
+            var page = try await client.launchPage(
+                identifier: identifier, after: after, limit: min(left, ControlProtocol.maximumPageLength))
+            left -= page.launches.count
+            if left == 0 { page.next = nil }
+            return page
+        }
+        if console.json {
+            return try await console.printJSON { (after: LaunchID?) in
+                let page = try await page(after: after)
+                return (page.launches, page.next)
+            }
+        }
         var table = Table(
             "LAUNCH", "IDENTIFIER", "STATE", "OUTCOME", "REASON", "ATTEMPT", "STARTED", "TIME", "CPU",
             "PROGRESS")
-        for launch in launches {
-            table.add(
-                launch.launch.description, launch.identifier.rawValue, launch.state.rawValue,
-                launch.outcome?.rawValue ?? "", launch.reason?.rawValue ?? "", String(launch.attempt),
-                Wording.relative(launch.startedAt, to: now), launch.elapsed(at: now), launch.cpu,
-                Wording.progress(launch.progress))
-        }
-        try console.print(
-            table,
+        try await console.print(
+            &table,
             ifEmpty: identifier == nil
-                ? "The host has not launched anything yet." : "The host remembers no launch of this task.")
+                ? "The host has not launched anything yet." : "The host remembers no launch of this task."
+        ) { (table: inout Table, after: LaunchID?) in
+            let page = try await page(after: after)
+            for launch in page.launches {
+                table.add(
+                    launch.launch.description, launch.identifier.rawValue, launch.state.rawValue,
+                    launch.outcome?.rawValue ?? "", launch.reason?.rawValue ?? "", String(launch.attempt),
+                    Wording.relative(launch.startedAt, to: now), launch.elapsed(at: now), launch.cpu,
+                    Wording.progress(launch.progress))
+            }
+            return page.next
+        }
     }
 }
 

@@ -8,31 +8,42 @@ struct PendingCommand: HostCommand {
         commandName: "pending", abstract: "Lists the pending requests, and why each of them waits.",
         discussion: """
             The last column gives the first reason. 'bgtask explain IDENTIFIER' gives every \
-            reason, and what you can do.
+            reason, and what you can do. With --json, every request is on its own line of one \
+            array, with the answers of all policies.
 
             Examples:
               bgtask pending
+              bgtask pending | head
               bgtask pending --json
             """)
 
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
-        let pending = try await client.pending()
-        if console.json { return try console.print(json: pending) }
+        if console.json {
+            return try await client.readPending { try console.write($0) }
+        }
         let now = console.now
         var table = Table(
             "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "WAITS BECAUSE")
-        for row in pending {
-            let request = row.request
-            let earliest = [request.earliestBeginDate, request.notBefore].compactMap { $0 }.max {
-                $0.time < $1.time
+        try await console.print(&table, ifEmpty: "Nothing is pending.") {
+            (table: inout Table, after: RequestID?) in
+            let page = try await client.pendingSummaries(
+                after: after, limit: ControlProtocol.maximumPageLength)
+            for row in page.requests {
+                table.add(
+                    row.request.description, row.identifier.rawValue, row.kind.rawValue, String(row.attempt),
+                    Wording.relative(row.submittedAt, to: now),
+                    row.earliestStart.map { Wording.relative($0, to: now) } ?? "", row.waits)
             }
-            table.add(
-                request.request.description, request.identifier.rawValue, request.kind.rawValue,
-                String(request.attempt), Wording.relative(request.submittedAt, to: now),
-                earliest.map { Wording.relative($0, to: now) } ?? "", Wording.reason(row.verdicts))
+            return page.next
         }
-        try console.print(table, ifEmpty: "Nothing is pending.")
+    }
+}
+
+extension PendingSummaryMessage {
+    /// The first reason and the number of others; empty if the request may start now.
+    fileprivate var waits: String {
+        (reason ?? "") + (otherReasons > 0 ? " (and \(otherReasons) more)" : "")
     }
 }

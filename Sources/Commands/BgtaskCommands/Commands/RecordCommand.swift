@@ -12,7 +12,7 @@ struct RecordCommand: ParsableCommand {
         discussion: """
             The host records all inputs of its scheduler: conditions, requests (without payloads), and the begin and \
             end of each launch. The files are in the directory 'recording' of the host's state directory. The setting \
-            recording.size limits their size.
+            recording.size limits their size. Damaged lines and missing events are listed after the files.
 
             Examples:
               bgtask record
@@ -28,10 +28,17 @@ struct RecordCommand: ParsableCommand {
     func run() throws {
         let console = Console(json: json)
         let directory = (state ?? HostPaths.standard.state) + "/recording"
-        let segments = try RunOptions.complaining { try RecordedLog.read(directory) }
+        var problems: [RecordingError] = []
+        let files = try RunOptions.complaining { try RecordedLog.readFiles(directory, skipped: &problems) }
+        problems += RecordedLog.problems(of: files)
         do {
-            let rows = try RunOptions.complaining { try segments.map(SegmentMessage.init) }
-            if json { return try console.print(json: RecordMessage(directory: directory, segments: rows)) }
+            let rows = try RunOptions.complaining { try files.map(SegmentMessage.init) }
+            if json {
+                return try console.print(
+                    json: RecordMessage(
+                        directory: directory, segments: rows,
+                        problems: problems.map(RecordingProblemMessage.init)))
+            }
             var table = Table("file", "from", "until", "events", "launches", "size")
             for row in rows {
                 table.add(
@@ -43,6 +50,7 @@ struct RecordCommand: ParsableCommand {
                 "\(Printable.text(directory)), \(Wording.bytes(rows.reduce(0) { $0 + $1.bytes })), times in UTC"
             )
             try console.print(table, ifEmpty: "Nothing is recorded.")
+            for problem in problems { try console.line(Printable.text("\(problem)")) }
             try console.line("Run it again: bgtask replay \(Printable.text(directory))")
         } catch is Console.Closed {}
     }
@@ -51,6 +59,18 @@ struct RecordCommand: ParsableCommand {
 private struct RecordMessage: Encodable {
     var directory: String
     var segments: [SegmentMessage]
+    var problems: [RecordingProblemMessage]
+}
+
+/// A damaged line or file of a log, or a gap in it.
+struct RecordingProblemMessage: Encodable {
+    var subject: String
+    var finding: String
+    var remedy: String
+
+    init(_ problem: RecordingError) {
+        (subject, finding, remedy) = (problem.subject, problem.finding, problem.remedy)
+    }
 }
 
 private struct SegmentMessage: Encodable {
@@ -62,6 +82,7 @@ private struct SegmentMessage: Encodable {
     var bytes: Int64
     var isContinued: Bool
     var isCut: Bool
+    var hasRecap: Bool
 
     init(_ segment: RecordedSegment) throws {
         file = segment.path.split(separator: "/").last.map(String.init) ?? segment.path
@@ -72,5 +93,6 @@ private struct SegmentMessage: Encodable {
         bytes = try FileIdentity(of: segment.path).size
         isContinued = segment.header.isContinued
         isCut = segment.isCut
+        hasRecap = segment.header.hasRecap
     }
 }

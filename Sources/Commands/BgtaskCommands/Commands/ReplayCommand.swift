@@ -12,11 +12,12 @@ struct ReplayCommand: ParsableCommand {
         abstract: "Runs the scheduler again on what a host recorded. Works without a host.",
         discussion: """
             Without --manifests and --policy, the scheduler gets every recorded event. The command then compares its \
-            launches with those of the host, and exits with 1 if they differ.
+            launches with those of the host, and exits with 1 if they differ. Damaged lines are left out and reported \
+            on standard error.
 
             With --manifests or --policy, the scheduler gets only the events from outside (conditions, uses, requests \
             of clients, sleep) and decides about launches under the new rules. The run time, CPU time and outcome of \
-            each launch come from the recording.
+            each launch come from the recording. With --compare, the column 'recorded' is what the host did.
 
             Examples:
               bgtask replay
@@ -38,12 +39,17 @@ struct ReplayCommand: ParsableCommand {
         let console = Console(json: options.json)
         do {
             let path = log ?? HostPaths.standard.state + "/recording"
-            let segments = try RunOptions.complaining { try RecordedLog.read(path) }
-            try replay(segments, console)
+            var problems: [RecordingError] = []
+            let segments = try RunOptions.complaining { try RecordedLog.read(path, skipped: &problems) }
+            problems += segments.flatMap(\.problems)
+            for problem in problems { console.complain("bgtask: \(Printable.text("\(problem)"))") }
+            try replay(segments, problems, console)
         } catch is Console.Closed {}
     }
 
-    private func replay(_ segments: [RecordedSegment], _ console: Console) throws {
+    private func replay(
+        _ segments: [RecordedSegment], _ problems: [RecordingError], _ console: Console
+    ) throws {
         let exact = ExactReplay(segments)
         guard let period = exact.period else {
             console.complain("bgtask: The recording is empty. Try again after the host has launched a task.")
@@ -54,16 +60,13 @@ struct ReplayCommand: ParsableCommand {
         changes.settings = try options.settings()
         changes.manifests = try options.readManifests()
         guard changes.settings != nil || changes.manifests != nil else {
-            return try show(exact, segments, period, offset, console)
+            return try show(exact, segments, problems, period, offset, console)
         }
         let world = RecordedWorld(segments)
         guard let tried = world.run(changes, findDate: RunOptions.findDate) else { return }
         let name = [options.policy, options.manifests].compactMap(\.self).joined(separator: ", ")
         var runs = [("tried", tried)]
-        // The recorded rules are run again, so that the two runs differ only because of the changed rules.
-        if options.compare, let same = world.run(findDate: RunOptions.findDate) {
-            runs.insert(("recorded", same), at: 0)
-        }
+        if options.compare { runs.insert(("recorded", exact.tally), at: 0) }
         try Self.show(runs, title: name, period, offset, options, console)
     }
 
@@ -92,7 +95,8 @@ struct ReplayCommand: ParsableCommand {
     }
 
     private func show(
-        _ exact: ExactReplay, _ segments: [RecordedSegment], _ period: ClosedRange<WallTime>,
+        _ exact: ExactReplay, _ segments: [RecordedSegment], _ problems: [RecordingError],
+        _ period: ClosedRange<WallTime>,
         _ offset: Duration,
         _ console: Console
     ) throws {
@@ -102,6 +106,7 @@ struct ReplayCommand: ParsableCommand {
                 json: ReplayMessage(
                     run: RunMessage(summary, named: "recorded"), from: Timestamp(period.lowerBound),
                     until: Timestamp(period.upperBound), segments: segments.count,
+                    problems: problems.map(RecordingProblemMessage.init),
                     differences: exact.differences.map {
                         .init(segment: $0.segment, at: Timestamp($0.at), finding: $0.finding)
                     },
@@ -160,6 +165,7 @@ private struct ReplayMessage: Encodable {
     var from: Timestamp
     var until: Timestamp
     var segments: Int
+    var problems: [RecordingProblemMessage]
     var differences: [Difference]
     var launches: [TallyLaunchMessage]?
 }

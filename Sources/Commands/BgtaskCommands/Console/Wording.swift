@@ -54,20 +54,38 @@ enum Wording {
         verdict.since.map { " (since \(relative($0, to: moment, reference)))" } ?? ""
     }
 
-    /// `forecast: usually 22:40 (22:10 to 23:05), on 19 of 24 recorded days`, in local time.
-    static func forecast(_ forecast: ForecastMessage, offset: Duration) -> String {
+    /// `forecast: usually Mon 22:40; at 8 of 10 times between Mon 22:10 and Mon 23:05 (24 recorded days)`, in
+    /// local time.
+    ///
+    /// Today's times have no weekday. Without enough history, it says when the request starts if no condition
+    /// changes.
+    static func forecast(_ forecast: ForecastMessage, at now: WallTime, offset: Duration) -> String {
+        func day(_ time: WallTime) -> Int64 { (time + offset).wholeSeconds.floorDivided(by: 86_400) }
         func clock(_ time: Timestamp) -> String {
-            String("\(Timestamp(time.time + offset))".dropFirst(11).prefix(5))
+            let text = String("\(Timestamp(time.time + offset))".dropFirst(11).prefix(5))
+            let number = day(time.time)
+            // 1970-01-01 was a Thursday.
+            let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+            return number == day(now) ? text : "\(weekdays[Int(number.floorRemainder(by: 7))]) \(text)"
         }
+        let unchanged =
+            forecast.unchanged.map { "if nothing changes: \(clock($0))" } ?? "not unless a condition changes"
         let days = "\(forecast.days) recorded \(forecast.days == 1 ? "day" : "days")"
         guard forecast.days >= Forecast.leastDays else {
-            return "forecast: not enough history yet, \(days) of the \(Forecast.leastDays) that are needed"
+            return "forecast: \(unchanged) (\(days); more history makes a better forecast)"
         }
-        guard let usual = forecast.usual, let early = forecast.early, let late = forecast.late else {
-            return "forecast: not within 24 h, according to \(days)"
+        guard let early = forecast.early else {
+            return "forecast: not within seven days, according to \(days); \(unchanged)"
         }
-        return
-            "forecast: usually \(clock(usual)) (\(clock(early)) to \(clock(late))), on \(forecast.starts) of \(days)"
+        guard let usual = forecast.usual else {
+            let percent = Int(((forecast.confidence ?? 0) * 100).rounded())
+            return "forecast: probably not within seven days (\(percent) %), and not before \(clock(early)); "
+                + "\(unchanged) (\(days))"
+        }
+        let window =
+            forecast.late.map { "with 80 % between \(clock(early)) and \(clock($0))" }
+            ?? "with 90 % after \(clock(early))"
+        return "forecast: usually \(clock(usual)), \(window) (\(days)); \(unchanged)"
     }
 
     /// A number with its noun: `1 file`, `3 files`.
@@ -111,15 +129,6 @@ enum Wording {
         guard rationale.required.hasSuffix(suffix) else { return statement }
         let wish = rationale.required.dropLast(suffix.count)
         return wish == rationale.observed ? statement : "\(statement). Better: \(wish)"
-    }
-
-    /// What the first veto found, with the number of the others:
-    /// `The network is not connected (and 1 more)`.
-    static func reason(_ verdicts: [VerdictMessage]) -> String {
-        let vetoes = verdicts.filter { $0.decision != .proceed }
-        guard let first = vetoes.first else { return "" }
-        let others = vetoes.count > 1 ? " (and \(vetoes.count - 1) more)" : ""
-        return (first.rationale.first?.rationale.statement ?? first.policy) + others
     }
 
     /// One line for each finding that keeps a request from starting, with the remedy.

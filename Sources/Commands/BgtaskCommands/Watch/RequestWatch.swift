@@ -82,7 +82,8 @@ struct RequestWatch {
             case .shouldHaveStarted:
                 isLate = true
                 guard story.launch == nil else { continue }
-                let verdicts = try await client.pending().first { $0.request.request == request }?.verdicts
+                let pending = try await client.pending(identifier)
+                let verdicts = pending?.request.request == request ? pending?.verdicts : nil
                 try show(story.block(verdicts ?? [], identifier: identifier, now: now), story)
             case .tick:
                 tick += 1
@@ -108,15 +109,14 @@ struct RequestWatch {
         guard let newest = launches.first(where: { $0.request == request }) else { return }
         if newest.endedAt == nil {
             try show(story.begin(newest), story)
-        } else if try await !client.pending().contains(where: { $0.request.request == request }) {
+        } else if try await client.pending(identifier)?.request.request != request {
             try show(story.finish(newest, putBack: nil), story)
         }
     }
 
     /// The newer request that replaced this one; `nil` if it is no longer pending.
     private func successor() async throws -> RequestID? {
-        let waiting = try await client.pending().map(\.request).filter { $0.identifier == identifier }
-        if let newer = waiting.map(\.request).filter({ $0 > request }).max() { return newer }
+        if let newer = try await client.pending(identifier)?.request.request, newer > request { return newer }
         return try await client.launches(identifier: identifier).map(\.request).filter { $0 > request }.max()
     }
 

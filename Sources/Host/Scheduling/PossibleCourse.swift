@@ -1,0 +1,93 @@
+import TaskModel
+
+/// The conditions of the coming days as they would be if they changed as on an earlier day and after it.
+///
+/// What is true now holds until the history's next change of the same condition. For example, a machine that
+/// is on battery now stays on battery until the earlier day's next change of its power supply, even if it had
+/// external power at this time of that day. Where the history ends before the course does, the course follows
+/// the same weekdays of the week before.
+struct PossibleCourse {
+    /// The conditions from each time on, oldest first; `nil` while the machine sleeps or no host runs.
+    private(set) var entries: [ConditionHistory.Entry]
+
+    /// Creates the course of one earlier day; `nil` if the history has no conditions in the 24 hours after
+    /// that time of the day.
+    ///
+    /// - Parameters:
+    ///   - back: How many days ago the earlier day was, at least 1.
+    ///   - history: The history of conditions.
+    ///   - present: The conditions now.
+    ///   - now: The beginning of the course.
+    ///   - end: Its end.
+    init?(
+        _ back: Int, in history: ConditionHistory, present: Conditions, from now: WallTime,
+        until end: WallTime
+    ) {
+        let day = Duration.seconds(86_400)
+        let known = history.changes(
+            from: now + (.zero - day * back), to: now + (.zero - day * (back - 1)))
+        guard known.contains(where: { $0.conditions != nil }) else { return nil }
+        entries = [ConditionHistory.Entry(at: now, conditions: present)]
+        var held = present
+        var time = now
+        var shift = back
+        while time < end, day * shift <= ConditionHistory.span {
+            // The history ends now, which is so much later in the course.
+            let reach = min(end, now + day * shift)
+            follow(history, shiftedBy: day * shift, from: time, until: reach, isFirst: time == now, &held)
+            time = reach
+            shift = (shift / 7 + 1) * 7
+        }
+    }
+
+    /// Adds the changes of a period of the history, moved to a later time.
+    private mutating func follow(
+        _ history: ConditionHistory, shiftedBy shift: Duration, from start: WallTime, until end: WallTime,
+        isFirst: Bool, _ held: inout Conditions
+    ) {
+        let (before, isAwakeBefore) = history.state(at: start + (.zero - shift))
+        guard var last = before else { return }
+        // The machine is awake now, whatever it was on the earlier day.
+        var isAwake = isFirst || isAwakeBefore
+        if !isFirst { add(isAwake ? held : nil, at: start) }
+        for entry in history.changes(from: start + (.zero - shift), to: end + (.zero - shift))
+        where entry.at + shift > start {
+            if let conditions = entry.conditions {
+                held.take(changesFrom: last, to: conditions)
+                last = conditions
+                isAwake = true
+            } else {
+                isAwake = false
+            }
+            add(isAwake ? held : nil, at: entry.at + shift)
+        }
+    }
+
+    private mutating func add(_ conditions: Conditions?, at time: WallTime) {
+        if entries.last?.conditions == conditions { return }
+        entries.append(ConditionHistory.Entry(at: time, conditions: conditions))
+    }
+}
+
+extension Conditions {
+    /// Takes over those conditions that differ between two states of another day.
+    fileprivate mutating func take(changesFrom old: Conditions, to new: Conditions) {
+        if old.power != new.power {
+            // A change of the charge says nothing while the supply is another one than on that day.
+            let isSupplyChanged = old.power.value?.externalPower != new.power.value?.externalPower
+            if isSupplyChanged || power.value?.externalPower == new.power.value?.externalPower {
+                power = new.power
+            }
+        }
+        if old.lowPowerMode != new.lowPowerMode { lowPowerMode = new.lowPowerMode }
+        if old.network != new.network { network = new.network }
+        if old.thermal != new.thermal { thermal = new.thermal }
+        if old.user != new.user { user = new.user }
+        if old.pressure != new.pressure { pressure = new.pressure }
+        if old.gpu != new.gpu { gpu = new.gpu }
+        guard old.custom != new.custom else { return }
+        for name in Set(old.custom.keys).union(new.custom.keys) where old.custom[name] != new.custom[name] {
+            custom[name] = new.custom[name]
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import ControlChannel
+import ControlClient
+import ControlWire
+import Foundation
+import Synchronization
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import BgtaskCommands
+
+/// Listings in pages, and what a reader that leaves spares the host.
+@Suite(.system, .timeLimit(.minutes(2))) struct ListingTests {
+    private static func pending(_ ids: ClosedRange<Int64>) throws -> [PendingRequest] {
+        try ids.map { id in
+            let submission = TaskSubmission(
+                identifier: try TaskIdentifier("org.example.t\(id)"), origin: .client)
+            return PendingRequest(
+                request: ScriptedHost.request(submission, id: id), verdicts: [ScriptedHost.veto])
+        }
+    }
+
+    @Test func `pages of pending requests follow each other to the last`() async throws {
+        try await serving { host, socket in
+            let rows = try Self.pending(1...7)
+            host.edit { $0.pending = rows }
+            let client = ControlClient(socketPath: socket)
+            var page = try await client.pendingPage(after: nil, limit: 3)
+            #expect(page.requests.map(\.request.request.rawValue) == [1, 2, 3])
+            #expect(page.next == RequestID(rawValue: 3))
+            #expect(page.requests.first?.verdicts.first?.policy == ScriptedHost.veto.policy)
+            // A request that is not pending any more is a beginning, too.
+            host.edit { $0.pending.removeAll { $0.request.id.rawValue == 3 } }
+            page = try await client.pendingPage(after: page.next, limit: 4)
+            #expect(page.requests.map(\.request.request.rawValue) == [4, 5, 6, 7] && page.next == nil)
+            let short = try await client.pendingSummaries(after: RequestID(rawValue: 5))
+            #expect(short.requests.map(\.identifier.rawValue) == ["org.example.t6", "org.example.t7"])
+            #expect(short.requests.first?.reason?.contains("xternal power") == true && short.next == nil)
+            #expect(host.asked.last == "pending after R5 500")
+        }
+    }
+
+    @Test func `an array of all pending requests comes in parts, each request on its own line`() async throws
+    {
+        try await serving { host, socket in
+            let rows = try Self.pending(1...1203)
+            host.edit { $0.pending = rows }
+            let result = await bgtask("pending", "--json", socket: socket)
+            #expect(result.status == 0 && result.rows.count == 1203)
+            #expect(result.output.split(separator: "\n").count == 1205)
+            #expect(
+                host.asked == ["pending after - 500", "pending after R500 500", "pending after R1000 500"])
+            host.edit { $0.pending = [] }
+            #expect(await bgtask("pending", "--json", socket: socket).rows.isEmpty)
+            #expect(await bgtask("pending", socket: socket).output == "Nothing is pending.\n")
+        }
+    }
+
+    @Test func `the command follows the pages, and its columns only grow`() async throws {
+        try await serving { host, socket in
+            let rows = try Self.pending(999...2998)
+            host.edit { $0.pending = rows }
+            let result = await bgtask("pending", socket: socket)
+            let lines = result.output.split(separator: "\n")
+            #expect(lines.count == 2001 && lines[0].hasPrefix("REQUEST  IDENTIFIER"))
+            #expect(lines[1].hasPrefix("R999  ") && lines[2000].hasPrefix("R2998"))
+            #expect(host.asked == ["pending after - 1000", "pending after R1998 1000"])
+        }
+    }
+
+    // A reader such as `head` closes the pipe after its first lines.
+    @Test(arguments: [["pending"], ["pending", "--json"], ["launches", "--all"]])
+    func `a reader that leaves ends the listing`(arguments: [String]) async throws {
+        try await serving { host, socket in
+            let rows = try Self.pending(1...20_000)
+            host.edit {
+                $0.pending = rows
+                $0.launches = rows.reversed().map {
+                    ScriptedHost.ended($0.request, id: $0.request.id.rawValue, .succeeded, nil)
+                }
+            }
+            let written = Mutex(0)
+            let surroundings = Surroundings(
+                now: { ScriptedHost.start },
+                output: { text in
+                    let isFirst = written.withLock { written in
+                        written += text.count
+                        return written == text.count
+                    }
+                    if !isFirst { throw POSIXError(.EPIPE) }
+                }, errors: { Issue.record("\($0)") })
+            let status = await CommandLineTool.run(arguments + ["--socket", socket], in: surroundings)
+            #expect(status == 0)
+            // What is in the socket's buffer was made before the host knew.
+            #expect(host.asked.count < 12, "\(host.asked.count) of 20 or more")
+        }
+    }
+
+    @Test func `launches come in pages, and --limit may be more than a page`() async throws {
+        try await serving { host, socket in
+            let request = ScriptedHost.request(
+                TaskSubmission(identifier: try TaskIdentifier("org.example.a"), origin: .client))
+            host.edit {
+                $0.launches = (1...2500).reversed().map { ScriptedHost.record(request, id: $0) }
+            }
+            let client = ControlClient(socketPath: socket)
+            let page = try await client.launchPage(after: LaunchID(rawValue: 3), limit: 2)
+            #expect(page.launches.map(\.launch.rawValue) == [2, 1] && page.next == nil)
+            #expect(try await client.launches(limit: 2).map(\.launch.rawValue) == [2500, 2499])
+            for (arguments, count) in [(["--limit", "1500"], 1500), (["--all"], 2500), ([], 50)] {
+                let plain = await bgtask(["launches", "--socket", socket] + arguments)
+                #expect(plain.output.split(separator: "\n").count == count + 1)
+                let json = await bgtask(["launches", "--json", "--socket", socket] + arguments)
+                #expect(json.rows.count == count)
+            }
+            let limit = await bgtask("launches", "--limit", "0", socket: socket)
+            #expect(limit.status == 2 && limit.errors.contains("Not a valid limit: 0. Use 1 or more."))
+        }
+    }
+
+    @Test(arguments: [
+        ("requests?after=L5", "'after'"), ("requests?limit=0", "limit"), ("requests?limit=1001", "limit"),
+        ("requests?summary=true", "'summary' is only for pages"),
+        ("requests?identifier=org.example.a&after=", "'after' has no effect"),
+        ("launches?after=R5", "'after'"),
+    ])
+    func `a query that asks for no page of the listing is refused`(route: String, finding: String)
+        async throws
+    {
+        try await serving { _, socket in
+            let answer = try ControlConnection(path: socket).send("GET", "/v1/\(route)")
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(answer.status == 400 && text.contains(finding), "\(text)")
+        }
+    }
+}
