@@ -17,8 +17,8 @@ import Testing
             try EndToEndTests.install(in: host)
             try host.launch()
             let client = ControlClient(socketPath: host.socket.path)
-            let answers = Mutex(0)
-            let callers = Task {
+            let answers = Answers()
+            let callers = Task { [client] in
                 await withTaskGroup(of: Void.self) { group in
                     for _ in 1...24 {
                         group.addTask {
@@ -30,18 +30,24 @@ import Testing
                             submission.earliestBeginDate = Timestamp(
                                 WallTime(
                                     milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 86_400_000))
-                            if (try? await client.submit(submission)) != nil { answers.withLock { $0 += 1 } }
+                            if (try? await client.submit(submission)) != nil { answers.add() }
                         }
                     }
                 }
             }
             let deadline = Date(timeIntervalSinceNow: 20)
-            while answers.withLock({ $0 }) < 24, Date() < deadline { await Task.yield() }
-            #expect(answers.withLock { $0 } == 24)
+            while answers.count < 24, Date() < deadline { await Task.yield() }
+            #expect(answers.count == 24)
             callers.cancel()
             // A host that stops refuses every call that waits, so that this test ends.
             #expect(host.stop() == 0)
             await callers.value
         }
     }
+}
+
+private final class Answers: Sendable {
+    private let number = Mutex(0)
+    var count: Int { number.withLock { $0 } }
+    func add() { number.withLock { $0 += 1 } }
 }

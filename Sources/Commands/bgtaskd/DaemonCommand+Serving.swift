@@ -10,8 +10,9 @@ extension DaemonCommand {
     /// The signals that make the host stop; a second signal kills the launches.
     static let stopSignals = [SignalWatch.interrupt, SignalWatch.terminate, SignalWatch.hangUp]
 
-    /// How often the program examines whether the host rests: 30 s. The first time, it gives back the code of
-    /// the start.
+    /// How often the program examines whether the host rests: 30 s.
+    ///
+    /// The first time, it gives back the code of the start.
     private static let restInterval: Duration = .seconds(30)
     /// How long a host rests before it gives back the memory of its code: 2 min.
     ///

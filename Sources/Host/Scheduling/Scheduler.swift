@@ -250,7 +250,7 @@ public struct Scheduler: Sendable {
                 if let date = pending.firstAlarm(in: lane) { dates.append(date) }
             }
             // A lane that pressure holds is released by its end, without an event.
-            if heldLanes.contains(.discretionary), let end = situation.pressureEnd, end > now.wall {
+            if heldLanes.contains(where: \.isFair), let end = situation.pressureEnd, end > now.wall {
                 dates.append(end)
             }
             if let retry = schedules.nextRetry { dates.append(retry) }
