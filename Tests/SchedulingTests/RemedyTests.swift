@@ -106,7 +106,16 @@ import Testing
         case "DeviceActivity": rig.change { $0.user = .known(.idle) }
         case "RefreshAllowed": rig.send(.refreshSwitched(.sample, .available))
         case "Dismissed": rig.send(.used(.sample))
-        case "Concurrency", "OneLaunchPerIdentifier":
+        case "Concurrency":
+            let launch = try #require(rig.running.keys.min())
+            // If only the slot is missing, its remedy must help: `bgtask expire`, which puts the other request
+            // back without a back-off.
+            guard rig.scheduler.explain(id, at: rig.now)?.vetoes.count == 1, var back = rig.running[launch]
+            else { return rig.end(launch) }
+            rig.send(.expireRequested(launch, .simulated))
+            back.putBack(PutBack(notBefore: nil), at: rig.now.wall)
+            rig.end(launch, putBack: back)
+        case "OneLaunchPerIdentifier":
             let launch = try #require(rig.running.keys.min())
             rig.end(launch)
         case "Permission":
