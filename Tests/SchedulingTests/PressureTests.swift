@@ -116,6 +116,20 @@ import Testing
         #expect(rig.launched() == ["com.example.a.p1"])
     }
 
+    @Test func `a recording that begins under pressure decides at the same time`() throws {
+        let rig = strained()
+        rig.submit("p1")
+        rig.advance(.seconds(600))
+        var copy = Scheduler()
+        for event in try #require(rig.scheduler.recap()) { _ = copy.handle(event, at: rig.now) }
+        rig.advance(Self.limit - .seconds(601))
+        let early = copy.handle(.timePassed, at: rig.now).filter(\.isLaunch)
+        rig.advance(.seconds(1))
+        let timely = copy.handle(.timePassed, at: rig.now).filter(\.isLaunch)
+        #expect(early.isEmpty && timely.count == 1)
+        #expect(rig.launched() == ["com.example.a.p1"])
+    }
+
     @Test func `the forecast knows the end`() throws {
         let rig = strained()
         let id = rig.submit("p1")

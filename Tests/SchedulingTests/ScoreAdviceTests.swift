@@ -37,7 +37,7 @@ import Testing
             $0.user = .known(.active)
         }
         let text = try remedy(rig.submit("refresh"), rig)
-        #expect(text.contains("the source of 'power', which bgtask conditions names: "), "\(text)")
+        #expect(text.contains("the source of 'power' (see bgtask conditions): "), "\(text)")
         #expect(!text.contains("lug in"), "\(text)")
     }
 

@@ -72,6 +72,8 @@ import Testing
         }
         // It returns after 2 s, 10 s and 20 s; 40 s are longer than it ever stays in.
         #expect(losses == 4)
+        let source = sensors.rows().first { $0.key == "power" }?.source
+        #expect(source?.hasSuffix(", lost often: connected again, and counts in 10 s") == true)
         for _ in 0..<9 { pass(.seconds(1), sensors) }
         look()
         #expect(!wasExternal)
@@ -102,6 +104,24 @@ import Testing
         unplugBriefly()
         pass(.seconds(2), sensors)
         #expect(isExternal())
+    }
+
+    @Test func `a charge that changes does not shorten the wait for external power`() {
+        let power = ScriptedSensor(.power, Self.charging)
+        let sensors = sensors(power)
+        func isExternal() -> Bool { sensors.snapshot().power.value?.externalPower == true }
+        for dwell in [2, 10] {
+            power.change(to: Self.battery)
+            power.change(
+                to: .value(
+                    .power(PowerCondition(externalPower: false, isCharging: false, batteryPercent: 49))))
+            pass(.seconds(1), sensors)
+            power.change(to: Self.charging)
+            pass(.seconds(dwell) - .milliseconds(1), sensors)
+            #expect(!isExternal())
+            pass(.milliseconds(1), sensors)
+            #expect(isExternal())
+        }
     }
 
     @Test func `the wait for external power is ten minutes at most`() {

@@ -112,6 +112,7 @@ public struct Scheduler: Sendable {
         case .handlersChanged(let manifests): replaceHandlers(manifests, at: now, &actions)
         case .conditionsChanged(let conditions): replaceConditions(conditions, at: now)
         case .preparingForSleep(let isPreparing): prepareForSleep(isPreparing, at: now)
+        case .pressureBegan(let time): situation.restorePressure(since: time)
         case .localTimeChanged(let offset):
             situation.localOffset = offset
             pending.releaseAllDates(at: now.wall)

@@ -16,6 +16,10 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     case conditionsChanged(Conditions)
     /// The machine is about to sleep (true), or it has woken or does not sleep after all (false).
     case preparingForSleep(Bool)
+    /// CPU or disks have been under pressure since this time, as the conditions say that they are now.
+    ///
+    /// Only a recording that begins under pressure contains it; see ``Scheduler/recap()``.
+    case pressureBegan(WallTime)
     /// Local time minus UTC changed to this value; it is 0 until it is known.
     ///
     /// Budgets and hours of use depend on local time.

@@ -11,6 +11,7 @@ extension SchedulerEvent: CustomStringConvertible {
         case .handlersChanged(let manifests): "handlersChanged \(manifests.map(\.bundle).sorted())"
         case .conditionsChanged(let conditions): "conditionsChanged \(conditions.text)"
         case .preparingForSleep(let isPreparing): "preparingForSleep \(isPreparing ? "yes" : "no")"
+        case .pressureBegan(let time): "pressureBegan \(time.text)"
         case .localTimeChanged(let offset): "localTimeChanged \(offset)"
         case .lastLaunched(let identifier, let time): "lastLaunched \(identifier) \(time.text)"
         case .bundleRestored(let bundle, _): "bundleRestored \(bundle)"

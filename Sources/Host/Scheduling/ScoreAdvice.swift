@@ -17,7 +17,7 @@ struct ScoreGain {
             _ act: String, _ source: String?, _ change: @escaping @Sendable (inout Conditions) -> Void
         ) -> ScoreGain {
             ScoreGain(
-                act: source.map { "Restart the source of '\($0)', which bgtask conditions names" } ?? act,
+                act: source.map { "Restart the source of '\($0)' (see bgtask conditions)" } ?? act,
                 change: change, mean: 0)
         }
         var all: [(gain: ScoreGain, policies: [any Policy])] = [

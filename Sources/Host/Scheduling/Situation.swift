@@ -9,7 +9,7 @@ struct Situation: Sendable {
     /// When each condition changed to its present value.
     private(set) var since = ConditionTimes()
     /// Since when CPU or disks have been under pressure without a break; `nil` if they are not.
-    private var pressureSince: WallTime?
+    private(set) var pressureSince: WallTime?
     /// When the machine announced the sleep for which it prepares now; `nil` if it does not.
     var sleepSince: WallTime?
     var permits = Permits([])
@@ -82,6 +82,11 @@ struct Situation: Sendable {
 
     /// Whether deferrable requests start one at a time, because pressure has lasted too long.
     func isTrickling(at time: WallTime) -> Bool { pressureEnd.map { $0 <= time } ?? false }
+
+    /// Sets since when there is pressure, if there is any.
+    mutating func restorePressure(since time: WallTime) {
+        if pressureSince != nil { pressureSince = time }
+    }
 
     /// Moves the time since which there is pressure with the wall clock, which was set.
     mutating func shiftPressure(by jump: Duration) { pressureSince = pressureSince.map { $0 + jump } }

@@ -203,8 +203,8 @@ private struct Story {
                 ? [.call(.submit(request.submission, from: nil))] : []
         case .withdrawn(let id): identifiers[id].map { [.withdraw($0)] } ?? []
         case .simulate(let id): identifiers[id].map { [.simulate($0)] } ?? []
-        // Sleeps have their own entries.
-        case .preparingForSleep: []
+        // Sleeps have their own entries, and conditions say what is under pressure.
+        case .preparingForSleep, .pressureBegan: []
         // So have launches that a sleep stopped; those that a user stopped are stopped again.
         case .expireRequested(let id, let reason):
             reason == .systemSleep ? [] : launched[id].map { [.stop($0, reason)] } ?? []

@@ -31,6 +31,16 @@ struct ConditionCell {
     var current: Finding {
         simulated.map { Finding(reading: $0, source: "simulated") } ?? real
     }
+    /// The source of the reported value, for people.
+    ///
+    /// While external power is back and must last first, because it was lost several times, the text says how
+    /// long.
+    func source(at now: Moment) -> String {
+        guard simulated == nil, flaps.isFlapping, let candidate, isReturn(to: candidate.finding.reading)
+        else { return current.source }
+        let left = max(1, (candidate.due - now.boot).components.seconds)
+        return "\(current.source), lost often: connected again, and counts in \(left) s"
+    }
     /// When the candidate will have lasted long enough, on CLOCK_BOOTTIME; `nil` without a candidate.
     var due: Duration? { candidate?.due }
 
@@ -60,9 +70,11 @@ struct ConditionCell {
             candidate = nil
             report(found, at: now)
         } else {
-            // The first improvement sets the time, so a value that keeps improving is still reported.
-            let dwell = isReturn(to: found.reading) ? flaps.dwell(dwell) : dwell
-            candidate = (found, candidate?.due ?? now.boot + dwell)
+            // The first improvement sets the time, so a value that keeps improving is still reported. Power
+            // that returns has a time of its own, which a change of the charge neither begins nor ends.
+            let isReturn = isReturn(to: found.reading)
+            let due = candidate.flatMap { self.isReturn(to: $0.finding.reading) == isReturn ? $0.due : nil }
+            candidate = (found, due ?? now.boot + (isReturn ? flaps.dwell(dwell) : dwell))
         }
     }
 

@@ -99,7 +99,10 @@ public final class ConditionSensors: Sendable {
     public func snapshot() -> Conditions { state.withLock { $0.conditions } }
 
     /// Every condition with its value, source and time of change, in the order of `bgtask conditions`.
-    public func rows() -> [ConditionRow] { state.withLock { $0.rows } }
+    public func rows() -> [ConditionRow] {
+        let now = moments.now()
+        return state.withLock { $0.rows(at: now) }
+    }
 
     /// Replaces all custom conditions; those with an unchanged definition keep their value and time of
     /// change.

@@ -75,12 +75,13 @@ struct ConditionState {
         cells[key] = ConditionCell(key, sources: own.map(\.source), start: start, at: now)
     }
 
-    var rows: [ConditionRow] {
+    /// Every condition with its value, source and time of change, in the order of listings.
+    func rows(at now: Moment) -> [ConditionRow] {
         keys.compactMap { key in
             cells[key].map {
                 ConditionRow(
                     key: key.name, value: ConditionGrammar.text($0.current.reading),
-                    source: $0.current.source, since: $0.since)
+                    source: $0.source(at: now), since: $0.since)
             }
         }
     }

@@ -27,9 +27,12 @@ struct FlapWatch {
     /// Records that the reported value has returned.
     mutating func returned(at now: Moment) { returned = now.boot }
 
+    /// Whether the value must last longer than usual.
+    var isFlapping: Bool { count > 0 }
+
     /// How long the value must last before it counts, if `standard` is the wait after a first loss.
     func dwell(_ standard: Duration) -> Duration {
-        guard count > 0 else { return standard }
+        guard isFlapping else { return standard }
         return max(standard, min(Self.longest, Self.first * (1 << min(count - 1, 6))))
     }
 }

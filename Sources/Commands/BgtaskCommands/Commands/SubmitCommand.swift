@@ -126,7 +126,7 @@ struct SubmitCommand: HostCommand {
 enum NetworkArgument: String, ExpressibleByArgument {
     case any, unmetered
     /// The option without a value.
-    case required
+    case required = "as the kind needs"
 
     init?(argument: String) {
         guard let requirement = NetworkRequirement(rawValue: argument) else { return nil }
