@@ -40,6 +40,29 @@ import Testing
         }
     }
 
+    @Test func `a page that is written by hand has the bytes of the encoder`() throws {
+        let row = try #require(try Self.pending(1...1).first)
+        var veto = ScriptedHost.veto
+        veto.rationale = [
+            Rationale(
+                quantity: "conditionOdd", required: "on",
+                observed: "\"a\\b\"/\u{1}\u{1f}\n\t\u{8}\u{c}\r\u{7f} ö€😀",
+                earliestChange: nil, remedy: nil)
+        ]
+        var dated = row.request
+        dated.notBefore = ScriptedHost.start
+        let rows = [
+            PendingSummary(request: row.request, reason: nil, otherReasons: 0),
+            PendingSummary(request: dated, reason: veto, otherReasons: 12),
+        ]
+        for next in [nil, RequestID(rawValue: 5)] {
+            for count in 0...2 {
+                let page = PendingSummaryPageMessage(ListingPage(rows: Array(rows.prefix(count)), next: next))
+                #expect(page.json == [UInt8](try ControlJSON.line(page)))
+            }
+        }
+    }
+
     @Test func `an array of all pending requests comes in parts, each request on its own line`() async throws
     {
         try await serving { host, socket in

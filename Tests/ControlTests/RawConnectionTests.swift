@@ -162,7 +162,7 @@ import Testing
             "Did you mean 'identifier'? Valid query parameters: identifier, limit"
         ),
         (
-            "GET", "/v1/requests?limit=3", "", "Not a valid query parameter: 'limit'",
+            "GET", "/v1/bundles?limit=3", "", "Not a valid query parameter: 'limit'",
             "This route has no query parameters"
         ),
         (

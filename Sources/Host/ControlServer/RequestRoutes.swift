@@ -45,8 +45,9 @@ struct RequestRoutes {
         }
         let limit = try ClientText.limit(request.query(.limit), standard: ControlProtocol.standardPageLength)
         if isShort {
-            return try Response.json(
-                PendingSummaryPageMessage(await host.pendingSummaries(after: start.after, limit: limit)))
+            let page = PendingSummaryPageMessage(
+                try await host.pendingSummaries(after: start.after, limit: limit))
+            return Response.json(bytes: page.json)
         }
         return try Response.json(PendingPageMessage(await host.pending(after: start.after, limit: limit)))
     }

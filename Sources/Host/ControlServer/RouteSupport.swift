@@ -14,6 +14,15 @@ extension Response {
     }
 }
 
+extension Response {
+    /// A response with JSON that is already encoded.
+    static func json(bytes: [UInt8]) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}
+
 extension Request {
     /// Reads the whole body as one message, within the limits of length and time.
     ///

@@ -63,8 +63,9 @@ extension Scheduler {
             vetoes += 1
             if first == nil { first = policy }
         }
-        let scoreSuffices = judge(subject, isSimulated: isSimulated, at: now).scoreSuffices
-        if !scoreSuffices { vetoes += 1 }
+        // Only deferrable requests need a score.
+        let needsScore = subject.isDiscretionary && !isSimulated
+        if needsScore, !judge(subject, isSimulated: isSimulated, at: now).scoreSuffices { vetoes += 1 }
         guard vetoes > 0 else { return PendingSummary(request: request, reason: nil, otherReasons: 0) }
         let reason: Verdict?
         if let first {

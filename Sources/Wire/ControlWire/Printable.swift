@@ -13,6 +13,10 @@ public enum Printable {
     ///   - maximumLength: The largest number of Unicode scalars to keep; an ellipsis replaces the rest.
     /// - Returns: Text that a terminal prints without any other effect.
     public static func text(_ text: String, maximumLength: Int = 4096) -> String {
+        // Most texts are short ASCII, and a table has many of them.
+        if text.utf8.count <= maximumLength, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) {
+            return text
+        }
         var result = ""
         var count = 0
         for scalar in text.unicodeScalars {

@@ -26,10 +26,18 @@ struct PendingCommand: HostCommand {
         let now = console.now
         var table = Table(
             "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "WAITS BECAUSE")
+        func read(after: RequestID?) -> Task<PendingSummaryPageMessage, any Error> {
+            Task {
+                try await client.pendingSummaries(after: after, limit: ControlProtocol.maximumPageLength)
+            }
+        }
+        // The host makes the next page while this one is printed.
+        var ahead = read(after: nil)
+        defer { ahead.cancel() }
         try await console.print(&table, ifEmpty: "Nothing is pending.") {
-            (table: inout Table, after: RequestID?) in
-            let page = try await client.pendingSummaries(
-                after: after, limit: ControlProtocol.maximumPageLength)
+            (table: inout Table, _: RequestID?) in
+            let page = try await ahead.value
+            if let next = page.next { ahead = read(after: next) }
             for row in page.requests {
                 table.add(
                     row.request.description, row.identifier.rawValue, row.kind.rawValue, String(row.attempt),
