@@ -95,7 +95,7 @@ import Testing
         let unbuilt = dev(folder)
         #expect(
             unbuilt.status == 1
-                && unbuilt.output.contains("libdev.so: a manifest names it, but the build did not make it"),
+                && unbuilt.output.contains("libdev.so: a manifest names it, but the build did not create it"),
             "\(unbuilt.output)")
         let missing = bgtask("dev", folder.path + "/none")
         #expect(missing.status == 1 && missing.output.contains("Give the plugin's directory"), "\(missing)")
@@ -131,7 +131,7 @@ import Testing
         let wrong = dev(folder, "--once")
         #expect(
             wrong.status == 1
-                && wrong.output.contains("libgret.so: a manifest calls it, but the build did not make it"),
+                && wrong.output.contains("libgret.so: a manifest calls it, but the build did not create it"),
             "\(wrong.output)")
 
         let plugins = folder.path + "/plugins"

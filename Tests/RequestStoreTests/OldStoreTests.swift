@@ -96,7 +96,7 @@ import Testing
             {"budget":{"cpu":[0,1234567891000000000],"cpuLimit":[32,9704189641294348288],"day":20001,"launchLimit":12,\
             "launches":4},"conduct":{"days":[{"day":20000,"points":-12}]},"dismissedAt":\(second),\
             "lastPush":\(second),"lastRefresh":\(first),"lastUsed":{"sinceEpoch":[97578195,9783931788051386880]},\
-            "refresh":"denied","refreshChangedAt":\(first),\
+            "refresh":"denied","refreshChangedAt":\(first),"service":{"seconds":0},\
             "usage":{"firstDay":20000,"hours":[1,2],"lastHour":480000},"wakeUpsSaved":7}
             """
         let advice = """

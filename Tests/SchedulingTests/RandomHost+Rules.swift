@@ -21,7 +21,8 @@ extension RandomHost {
         {
             faults.append("\(name) began without network")
         }
-        if request.submission.network == .unmetered || name.hasSuffix(".networked"),
+        if request.submission.network == .unmetered
+            || name.hasSuffix(".networked") && request.submission.network == nil,
             conditions.network != .known(.unmetered)
         {
             faults.append("\(name) began on a metered network")

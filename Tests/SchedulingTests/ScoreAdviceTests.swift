@@ -76,8 +76,8 @@ import Testing
 
     @Test func `the remedy of a spent budget can be pasted, and helps`() throws {
         let rig = rig { _ in }
-        rig.send(.budgetChanged(.sample, launches: 3, cpu: .seconds(90)))
-        for _ in 0..<3 {
+        rig.send(.budgetChanged(.sample, launches: 2, cpu: .seconds(90)))
+        for _ in 0..<2 {
             rig.end(rig.run("refresh"))
             rig.advance(.seconds(900))
         }
@@ -86,8 +86,8 @@ import Testing
             rig.scheduler.explain(id, at: rig.now)?.vetoes.first { $0.policy == "Budget" })
         #expect(
             veto.rationale.first?.remedy
-                == "Raise the budget: bgtask settings budget com.example.a --launches 6")
-        rig.send(.budgetChanged(.sample, launches: 6, cpu: nil))
+                == "Raise the budget: bgtask settings budget com.example.a --launches 12")
+        rig.send(.budgetChanged(.sample, launches: 12, cpu: nil))
         #expect(rig.launched().last == "com.example.a.refresh")
     }
 

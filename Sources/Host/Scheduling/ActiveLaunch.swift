@@ -208,9 +208,9 @@ struct ActiveLaunch: Sendable {
 
     /// When the launch must be examined next, on CLOCK_BOOTTIME; `nil` if only an event can change it.
     func nextInstant(at now: Moment, _ settings: SchedulerSettings) -> Duration? {
-        guard tracedSince == nil, !isExpiring, id != nil, readyAt != nil, measurement != .asked else {
-            return nil
-        }
+        guard tracedSince == nil, !isExpiring, id != nil, readyAt != nil else { return nil }
+        // The answer to a measurement is an event, which decides about the end of the lease.
+        let leaseEnd = measurement == .asked ? nil : leaseEnd
         guard request.kind == .continuedProcessing, let lastChange = progress.lastChange else {
             return [leaseEnd, deferral.map { $0.since + settings.deferralTime }].compactMap(\.self).min()
         }

@@ -1,4 +1,3 @@
-import Glibc
 import TaskModel
 
 extension ServiceAccount {
@@ -17,7 +16,7 @@ extension ServiceAccount {
         // If the clock was set back, older service does not grow.
         let time = at.map { max($0, time) } ?? time
         let age = at.map { (time - $0).inSeconds } ?? 0
-        seconds = seconds * exp2(-age / Self.halfLife) + Self.secondsPerLaunch + max(0, cpu.inSeconds)
+        seconds = seconds * .half(age / Self.halfLife) + Self.secondsPerLaunch + max(0, cpu.inSeconds)
         at = time
     }
 
@@ -28,6 +27,43 @@ extension ServiceAccount {
     /// added.
     var rank: Double {
         guard seconds > 0, let at else { return -.infinity }
-        return log2(seconds) + at.sinceEpoch.inSeconds / Self.halfLife
+        return seconds.logarithm + at.sinceEpoch.inSeconds / Self.halfLife
+    }
+}
+
+/// Powers and logarithms of 2 by arithmetic alone, so that they are the same on every machine, and a replay
+/// is exact; those of the C library may differ in their last digits.
+extension Double {
+    /// The binary digits that are computed after the point.
+    private static let digits = 40
+
+    /// One half to the power of `exponent`, which is 0 or more.
+    fileprivate static func half(_ exponent: Double) -> Double {
+        let whole = min(exponent.rounded(.down), 1000)
+        var rest = min(exponent - whole, 1)
+        var (power, factor) = (Double(sign: .plus, exponent: -Int(whole), significand: 1), 0.5.squareRoot())
+        for _ in 0..<digits {
+            rest *= 2
+            if rest >= 1 {
+                power *= factor
+                rest -= 1
+            }
+            factor = factor.squareRoot()
+        }
+        return power
+    }
+
+    /// The logarithm to the base 2 of a positive number.
+    fileprivate var logarithm: Double {
+        var (result, mantissa, digit) = (Double(exponent), significand, 0.5)
+        for _ in 0..<Self.digits {
+            mantissa *= mantissa
+            if mantissa >= 2 {
+                mantissa /= 2
+                result += digit
+            }
+            digit /= 2
+        }
+        return result
     }
 }

@@ -16,10 +16,10 @@ struct Budget: Policy {
         let budget = subject.bundle.budget.current(at: now.wall, in: situation)
         let settings = situation.settings
         let launches = Account(
-            quantity: "refreshLaunches", option: "--launches", spent: Double(budget.launches), cost: 1,
+            quantity: "refreshLaunches", option: "--launches", spent: Double(budget.launches), least: 1,
             limit: Double(budget.launchLimit(settings)), text: { "\(Int($0))" })
         let cpu = Account(
-            quantity: "cpuTime", option: "--cpu", spent: budget.cpu.inSeconds, cost: 0,
+            quantity: "cpuTime", option: "--cpu", spent: budget.cpu.inSeconds, least: 0,
             limit: budget.cpuLimit(settings).inSeconds,
             text: { Duration.milliseconds(Int64($0 * 1000)).text })
         let isRefresh = subject.request.kind == .appRefresh
@@ -37,8 +37,8 @@ struct Budget: Policy {
         let quantity: String
         let option: String
         let spent: Double
-        /// What the launch will cost; 0 if that is not known.
-        let cost: Double
+        /// What is available at midnight, even of a small budget.
+        let least: Double
         /// The budget of the whole day.
         let limit: Double
         let text: (Double) -> String
@@ -46,7 +46,7 @@ struct Budget: Policy {
         /// An amount as the command line takes it, rounded up.
         func argument(_ amount: Double) -> String {
             let whole = Int64(amount.rounded(.up))
-            return cost > 0 ? "\(whole)" : DurationText.format(.seconds(whole))
+            return least > 0 ? "\(whole)" : DurationText.format(.seconds(whole))
         }
     }
 
@@ -54,24 +54,21 @@ struct Budget: Policy {
         _ account: Account, _ subject: Subject, _ situation: Situation, at now: Moment
     ) -> Answer? {
         let share = situation.settings.budgetBurst
-        // One launch is always available, or a small budget would begin at noon.
-        let burst = max(account.limit * share, min(account.cost, account.limit))
+        // At least one launch, or a small budget would begin at noon.
+        let burst = max(account.limit * share, min(account.least, account.limit))
         let today = situation.localDay(now.wall)
-        if account.spent >= account.limit || account.spent + account.cost > account.limit {
+        if account.spent >= account.limit {
             return exhausted(
                 account, subject, burst: share, until: situation.start(ofDay: today + 1), available: nil)
         }
-        func permits(_ available: Double) -> Bool {
-            account.cost > 0 ? account.spent + account.cost <= available : account.spent < available
-        }
         // The hours of use matter only to the few requests that have spent the burst.
-        if permits(burst) { return nil }
+        if account.spent < burst { return nil }
         let pace = DailyPace(of: subject.bundle.usage, on: today, in: situation)
         let rest = account.limit - burst
         let available = burst + rest * pace.share(until: now.wall)
-        if permits(available) { return nil }
-        // One millisecond later, because the CPU time must be less than what is available.
-        let date = pace.time(of: (account.spent + account.cost - burst) / rest) + .milliseconds(1)
+        if account.spent < available { return nil }
+        // One millisecond later, because more must be available than was spent.
+        let date = pace.time(of: (account.spent - burst) / rest) + .milliseconds(1)
         return exhausted(
             account, subject, burst: share, until: max(date, now.wall + .milliseconds(1)),
             available: available)
@@ -84,7 +81,7 @@ struct Budget: Policy {
     ) -> Answer {
         let whole = account.text(account.limit)
         // A budget whose burst alone is more than was spent.
-        let enough = (account.spent + max(1, account.cost)) / max(0.05, burst)
+        let enough = (account.spent + 1) / max(0.05, burst)
         return subject.wait(
             for: .bundle(subject.request.bundle), until: next,
             Rationale(
