@@ -70,7 +70,7 @@ struct SyncTests {
         let strace = Process()
         strace.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         strace.arguments = [
-            "strace", "-f", "-q", "-o", trace.path, "-e", "trace=fdatasync,fsync,sync_file_range,msync", "-p",
+            "strace", "-f", "-o", trace.path, "-e", "trace=fdatasync,fsync,sync_file_range,msync", "-p",
             "\(host.processIdentifier)",
         ]
         let messages = Pipe()
