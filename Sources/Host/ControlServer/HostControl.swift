@@ -81,7 +81,7 @@ public protocol HostControl: Sendable {
     /// - Throws: `notFound` if the target names no pending request and no running launch.
     func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation
 
-    /// Launches a task at once: the policies do not apply, but the permissions of the manifest do.
+    /// Launches a task at once; only the policies Permission, SystemSleep and OneLaunchPerIdentifier apply.
     ///
     /// The launch runs the task's pending request, or else a new request with the manifest's values. With
     /// `debug`, the task stops before its handler, and the method returns when it has stopped. While a

@@ -359,11 +359,18 @@ extension HostCore {
                 rationale?.sentence ?? "The policy \($0.policy) forbids it"
             }
                 ?? "The store could not record its launch. The host tries again in \(Int(Self.startRetryDelay.inSeconds)) s"
+        let remedy =
+            phase != .serving
+            ? "Repeat the command when the host runs again"
+            : rationale?.remedy
+                ?? (veto == nil
+                    ? "Wait, and make sure that the disk of the state directory has free space"
+                    : "To see what the request waits for: bgtask explain \(request.identifier)")
         failLaunchWaiters(
             of: id,
             SubmissionError(
                 code: .unavailable, subject: "\(request.identifier)", finding: "it did not start. \(finding)",
-                remedy: rationale?.remedy ?? "Try again"))
+                remedy: remedy))
     }
 
     mutating func failLaunchWaiters(of id: RequestID, _ error: SubmissionError) {

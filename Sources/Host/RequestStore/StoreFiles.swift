@@ -26,7 +26,9 @@ struct StoreFiles {
             throw StoreError(
                 code: .cannotOpen, subject: directory,
                 finding: "the state directory can't be created: \(error)",
-                remedy: "Name another one with --state, or make it writable for the host's user")
+                remedy:
+                    "Set 'paths.state' (--state) to another directory, or create this one for the host's user"
+            )
         }
         do throws(FileLock.Failure) {
             return try FileLock(path: lock, owner: FileLock.ownerText(details: details))
@@ -36,7 +38,7 @@ struct StoreFiles {
                 throw StoreError(
                     code: .inUse, subject: directory,
                     finding: "another host uses it: \(owner.isEmpty ? "it holds \(path)" : owner)",
-                    remedy: "Stop that host, or name another directory with --state")
+                    remedy: "Stop that host, or set 'paths.state' (--state) of this one to another directory")
             case .system(let failure):
                 throw StoreError(
                     code: .cannotOpen, subject: lock, finding: failure.description,

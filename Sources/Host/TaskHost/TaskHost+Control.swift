@@ -63,7 +63,7 @@ extension TaskHost {
         try await ask(.cancel(target)).value { if case .cancelled(let found) = $0 { found } else { nil } }
     }
 
-    /// Starts a task at once; only the policies for permissions apply.
+    /// Starts a task at once; only the policies Permission, SystemSleep and OneLaunchPerIdentifier apply.
     public func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
         -> SimulatedLaunch
     {

@@ -125,7 +125,8 @@ public struct ControlClient: Sendable {
         try await get("/launches/\(id)")
     }
 
-    /// Starts a task immediately, without asking the policies.
+    /// Starts a task immediately, asking only the policies Permission, SystemSleep and
+    /// OneLaunchPerIdentifier.
     public func simulateLaunch(
         _ identifier: TaskIdentifier, debug: Bool = false
     ) async throws(ControlClientError) -> SimulatedLaunchMessage {

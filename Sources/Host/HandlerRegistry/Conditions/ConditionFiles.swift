@@ -55,7 +55,11 @@ struct ConditionFiles {
         } catch {
             return (
                 nil,
-                [ManifestProblem(file: path, finding: "\(error)", remedy: "Name a file that can be read")]
+                [
+                    ManifestProblem(
+                        file: path, finding: "\(error)",
+                        remedy: FileAdvice.unreadable(isInstalled: isInstalled))
+                ]
             )
         }
     }
