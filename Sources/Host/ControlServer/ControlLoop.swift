@@ -18,7 +18,7 @@ final class ControlLoop: TaskExecutor {
         group.shutdownGracefully { _ in }
     }
 
-    /// Waits for a time; returns at once if the task is cancelled.
+    /// Waits for a time; returns at once if the Swift `Task` is cancelled.
     func pause(_ time: TimeAmount) async {
         let timer = loop.scheduleTask(in: time) {}
         await withTaskCancellationHandler {

@@ -65,7 +65,7 @@ extension HostCore {
                     SubmissionError(
                         code: .notFound, subject: "\(bundle)",
                         finding: "no installed manifest has this bundle",
-                        remedy: "See 'bgtask plugins' for those that are installed"))
+                        remedy: "To list the installed manifests: bgtask plugins"))
             }
             return refuse(
                 call,
@@ -106,7 +106,7 @@ extension HostCore {
                 call,
                 SubmissionError(
                     code: .notFound, subject: "\(id)", finding: "it is not running",
-                    remedy: "See 'bgtask launches'"))
+                    remedy: "To list the launches: bgtask launches"))
         }
         feed(.answered(id, keepGoing: isWanted))
         answer(call, .done)
@@ -287,7 +287,8 @@ extension HostCore {
             of: id,
             SubmissionError(
                 code: .unavailable, subject: "\(request.identifier)",
-                finding: "\(id) was cancelled before it started", remedy: "Launch it again"))
+                finding: "\(id) was cancelled before it started",
+                remedy: "Launch the task again: bgtask launch \(request.identifier)"))
         // The scheduler counts the slot of a start as occupied. It must learn first that the start failed,
         // and then that the request is gone.
         if let start {

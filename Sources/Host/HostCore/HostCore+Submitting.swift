@@ -228,7 +228,7 @@ extension HostCore {
                 SubmissionError(
                     code: .unavailable, subject: "\(replaced.identifier)",
                     finding: "\(request.id) replaced its request before it started",
-                    remedy: "Launch it again"))
+                    remedy: "Launch the task again: bgtask launch \(replaced.identifier)"))
         }
         emit(.publish(.requestAccepted(request)))
         log(.info, "accepted \(request.id)\(replaces)", identifier: request.identifier)

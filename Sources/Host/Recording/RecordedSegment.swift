@@ -248,7 +248,9 @@ public enum RecordedLog {
             throw skipped.first
                 ?? RecordingError(
                     subject: path, finding: "the beginning of its recording is gone",
-                    remedy: "Try again when the host has begun a new file")
+                    remedy:
+                        "Give the directory of the whole recording, or try again when the host has begun a new file"
+                )
         }
         return segments
     }

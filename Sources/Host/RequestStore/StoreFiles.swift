@@ -42,7 +42,7 @@ struct StoreFiles {
             case .system(let failure):
                 throw StoreError(
                     code: .cannotOpen, subject: lock, finding: failure.description,
-                    remedy: "The host's user must be able to write the state directory")
+                    remedy: "Make the state directory writable for the host's user")
             }
         }
     }
@@ -63,7 +63,8 @@ struct StoreFiles {
         if FileManager.default.createFile(atPath: unfinished, contents: nil, attributes: rights) { return }
         throw StoreError(
             code: .cannotOpen, subject: unfinished, finding: "the file can't be created",
-            remedy: "The host's user must be able to write the state directory, which must have free space")
+            remedy:
+                "Make the state directory writable for the host's user, and make sure that it has free space")
     }
 
     /// Renames the finished file to its final name.
@@ -74,7 +75,7 @@ struct StoreFiles {
             throw StoreError(
                 code: .cannotOpen, subject: unfinished,
                 finding: "it can't be renamed to \(database): \(error)",
-                remedy: "The host's user must be able to write the state directory")
+                remedy: "Make the state directory writable for the host's user")
         }
         removeUnfinished()
         try syncNames()

@@ -174,7 +174,7 @@ extension TaskHost {
         guard let found else {
             throw SubmissionError(
                 code: .notFound, subject: "\(id)", finding: "no launch has this number",
-                remedy: "See 'bgtask launches'")
+                remedy: "To list the launches: bgtask launches")
         }
         return LaunchDetail(
             record: await current([found]).first ?? found, log: log.remembered().filter { $0.launch == id })

@@ -30,7 +30,7 @@ public struct ControlSocketFile: Sendable {
         guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0) else {
             throw SocketFileError(
                 path: path, finding: "it is not the absolute path of a file",
-                remedy: "Give a path that begins with /")
+                remedy: "Give an absolute path that does not end with /")
         }
         guard path.utf8.count <= Self.maximumLength else {
             throw SocketFileError(

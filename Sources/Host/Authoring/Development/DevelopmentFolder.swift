@@ -69,7 +69,9 @@ public struct DevelopmentFolder: Sendable {
                 }
             } catch {
                 throw AuthoringError(
-                    directory, "\(error)", "Free some space, and give each manifest a name of its own")
+                    directory, "\(error)",
+                    "Make sure that every file can be read, that no two have the same name, and that the disk has free space"
+                )
             }
         }
     }

@@ -96,7 +96,7 @@ struct ConditionFiles {
                 problems[entry.file] = ManifestProblem(
                     file: entry.file, line: entry.read.place.line, column: entry.read.place.column,
                     finding: "\(others) also defines '\(name)'; none of the definitions is used",
-                    remedy: "Keep one")
+                    remedy: "Keep one definition")
             }
         }
         return problems
@@ -110,7 +110,7 @@ struct ConditionFiles {
             problems.append(
                 ManifestProblem(
                     file: directory, finding: "\(error)",
-                    remedy: "Create the directory: mkdir -p \(directory)")
+                    remedy: "Make it a directory that the host's user can read: mkdir -p \(directory)")
             )
             return []
         }
