@@ -3,8 +3,8 @@ import NIOPosix
 
 /// The thread of the control channel.
 ///
-/// Connections and the tasks that answer them share it, so that a request wakes only one thread. Long work
-/// must not run on it. Routes for GET therefore leave it, because their answers can be long listings.
+/// Connections and the Swift tasks that answer them share it, so that a request wakes only one thread. Long
+/// work must not run on it. Routes for GET therefore leave it, because their answers can be long listings.
 final class ControlLoop: TaskExecutor {
     let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop

@@ -2,9 +2,9 @@ public import TaskModel
 
 /// The functions of a host that the control channel uses.
 ///
-/// All methods may be called from any task, at the same time, and none of them blocks a thread. The control
-/// channel passes their errors to the client unchanged, so an error must say what was asked, what decided,
-/// and what to do.
+/// All methods may be called from any Swift task, at the same time, and none of them blocks a thread. The
+/// control channel passes their errors to the client unchanged, so an error must say what was asked, what
+/// decided, and what to do.
 public protocol HostControl: Sendable {
     /// The host's version, as `bgtask version` shows it.
     var version: String { get }
@@ -87,7 +87,8 @@ public protocol HostControl: Sendable {
     /// `debug`, the task stops before its handler, and the method returns when it has stopped. While a
     /// debugger traces the task, its lease, its progress limit and its grace period are paused.
     ///
-    /// - Throws: `notPermitted` if no manifest has the identifier, `unavailable` if the task already runs.
+    /// - Throws: `notPermitted` if no manifest has the identifier, `unavailable` if the task already
+    ///   runs or could not start.
     func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
         -> SimulatedLaunch
 

@@ -208,7 +208,7 @@ public enum MachineAlarmState: Equatable, Sendable {
     case ready
     /// The machine has no hardware clock that could wake it.
     case noClock
-    /// The kernel does not permit it; the text explains why.
+    /// The kernel does not permit the host to wake the machine; the text explains why.
     case refused(String)
 }
 

@@ -95,7 +95,7 @@ public struct RecordedSegment: Sendable {
             throw RecordingError(
                 subject: path, finding: "it can't be read: \(error)",
                 remedy:
-                    "Give the path of a host's recording, or of a file in it. To list the files: bgtask record"
+                    "Give the path of a host's recording, or of a file in it, and run the command as the user of the host"
             )
         }
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

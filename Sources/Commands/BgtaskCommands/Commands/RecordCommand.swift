@@ -62,7 +62,7 @@ private struct RecordMessage: Encodable {
     var problems: [RecordingProblemMessage]
 }
 
-/// A damaged line or file of a log, or a gap in it.
+/// A damaged line or file of a recording, or a gap in the recording.
 struct RecordingProblemMessage: Encodable {
     var subject: String
     var finding: String
