@@ -78,9 +78,9 @@ struct PendingIndex: Sendable {
     private var entries: [RequestID: Entry] = [:]
     private var byIdentifier: [TaskIdentifier: RequestID] = [:]
     private var counts: [BundleKind: Int] = [:]
-    /// Requests that schedules made.
+    /// The requests that schedules made.
     private var scheduled: Set<RequestID> = []
-    /// Launches of apps.
+    /// The requests for launches of apps.
     private var appLaunches: Set<RequestID> = []
     private var numbers: [BundleIdentifier: Int] = [:]
     /// How much service each bundle had; see ``ServiceAccount``.

@@ -68,7 +68,8 @@ struct InvocationReader {
         else {
             problems.error(
                 node.place, "not a valid argument: \(node.found)",
-                "Write {int: 1}, {string: text}, {use: name} or null")
+                "Write null, or a mapping such as {int: 1}, {string: text} or {use: name}: Documentation/Call.md"
+            )
             return nil
         }
         switch word {
