@@ -146,9 +146,9 @@ public protocol HostControl: Sendable {
 
     /// Launches the app of a bundle. This counts as a use of the bundle and ends a dismissal.
     ///
-    /// - Returns: The durable request for the launch; it replaces one that waits.
+    /// - Returns: The durable request for the launch. It replaces an earlier one that still waits.
     /// - Throws: `notFound` if no manifest has the bundle; `notPermitted` if its library is not an app, which
-    ///   then does not count as a use; `unavailable`.
+    ///   then does not count as a use; `unavailable` if the host is stopping or cannot store the request.
     func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest
 
     /// The present verdict of every policy about a launch of a task: of its pending request, or else of a

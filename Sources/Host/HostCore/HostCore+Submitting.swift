@@ -294,7 +294,7 @@ extension HostCore {
         guard let bundle = launches[id]?.record.bundle else {
             return SubmissionError(
                 code: .unavailable, subject: "\(id)", finding: "the launch has ended",
-                remedy: "Submit before completing")
+                remedy: "Submit the request before the task completes")
         }
         return SubmissionError(
             code: .notPermitted, subject: "\(identifier)",

@@ -61,7 +61,7 @@ public enum SettingTable {
         .path("paths.runner", \.paths.runner, "The runner program. Empty means the one beside bgtaskd"),
         .integer(
             "history.launches", \.keptLaunches, 0...10_000_000,
-            "The newest launches that the host always keeps: about 10 MB in the store. It removes others when it starts",
+            "The number of the newest launches that the host always keeps. 10,000 launches take about 10 MB in the store. When the host starts, it removes those that are neither among the newest nor younger than history.age",
             needsRestart: true),
         .duration(
             "history.age", \.keptAge, .zero ... .seconds(3660 * 86_400),
