@@ -215,7 +215,8 @@ import Testing
             #expect(result.status == 4, "\(result)")
             #expect(
                 result.errors.contains("L42: it ended at 20")
-                    && result.errors.contains(": expired, leaseEnded. See it: bgtask show L42"), "\(result)")
+                    && result.errors.contains(": expired, leaseEnded. To see how: bgtask show L42"),
+                "\(result)")
         }
     }
 

@@ -175,7 +175,7 @@ import Testing
         ),
         (
             "POST", "/v1/clients?identifiers=org.example.a", #"{"identifiers": []}"#,
-            "this route takes no body", "Name the identifiers in the query"
+            "this route takes no body", "Give the identifiers in the query"
         ),
         (
             "GET", "/v1/launches?limit=1&limit=2", "", "the query parameter 'limit' is given more than once",

@@ -142,7 +142,7 @@ import Testing
         #expect(error?.code == .immediateRunIneligible)
         #expect(
             error?.finding
-                == "the policy Concurrency does not let it start now. The number of running continued launches is 3; it must be less than 3"
+                == "it has the strategy 'fail', and the policy Concurrency does not let it start now. The number of running continued launches is 3; it must be less than 3"
         )
         #expect(Self.refusal(rig, "export.d") == nil)
     }

@@ -38,7 +38,7 @@ public enum CommandLineTool {
         case waits(Waiting)
     }
 
-    /// Passes a command to the task that runs it.
+    /// Passes a command to the Swift task that runs it.
     ///
     /// Unchecked, because only that task uses the command.
     private struct Waiting: @unchecked Sendable {

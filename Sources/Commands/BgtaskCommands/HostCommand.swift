@@ -9,7 +9,7 @@ struct CommonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The control socket of the host.", valueName: "path"))
     var socket: String?
 
-    @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
+    @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
     var json = false
 
     /// The socket paths to try, in order of preference.

@@ -10,14 +10,14 @@ extension DaemonCommand {
     /// The signals that make the host stop; a second signal kills the launches.
     static let stopSignals = [SignalWatch.interrupt, SignalWatch.terminate, SignalWatch.hangUp]
 
-    /// How often the program examines whether the host rests: 30 s.
+    /// How often the program checks whether the host has nothing to do: 30 s.
     ///
-    /// The first time, it gives back the code of the start.
+    /// The first check also returns the pages of the code that only the start uses.
     private static let restInterval: Duration = .seconds(30)
-    /// How long a host rests before it gives back the memory of its code: 2 min.
+    /// How long a host does nothing before it returns the memory of its machine code to the kernel: 2 min.
     ///
-    /// Ours: the first job after that takes 6 ms longer, because the code is mapped again. Jobs that come
-    /// each minute must not pay for that.
+    /// Our choice: the next input takes 6 ms longer, because the kernel must map the code again. Launches
+    /// that come each minute must not pay for that.
     private static let restBeforeRelease: Duration = .seconds(120)
 
     /// Joins the host and its control channel, and runs them until a signal.

@@ -61,7 +61,7 @@ struct DaemonCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "The source of the conditions: system reads this machine; simulated assumes external power and an idle, cool machine, until 'bgtask conditions set'. The default is system."
+            "The source of the conditions. With 'system', the host reads this machine. With 'simulated', it assumes external power, an unmetered network and an idle, cool machine, until 'bgtask conditions set' changes that. The default is 'system'."
     )
     var conditions: ConditionSource?
 

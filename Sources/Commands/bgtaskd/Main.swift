@@ -8,7 +8,8 @@ import LinuxSystem
 enum Main {
     static func main() {
         SignalWatch.block(DaemonCommand.stopSignals)
-        // The task is detached because `main` is bound to the main thread, which only sleeps from here on.
+        // The Swift task is detached because `main` is bound to the main thread, which only sleeps from here
+        // on.
         Task.detached {
             await DaemonCommand.runAndExit()
         }

@@ -29,7 +29,7 @@ struct CalendarExpressionParser {
         "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
     ]
     static let form =
-        "Write [WEEKDAYS] [DATE] [TIME], as in 'Mon..Fri 02:00', '*-*-01 04:30' or '*:0/15', or one of hourly, daily, weekly, monthly"
+        "Write [WEEKDAYS] [DATE] [TIME], as in 'Mon..Fri 02:00', '*-*-01 04:30' or '*:0/15', or one of minutely, hourly, daily, weekly, monthly, yearly"
 
     private let text: String
 

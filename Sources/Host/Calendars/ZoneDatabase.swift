@@ -110,7 +110,7 @@ public struct ZoneDatabase: Sendable {
         } catch {
             throw ZoneError(
                 finding: "\(path) can't be used as a time zone: \(error.finding)",
-                remedy: "Name another zone, or reinstall the time zone database", isUnknownName: false)
+                remedy: "Use another zone, or reinstall the time zone database", isUnknownName: false)
         }
     }
 

@@ -15,7 +15,7 @@ struct ClientRoutes {
             if let length = request.headers[.contentLength], length != "0" {
                 throw ClientText.invalid(
                     request.subject, "this route takes no body",
-                    remedy: "Name the identifiers in the query: POST /v1/clients?identifiers=com.example.a")
+                    remedy: "Give the identifiers in the query: POST /v1/clients?identifiers=com.example.a")
             }
             let calls = try await host.connect(
                 Self.identifiers(request.query(.identifiers)), from: context.peer)
@@ -72,7 +72,8 @@ struct ClientRoutes {
         guard !names.isEmpty, names.count <= 100 else {
             throw ClientText.invalid(
                 "identifiers", "the query names \(names.count) identifiers",
-                remedy: "Name 1 to 100: POST /v1/clients?identifiers=com.example.a,com.example.b.*")
+                remedy:
+                    "Give 1 to 100 identifiers: POST /v1/clients?identifiers=com.example.a,com.example.b.*")
         }
         return try names.map { name in
             do {

@@ -3,8 +3,8 @@ import NIOPosix
 
 /// The thread of the control channel.
 ///
-/// Connections and the tasks that answer them share it, so that a request wakes only one thread. Long work
-/// must not run on it. Routes for GET therefore leave it, because their answers can be long listings.
+/// Connections and the Swift tasks that answer them share it, so that a request wakes only one thread. Long
+/// work must not run on it. Routes for GET therefore leave it, because their answers can be long listings.
 final class ControlLoop: TaskExecutor {
     let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
@@ -18,7 +18,7 @@ final class ControlLoop: TaskExecutor {
         group.shutdownGracefully { _ in }
     }
 
-    /// Waits for a time; returns at once if the task is cancelled.
+    /// Waits for a time; returns at once if the Swift `Task` is cancelled.
     func pause(_ time: TimeAmount) async {
         let timer = loop.scheduleTask(in: time) {}
         await withTaskCancellationHandler {

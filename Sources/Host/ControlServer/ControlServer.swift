@@ -72,7 +72,7 @@ public struct ControlServer: Service {
         if try file.isServed() {
             throw SocketFileError(
                 path: file.path, finding: "another host answers there",
-                remedy: "Stop it, or start this one with another --socket")
+                remedy: "Stop that host, or set 'paths.socket' (--socket) of this one to another path")
         }
         let publication = Publication()
         let loop = ControlLoop()

@@ -25,7 +25,7 @@ extension HostControl {
             throw SubmissionError(
                 code: .notFound, subject: error.subject,
                 finding: "it ended at \(Timestamp(ended)): \(end.joined(separator: ", "))",
-                remedy: "See it: bgtask show \(id)")
+                remedy: "To see how: bgtask show \(id)")
         }
     }
 }

@@ -2,9 +2,9 @@ public import TaskModel
 
 /// The functions of a host that the control channel uses.
 ///
-/// All methods may be called from any task, at the same time, and none of them blocks a thread. The control
-/// channel passes their errors to the client unchanged, so an error must say what was asked, what decided,
-/// and what to do.
+/// All methods may be called from any Swift task, at the same time, and none of them blocks a thread. The
+/// control channel passes their errors to the client unchanged, so an error must say what was asked, what
+/// decided, and what to do.
 public protocol HostControl: Sendable {
     /// The host's version, as `bgtask version` shows it.
     var version: String { get }
@@ -81,13 +81,14 @@ public protocol HostControl: Sendable {
     /// - Throws: `notFound` if the target names no pending request and no running launch.
     func cancel(_ target: ControlTarget) async throws(SubmissionError) -> Cancellation
 
-    /// Launches a task at once: the policies do not apply, but the permissions of the manifest do.
+    /// Launches a task at once; only the policies Permission, SystemSleep and OneLaunchPerIdentifier apply.
     ///
     /// The launch runs the task's pending request, or else a new request with the manifest's values. With
     /// `debug`, the task stops before its handler, and the method returns when it has stopped. While a
     /// debugger traces the task, its lease, its progress limit and its grace period are paused.
     ///
-    /// - Throws: `notPermitted` if no manifest has the identifier, `unavailable` if the task already runs.
+    /// - Throws: `notPermitted` if no manifest has the identifier, `unavailable` if the task already
+    ///   runs or could not start.
     func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
         -> SimulatedLaunch
 
@@ -145,9 +146,9 @@ public protocol HostControl: Sendable {
 
     /// Launches the app of a bundle. This counts as a use of the bundle and ends a dismissal.
     ///
-    /// - Returns: The durable request for the launch; it replaces one that waits.
+    /// - Returns: The durable request for the launch. It replaces an earlier one that still waits.
     /// - Throws: `notFound` if no manifest has the bundle; `notPermitted` if its library is not an app, which
-    ///   then does not count as a use; `unavailable`.
+    ///   then does not count as a use; `unavailable` if the host is stopping or cannot store the request.
     func open(_ bundle: BundleIdentifier) async throws(SubmissionError) -> TaskRequest
 
     /// The present verdict of every policy about a launch of a task: of its pending request, or else of a

@@ -98,7 +98,7 @@ extension Request {
         guard let other = others.first(where: { query($0) != nil }) else { return }
         throw ClientText.invalid(
             subject, "'\(other.rawValue)' has no effect together with '\(key.rawValue)'",
-            remedy: "Leave one of them out")
+            remedy: "Leave one of the two out")
     }
 
     /// The value of a query parameter; `nil` if the request does not have it.
@@ -119,7 +119,7 @@ enum ClientText {
             return try ControlTarget(text)
         } catch {
             throw invalid(
-                text, "\(error)", remedy: "Name a request (R17), a launch (L42) or a task's identifier")
+                text, "\(error)", remedy: "Give a request (R17), a launch (L42) or a task's identifier")
         }
     }
 
@@ -127,7 +127,7 @@ enum ClientText {
         do {
             return try TaskIdentifier(text)
         } catch {
-            throw invalid(text, "\(error)", remedy: "Name a task's identifier")
+            throw invalid(text, "\(error)", remedy: "Give a task's identifier")
         }
     }
 
@@ -135,7 +135,7 @@ enum ClientText {
         do {
             return try BundleIdentifier(text)
         } catch {
-            throw invalid(text, "\(error)", remedy: "Name a bundle, as 'bgtask settings' lists them")
+            throw invalid(text, "\(error)", remedy: "Give a bundle that 'bgtask settings' lists")
         }
     }
 
@@ -143,7 +143,7 @@ enum ClientText {
         guard let id = LaunchID(text) else {
             throw invalid(
                 text, "this is not the name of a launch",
-                remedy: "Name a launch as listings show it, such as L42")
+                remedy: "Give a launch as listings show it, such as L42")
         }
         return id
     }

@@ -128,6 +128,6 @@ enum ManifestConflicts {
             file: file, line: place.line, column: place.column,
             finding:
                 "\(otherFile):\(otherPlace.line) also claims '\(pattern)', as '\(other)'; neither is used",
-            remedy: "Remove one of them")
+            remedy: "Remove one of the two tasks")
     }
 }

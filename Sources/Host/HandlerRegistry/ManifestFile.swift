@@ -2,6 +2,16 @@ import LinuxSystem
 import StrictFiles
 import TaskModel
 
+/// Advice about files that can't be read.
+enum FileAdvice {
+    /// What to do about a file: one that the host uses, or one that a user named in a command.
+    static func unreadable(isInstalled: Bool) -> String {
+        isInstalled
+            ? "Make it a file that the host's user can read, or remove it"
+            : "Give the path of a file that you can read"
+    }
+}
+
 /// Reads the file of one manifest, in the same way for the host and for lint.
 enum ManifestFile {
     /// Reads a manifest and checks its calls against their libraries.
@@ -43,7 +53,11 @@ enum ManifestFile {
         } catch {
             return (
                 nil,
-                [ManifestProblem(file: path, finding: "\(error)", remedy: "Name a file that can be read")]
+                [
+                    ManifestProblem(
+                        file: path, finding: "\(error)",
+                        remedy: FileAdvice.unreadable(isInstalled: isInstalled))
+                ]
             )
         }
         return ManifestReader.read(bytes, file: path)

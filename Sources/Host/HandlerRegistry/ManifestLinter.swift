@@ -2,7 +2,7 @@ import LinuxSystem
 import StrictFiles
 public import TaskModel
 
-/// Implements `bgtask lint`: reads files exactly as the host does, but copies and runs nothing.
+/// Implements `bgtask lint`: reads files with the host's code, but copies and runs nothing.
 public enum ManifestLinter {
     /// Checks manifests and definitions of conditions: each file, and conflicts between them.
     ///
@@ -81,9 +81,12 @@ public enum ManifestLinter {
 }
 
 extension ManifestLinter {
-    /// Reads the manifests in a directory as the host does, but without their libraries.
+    /// Reads and checks the manifests in a directory, but not their libraries or the owners of the files.
     ///
-    /// - Returns: The manifests, or none if any of them has an error; and all problems.
+    /// A host would leave out only the manifests that have errors. This function then returns none at all,
+    /// because a simulation without them would mislead.
+    ///
+    /// - Returns: The manifests, or none if any file has an error; and all problems.
     /// - Throws: The system call's error if the directory can't be read.
     public static func manifests(
         in directory: String, calls search: CallSearch

@@ -90,7 +90,8 @@ struct RegistryScanner {
             problems.append(
                 ManifestProblem(
                     file: manifestsDirectory, finding: "\(error)",
-                    remedy: "Create the directory: mkdir -p \(manifestsDirectory)"))
+                    remedy:
+                        "Make it a directory that the host's user can read: mkdir -p \(manifestsDirectory)"))
             return []
         }
     }

@@ -8,7 +8,7 @@ import TaskModel
 struct BundleKeeper: Sendable {
     /// The longest time that a change waits for another write, to share its commit: 5 s.
     ///
-    /// Ours: a host that crashes loses at most 5 s of changes, and a busy host needs no extra commits.
+    /// Our choice: a host that crashes loses at most 5 s of changes, and a busy host needs no extra commits.
     static let patience = Duration.seconds(5)
 
     /// The newest state of each bundle with changes that were not written yet.

@@ -65,7 +65,7 @@ extension HostCore {
                     SubmissionError(
                         code: .notFound, subject: "\(bundle)",
                         finding: "no installed manifest has this bundle",
-                        remedy: "See 'bgtask plugins' for those that are installed"))
+                        remedy: "To list the installed manifests: bgtask plugins"))
             }
             return refuse(
                 call,
@@ -106,7 +106,7 @@ extension HostCore {
                 call,
                 SubmissionError(
                     code: .notFound, subject: "\(id)", finding: "it is not running",
-                    remedy: "See 'bgtask launches'"))
+                    remedy: "To list the launches: bgtask launches"))
         }
         feed(.answered(id, keepGoing: isWanted))
         answer(call, .done)
@@ -287,7 +287,8 @@ extension HostCore {
             of: id,
             SubmissionError(
                 code: .unavailable, subject: "\(request.identifier)",
-                finding: "\(id) was cancelled before it started", remedy: "Launch it again"))
+                finding: "\(id) was cancelled before it started",
+                remedy: "Launch the task again: bgtask launch \(request.identifier)"))
         // The scheduler counts the slot of a start as occupied. It must learn first that the start failed,
         // and then that the request is gone.
         if let start {
@@ -359,11 +360,18 @@ extension HostCore {
                 rationale?.sentence ?? "The policy \($0.policy) forbids it"
             }
                 ?? "The store could not record its launch. The host tries again in \(Int(Self.startRetryDelay.inSeconds)) s"
+        let remedy =
+            phase != .serving
+            ? "Repeat the command when the host runs again"
+            : rationale?.remedy
+                ?? (veto == nil
+                    ? "Wait, and make sure that the disk of the state directory has free space"
+                    : "To see what the request waits for: bgtask explain \(request.identifier)")
         failLaunchWaiters(
             of: id,
             SubmissionError(
                 code: .unavailable, subject: "\(request.identifier)", finding: "it did not start. \(finding)",
-                remedy: rationale?.remedy ?? "Try again"))
+                remedy: remedy))
     }
 
     mutating func failLaunchWaiters(of id: RequestID, _ error: SubmissionError) {

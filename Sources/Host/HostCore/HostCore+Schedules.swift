@@ -55,8 +55,9 @@ extension HostCore {
         case .unused, .ready: return []
         case .noClock:
             missing = (
-                "this machine has no clock that could wake it (/sys/class/rtc is empty)",
-                "Remove 'wake', or run it where there is one; the schedule runs when the machine is awake"
+                "this machine has no hardware clock that could wake it (/sys/class/rtc/rtc0 does not exist)",
+                "Remove 'wake', or run the task on a machine with such a clock; "
+                    + "here, the schedule runs when the machine is awake"
             )
         case .refused(let problem):
             missing = (

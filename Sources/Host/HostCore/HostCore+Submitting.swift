@@ -228,7 +228,7 @@ extension HostCore {
                 SubmissionError(
                     code: .unavailable, subject: "\(replaced.identifier)",
                     finding: "\(request.id) replaced its request before it started",
-                    remedy: "Launch it again"))
+                    remedy: "Launch the task again: bgtask launch \(replaced.identifier)"))
         }
         emit(.publish(.requestAccepted(request)))
         log(.info, "accepted \(request.id)\(replaces)", identifier: request.identifier)
@@ -294,7 +294,7 @@ extension HostCore {
         guard let bundle = launches[id]?.record.bundle else {
             return SubmissionError(
                 code: .unavailable, subject: "\(id)", finding: "the launch has ended",
-                remedy: "Submit before completing")
+                remedy: "Submit the request before the task completes")
         }
         return SubmissionError(
             code: .notPermitted, subject: "\(identifier)",

@@ -6,8 +6,8 @@ public import TaskModel
 
 /// The decisions of the host: inputs go in, and the effects to perform come out.
 ///
-/// The core has no clock, lock, task or I/O. `TaskHost` connects it to the real system. Tests connect it to
-/// an invented one that fails, answers late, or kills the host between two effects. Three rules apply
+/// The core has no clock, lock, Swift `Task` or I/O. `TaskHost` connects it to the real system. Tests connect
+/// it to an invented one that fails, answers late, or kills the host between two effects. Three rules apply
 /// everywhere:
 ///
 /// - Everything that must survive a crash is stored first. The caller gets its answer after the store's
@@ -29,12 +29,12 @@ public struct HostCore: Sendable {
 
     /// The time until a failed write is made again: 5 s.
     ///
-    /// Ours: a full disk is rarely emptied faster, and an attempt costs one failed commit.
+    /// Our choice: a full disk is rarely emptied faster, and an attempt costs one failed commit.
     static let storeRetryDelay = Duration.seconds(5)
 
     /// The longest time awake from the announcement of a sleep until the host launches again: 60 s.
     ///
-    /// Ours: logind lets the machine sleep after 5 s, and the kernel needs a few seconds more. The time
+    /// Our choice: logind lets the machine sleep after 5 s, and the kernel needs a few seconds more. The time
     /// counts on CLOCK_MONOTONIC, which stops while the machine sleeps.
     static let longestSleepPreparation = Duration.seconds(60)
 

@@ -174,8 +174,8 @@ public enum HostCall: Sendable {
     case open(BundleIdentifier)
     /// Cancel pending requests and stop launches under way. Answer: `cancelled`.
     case cancel(ControlTarget)
-    /// Start a task without the policies, as `bgtask launch` does. With `debug`, the answer comes when the
-    /// task has stopped before its handler. Answer: `simulated`.
+    /// Start a task in spite of most policies, as `bgtask launch` does. With `debug`, the answer comes when
+    /// the task has stopped before its handler. Answer: `simulated`.
     case simulate(TaskIdentifier, debug: Bool)
     /// Stop running launches. Answer: `expiring`.
     case expire(ControlTarget, Reason)
@@ -206,9 +206,9 @@ public enum MachineAlarmState: Equatable, Sendable {
     case unused
     /// The host can wake the machine.
     case ready
-    /// The machine has no clock that could wake it.
+    /// The machine has no hardware clock that could wake it.
     case noClock
-    /// The kernel does not permit it; the text explains why.
+    /// The kernel does not permit the host to wake the machine; the text explains why.
     case refused(String)
 }
 

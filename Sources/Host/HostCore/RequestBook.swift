@@ -154,7 +154,7 @@ struct RequestBook: Sendable {
 
     /// Stores the directories of a start that the store has not recorded.
     ///
-    /// - Returns: Whether the launch has such a start.
+    /// - Returns: Whether the launch has a start that the store has not recorded.
     mutating func keep(_ place: Result<LaunchPlace, SubmissionError>, of launch: LaunchID) -> Bool {
         guard let id = starting.first(where: { $0.value.launch == launch })?.key else { return false }
         starting[id]?.place = place

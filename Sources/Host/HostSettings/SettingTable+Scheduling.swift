@@ -57,7 +57,7 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.pushSpacing", \.scheduler.pushSpacing, .zero ... .seconds(86_400),
-            "The time between two push launches of a bundle. Apple's example: 14 pushes give 7 launches, about 15 min apart"
+            "The time from a push launch of a bundle to its next push launch of priority 5. Pushes of priority 10 do not wait for it. Apple's example: 14 pushes give 7 launches, about 15 min apart"
         ),
         .duration(
             "scheduling.launchSpacing", \.scheduler.launchSpacing, .zero ... .seconds(86_400),

@@ -42,11 +42,11 @@ public enum SettingTable {
             needsRestart: true),
         .word(
             "conditions", \.conditions,
-            "system reads this machine. simulated, for tests, assumes external power and an idle, cool machine",
+            "The source of the conditions. With 'system', the host reads this machine. With 'simulated', for tests, it assumes external power, an unmetered network and an idle, cool machine",
             needsRestart: true),
         .word(
             "isolation", \.isolation,
-            "How the host kills a launch with all its processes. Use one that is weaker than the strongest only for tests",
+            "How the host kills a launch with all its processes. With 'strongest', it uses the first of the others that this machine offers. Choose another value only for tests",
             needsRestart: true),
         .path("paths.plugins", \.paths.plugins, "The directory with the libraries of the plugins"),
         .path("paths.manifests", \.paths.manifests, "The directory with the manifests"),
@@ -61,7 +61,7 @@ public enum SettingTable {
         .path("paths.runner", \.paths.runner, "The runner program. Empty means the one beside bgtaskd"),
         .integer(
             "history.launches", \.keptLaunches, 0...10_000_000,
-            "The newest launches that the host always keeps: about 10 MB in the store. It removes others when it starts",
+            "The number of the newest launches that the host always keeps. 10,000 launches take about 10 MB in the store. When the host starts, it removes those that are neither among the newest nor younger than history.age",
             needsRestart: true),
         .duration(
             "history.age", \.keptAge, .zero ... .seconds(3660 * 86_400),

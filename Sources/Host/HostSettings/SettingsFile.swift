@@ -39,7 +39,11 @@ public struct SettingsFile: Sendable {
             }
             bytes = try FileContents.read(path, limit: YAMLDocument.maximumSize)
         } catch {
-            return unreadable(path, "\(error)", "Name a file that can be read")
+            return unreadable(
+                path, "\(error)",
+                isInForce
+                    ? "Make it a file that the host's user can read, or remove it"
+                    : "Give the path of a file that you can read")
         }
         return read(bytes, path: path, mayRestrict: mayRestrict)
     }

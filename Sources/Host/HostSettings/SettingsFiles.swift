@@ -74,7 +74,8 @@ public final class SettingsFiles: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: SettingsSnapshot.self, bufferingPolicy: .bufferingNewest(1))
         let watch = try PathWatch { [weak self] event in
-            // A path that can't be watched can't be read either, and the reading reports that.
+            // If a path can't be watched, its file is still read at the start and whenever another file
+            // changes. If the host may not read the file either, the reading reports that.
             guard case .changed = event, let self else { return }
             if self.reread() { continuation.yield(self.latest) }
         }

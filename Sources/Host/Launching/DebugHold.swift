@@ -5,7 +5,7 @@ import LinuxSystem
 /// They are paused while a debugger is attached, and while the process has stopped itself before its handler
 /// to wait for a debugger. A launch that continues without a debugger is treated like any other.
 struct DebugHold: Equatable, Sendable {
-    /// How often the processes of such a launch are examined.
+    /// How often the host examines the processes of a launch under `--debug`.
     static let interval = Duration.seconds(1)
 
     /// Whether a debugger is attached; then the grace period is paused, too.

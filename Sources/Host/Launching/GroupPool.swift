@@ -67,7 +67,8 @@ struct GroupPool: Sendable {
             throw LauncherError(
                 code: .leftovers, subject: base.path,
                 finding: "processes of an earlier host are still there 10 s after SIGKILL",
-                remedy: "They hang in the kernel. List them: cat \(base.path)/*/cgroup.procs")
+                remedy: "Wait until the kernel can end them, or restart the machine. "
+                    + "To list their numbers: cat \(base.path)/*/cgroup.procs")
         }
         for group in base.children() { try? group.remove() }
     }

@@ -32,7 +32,9 @@ struct IsolationProbe: Sendable {
                 let finding = found.first { $0.0 == wanted }?.1.finding ?? ""
                 throw LauncherError(
                     code: .isolationUnavailable, subject: wanted.rawValue, finding: finding,
-                    remedy: "Choose another one, or leave out --isolation: the host then uses the strongest")
+                    remedy:
+                        "Set 'isolation' (--isolation) to 'strongest': the host then uses what this machine offers"
+                )
             }
         }
         guard let used = wanted ?? found.first(where: { $0.1.isAvailable })?.0 else {

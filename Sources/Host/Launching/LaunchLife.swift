@@ -73,7 +73,7 @@ struct LaunchLife: Equatable, Sendable {
         case spawn
         /// Start the load deadline.
         case awaitReady
-        /// The handler starts: report it, and start the monitors.
+        /// The handler starts: report the begin, and start to monitor CPU time and memory.
         case beginRun
         /// Perform these steps in order.
         case climb([LadderStep])

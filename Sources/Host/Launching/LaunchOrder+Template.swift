@@ -9,9 +9,11 @@ extension LaunchOrder {
 
     /// The environment of its template: for a library, the bundle's own directory is the home.
     ///
-    /// The template gets this environment when it is executed, because libraries read it while they are
-    /// loaded. For example, CoreFoundation copies these variables then, and ignores later changes. A `call:`
-    /// keeps the home directory of the host's user.
+    /// The template gets this environment when it is executed, because libraries read the variables while
+    /// they are loaded. For example, CoreFoundation then copies `HOME` and `CFFIXED_USER_HOME`, and ignores
+    /// later changes. The four `XDG_` variables are removed, so that libraries look for these directories
+    /// below `HOME`. A `call:` keeps the home directory of the host's user, because the paths in its manifest
+    /// are paths of that user: `~` means the same directory there.
     var templateEnvironment: [String] {
         guard libraryPath != nil else { return environment }
         let homes = [

@@ -252,7 +252,7 @@ extension LauncherCore {
             .failure(
                 SubmissionError(
                     code: .invalidRequest, subject: launch.order.record.identifier.rawValue, finding: finding,
-                    remedy: "Correct the call")))
+                    remedy: "Correct the arguments of the submission or cancellation")))
     }
 
     func reply(_ launch: RunningLaunch, _ call: UInt64, _ answer: Result<[TaskRequest], SubmissionError>) {

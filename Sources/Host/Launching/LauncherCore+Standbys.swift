@@ -105,7 +105,10 @@ extension LauncherCore {
         guard let standby = standbys.removeValue(forKey: id) else { return }
         groups?.discard(standby.group)
         if let waiter = standby.waiter.flatMap(find) {
-            handle(.spawnFailed(finding: "the process that holds its plugin is being replaced"), waiter)
+            handle(
+                .spawnFailed(
+                    finding: "the template, the process that has loaded the plugin, is being replaced"),
+                waiter)
         }
     }
 }

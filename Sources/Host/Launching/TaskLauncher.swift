@@ -20,7 +20,7 @@ public final class TaskLauncher: Sendable {
         public var groupKill: GroupKill?
         /// How long a loaded template stays without a launch: 5 min.
         ///
-        /// The number is ours: longer than the pauses in a burst of launches, but shorter than the 15 min
+        /// Our choice: longer than the pauses in a burst of launches, but shorter than the 15 min
         /// between refreshes.
         public var templateIdleTime = Duration.seconds(300)
         /// The source of the clocks.
@@ -136,7 +136,9 @@ public final class TaskLauncher: Sendable {
                     LauncherError(
                         code: .launcherUnavailable, subject: configuration.runnerPath,
                         finding: error.description,
-                        remedy: "Put bgtask-runner beside bgtaskd, or name it: --runner PATH")))
+                        remedy:
+                            "Put bgtask-runner beside bgtaskd, or set 'paths.runner' (--runner) to its path"))
+            )
             return
         }
         let greeting = Greeting()

@@ -192,7 +192,7 @@ public struct MemoryStore: Equatable, Sendable {
                     code: .tooManyPendingTaskRequests, subject: submission.identifier.rawValue,
                     finding:
                         "the bundle has \(taken) pending \(terms.kind.rawValue) requests already; the limit is \(limit)",
-                    remedy: "Cancel one, or wait for a launch"))
+                    remedy: "Cancel one of them, or wait until one is launched"))
         }
         facts.lastRequest = terms.id?.rawValue ?? (facts.lastRequest + 1)
         let id = RequestID(rawValue: facts.lastRequest)

@@ -94,7 +94,9 @@ public struct RecordedSegment: Sendable {
         } catch {
             throw RecordingError(
                 subject: path, finding: "it can't be read: \(error)",
-                remedy: "Name a log that a host recorded: a file, or its directory (bgtask record)")
+                remedy:
+                    "Give the path of a host's recording, or of a file in it, and run the command as the user of the host"
+            )
         }
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let rest = lines.popLast() ?? []
@@ -102,7 +104,9 @@ public struct RecordedSegment: Sendable {
         guard let first = lines.first else {
             throw RecordingError(
                 subject: path, finding: "it is empty",
-                remedy: "Name a log that a host recorded (bgtask record)")
+                remedy:
+                    "Give the path of a host's recording, or of a file in it. To list the files: bgtask record"
+            )
         }
         header = try Self.decode(Header.self, first, "\(path):1")
         guard Header.knownFormats.contains(header.format) else {
@@ -168,8 +172,10 @@ public struct RecordedSegment: Sendable {
             return try ControlJSON.decode(type, from: String(decoding: bytes, as: UTF8.self))
         } catch {
             throw RecordingError(
-                subject: place, finding: "it is not a line of a log: \(ControlJSON.sentence(of: error))",
-                remedy: "Name a file or a directory that bgtaskd recorded, and use the same version of bgtask"
+                subject: place,
+                finding: "it is not a line of a recording: \(ControlJSON.sentence(of: error))",
+                remedy:
+                    "Give the path of a host's recording, or of a file in it, and use the same version of bgtask"
             )
         }
     }
@@ -242,7 +248,9 @@ public enum RecordedLog {
             throw skipped.first
                 ?? RecordingError(
                     subject: path, finding: "the beginning of its recording is gone",
-                    remedy: "Try again when the host has begun a new file")
+                    remedy:
+                        "Give the directory of the whole recording, or try again when the host has begun a new file"
+                )
         }
         return segments
     }
@@ -293,7 +301,7 @@ public enum RecordedLog {
             throw RecordingError(
                 subject: path, finding: "it contains no recording",
                 remedy:
-                    "Name the directory 'recording' in the state directory of a host, or a file in it. List them: bgtask record"
+                    "Give the path of the directory 'recording' in a host's state directory, or of a file in it. To list the files: bgtask record"
             )
         }
         return files

@@ -37,7 +37,7 @@ enum RequestRow {
     static func missing(_ id: RequestID) -> StoreError {
         StoreError(
             code: .notPending, subject: "\(id)", finding: "the store has no such request",
-            remedy: "See 'bgtask pending' for those that wait")
+            remedy: "To list the pending requests: bgtask pending")
     }
 
     static func find(id: RequestID, in db: Database) throws -> RequestRecord? {

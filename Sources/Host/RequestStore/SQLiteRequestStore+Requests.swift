@@ -120,6 +120,6 @@ extension SubmissionError {
             code: .tooManyPendingTaskRequests, subject: identifier.rawValue,
             finding:
                 "the bundle has \(taken) pending \(kind.rawValue) requests already; the limit is \(limit)",
-            remedy: "Cancel one, or wait for a launch")
+            remedy: "Cancel one of them, or wait until one is launched")
     }
 }

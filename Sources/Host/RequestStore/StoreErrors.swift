@@ -28,13 +28,13 @@ extension StoreError {
         case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
             return StoreError(
                 code: .cannotOpen, subject: file, finding: words,
-                remedy: "The host's user must be able to read and write the file and its directory")
+                remedy: "Make the file and its directory readable and writable for the host's user")
         case .SQLITE_MISUSE:
             return closed(file: file)
         default:
             return StoreError(
                 code: .inputOutput, subject: file, finding: words,
-                remedy: "Look at the kernel log for errors of the disk; then submit again")
+                remedy: "Look at the kernel log for errors of the disk; then try again")
         }
     }
 
@@ -42,8 +42,9 @@ extension StoreError {
         StoreError(
             code: .damaged, subject: file, finding: finding,
             remedy:
-                "Restore a backup, or run 'bgtaskd --set-aside-store' with the same --state: it renames the files "
-                + "and starts with an empty store. Nothing is renamed without that command")
+                "Restore a backup, or run 'bgtaskd --set-aside-store' for the same state directory: it renames "
+                + "the files, and the next host starts with an empty store. Nothing is renamed without that command"
+        )
     }
 
     static func closed(file: String) -> StoreError {

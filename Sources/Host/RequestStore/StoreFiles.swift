@@ -26,7 +26,9 @@ struct StoreFiles {
             throw StoreError(
                 code: .cannotOpen, subject: directory,
                 finding: "the state directory can't be created: \(error)",
-                remedy: "Name another one with --state, or make it writable for the host's user")
+                remedy:
+                    "Set 'paths.state' (--state) to another directory, or create this one for the host's user"
+            )
         }
         do throws(FileLock.Failure) {
             return try FileLock(path: lock, owner: FileLock.ownerText(details: details))
@@ -36,11 +38,11 @@ struct StoreFiles {
                 throw StoreError(
                     code: .inUse, subject: directory,
                     finding: "another host uses it: \(owner.isEmpty ? "it holds \(path)" : owner)",
-                    remedy: "Stop that host, or name another directory with --state")
+                    remedy: "Stop that host, or set 'paths.state' (--state) of this one to another directory")
             case .system(let failure):
                 throw StoreError(
                     code: .cannotOpen, subject: lock, finding: failure.description,
-                    remedy: "The host's user must be able to write the state directory")
+                    remedy: "Make the state directory writable for the host's user")
             }
         }
     }
@@ -61,7 +63,8 @@ struct StoreFiles {
         if FileManager.default.createFile(atPath: unfinished, contents: nil, attributes: rights) { return }
         throw StoreError(
             code: .cannotOpen, subject: unfinished, finding: "the file can't be created",
-            remedy: "The host's user must be able to write the state directory, which must have free space")
+            remedy:
+                "Make the state directory writable for the host's user, and make sure that it has free space")
     }
 
     /// Renames the finished file to its final name.
@@ -72,7 +75,7 @@ struct StoreFiles {
             throw StoreError(
                 code: .cannotOpen, subject: unfinished,
                 finding: "it can't be renamed to \(database): \(error)",
-                remedy: "The host's user must be able to write the state directory")
+                remedy: "Make the state directory writable for the host's user")
         }
         removeUnfinished()
         try syncNames()

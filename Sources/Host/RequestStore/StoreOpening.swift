@@ -93,7 +93,8 @@ public struct StoreOpening: Equatable, Sendable {
         if try migrator.hasBeenSuperseded(db) {
             throw StoreError(
                 code: .newerSchema, subject: file, finding: "a newer version of bgtaskd wrote it",
-                remedy: "Run that version or a later one, or name another directory with --state")
+                remedy: "Run that version or a later one, or set 'paths.state' (--state) to another directory"
+            )
         }
     }
 

@@ -3,12 +3,12 @@ import TaskModel
 extension ServiceAccount {
     /// The time after which service counts half: one day.
     ///
-    /// Ours: a bundle that was busy yesterday must not wait today for one that is busy now.
+    /// Our choice: a bundle that was busy yesterday must not wait today for one that is busy now.
     static let halfLife = 86_400.0
     /// The service of a launch, besides its CPU time: 10 s.
     ///
-    /// Ours: a launch occupies a slot and wakes the machine even if it uses no CPU time. A typical refresh
-    /// runs for some seconds.
+    /// Our choice: a launch occupies a slot and wakes the machine even if it uses no CPU time. A typical
+    /// refresh runs for some seconds.
     static let secondsPerLaunch = 10.0
 
     /// Adds a launch that ended.

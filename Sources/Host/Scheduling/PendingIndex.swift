@@ -78,9 +78,9 @@ struct PendingIndex: Sendable {
     private var entries: [RequestID: Entry] = [:]
     private var byIdentifier: [TaskIdentifier: RequestID] = [:]
     private var counts: [BundleKind: Int] = [:]
-    /// Requests that schedules made.
+    /// The requests that schedules made.
     private var scheduled: Set<RequestID> = []
-    /// Launches of apps.
+    /// The requests for launches of apps.
     private var appLaunches: Set<RequestID> = []
     private var numbers: [BundleIdentifier: Int] = [:]
     /// How much service each bundle had; see ``ServiceAccount``.
@@ -91,7 +91,8 @@ struct PendingIndex: Sendable {
     private var members: [Set<RequestID>] = []
     private var groups: [PendingGroup] = []
     private var groupOfTraits: [MachineTraits: Int] = [:]
-    /// Requests whose score suffices from this date on if the machine is busy.
+    /// The dates from which the scores of requests suffice while another launch runs, the earliest date
+    /// first.
     private var companions = Heap<RequestKey>()
     private var stamps = 0
     /// Keys made since the last sweep.
@@ -103,7 +104,7 @@ struct PendingIndex: Sendable {
 
     var count: Int { entries.count }
 
-    /// All of them, in no order.
+    /// All pending requests, in no order.
     var all: some Sequence<TaskRequest> { entries.values.lazy.map(\.held.request) }
 
     func request(of identifier: TaskIdentifier) -> TaskRequest? {

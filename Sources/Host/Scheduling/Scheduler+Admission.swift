@@ -119,8 +119,9 @@ extension Scheduler {
         let reason = veto.rationale.first
         throw SubmissionError(
             code: .immediateRunIneligible, subject: submission.identifier.rawValue,
-            finding: "the policy \(veto.policy) does not let it start now"
+            finding: "it has the strategy 'fail', and the policy \(veto.policy) does not let it start now"
                 + (reason.map { ". \($0.sentence)" } ?? ""),
-            remedy: reason?.remedy ?? "Wait, or submit it with the strategy queue")
+            remedy: (reason?.remedy).map { "\($0). Or submit it with the strategy 'queue'; it then waits" }
+                ?? "Submit it with the strategy 'queue'; it then waits")
     }
 }

@@ -52,7 +52,7 @@ public struct Scheduler: Sendable {
     /// How many candidates one pass judges: 512, which takes about 4 ms (8 µs each,
     /// Documentation/Benchmarks.md).
     ///
-    /// The number is ours. The limit keeps submissions and expirations from waiting for a long pass.
+    /// Our choice. The limit keeps submissions and expirations from waiting for a long pass.
     static let looksPerPass = 512
     /// Which launches the next pass looks at.
     var agenda = LaunchAgenda()

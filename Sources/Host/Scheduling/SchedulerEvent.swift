@@ -62,7 +62,7 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     /// An event of a schedule occurred that conditions do not show: the machine was booted, or a file
     /// changed.
     case scheduleTriggered(TaskIdentifier)
-    /// A user wants to launch a pending request without asking the policies.
+    /// A user wants to launch a pending request now; only policies with `isPermission` apply.
     case simulate(RequestID)
 
     // MARK: Launches

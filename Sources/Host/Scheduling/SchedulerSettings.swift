@@ -2,8 +2,8 @@ public import TaskModel
 
 /// The settings of the scheduler: all thresholds, weights, limits and periods.
 ///
-/// "Apple" marks a number that Apple publishes, with its source. "Ours" marks a number that we chose, with
-/// the reason. `Documentation/Scheduling.md` explains how the scheduler uses them.
+/// "Apple" marks a number that Apple publishes, with its source. "Our choice" marks a number of this project,
+/// with the reason. `Documentation/Scheduling.md` explains how the scheduler uses them.
 public struct SchedulerSettings: Equatable, Sendable, Codable {
     // MARK: The score
 
@@ -15,21 +15,21 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// The needed mean falls to 0 at the deadline.
     ///
-    /// Ours: on an idle device, a request starts at once with external power (0.91) or with a battery at 40 %
-    /// (0.71). While the user is active, a refresh waits with a battery at 30 % (0.56), or with a metered
-    /// network and a battery at 80 % (0.58).
+    /// Our choice: on an idle device, a request starts at once with external power (0.91) or with a battery
+    /// at 40 % (0.71). While the user is active, a refresh waits with a battery at 30 % (0.56), or with a
+    /// metered network and a battery at 80 % (0.58).
     public var scoreThreshold = 0.6
 
     // MARK: Slots
 
     /// The maximum number of processing launches and activities at the same time: 2.
     ///
-    /// Ours: one slow task must not hold up all others on a small machine.
+    /// Our choice: one slow task must not hold up all others on a small machine.
     public var discretionarySlots = 2
     /// The maximum number of refreshes, deferrable pushes and transfer events at the same time, in addition:
     /// 2.
     ///
-    /// Ours: work of seconds must not wait for work of hours.
+    /// Our choice: work of seconds must not wait for work of hours.
     public var shortSlots = 2
     /// The maximum number of all deferrable launches while the thermal state is `fair` or unknown: 1.
     public var discretionarySlotsWhenFair = 1
@@ -38,19 +38,19 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// If no bundle with fewer launches has a request that may start, the bundle still gets the slot.
     ///
-    /// Ours: fairness between vendors.
+    /// Our choice: fairness between vendors.
     public var discretionarySlotsPerBundle = 1
     /// The maximum number of continued launches at the same time: 3.
     ///
-    /// Ours: Apple has a limit, but does not publish it.
+    /// Our choice: Apple has a limit, but does not publish it.
     public var continuedSlots = 3
     /// The maximum number of launches for urgent pushes at the same time, in addition to other launches: 2.
     ///
-    /// Ours: one push with a lease of 30 s must not hold up the next one.
+    /// Our choice: one push with a lease of 30 s must not hold up the next one.
     public var urgentSlots = 2
     /// The maximum number of app launches at the same time, in addition to other launches: 2.
     ///
-    /// Ours: many new plugins at once must not overload a small machine.
+    /// Our choice: many new plugins at once must not overload a small machine.
     public var appSlots = 2
 
     // MARK: Power, heat, pressure
@@ -61,24 +61,25 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var batteryStartPercent = 20
     /// The battery charge below which deferrable launches expire without external power, in percent: 10.
     ///
-    /// Ours: half of ``batteryStartPercent``.
+    /// Our choice: half of ``batteryStartPercent``.
     public var batteryEndPercent = 10
     /// The longest time without a break for which pressure on CPU or disks holds deferrable requests: 30 min.
     ///
     /// Then they start one at a time, at idle priority.
     ///
-    /// Ours: a large build or a backup ends before that; work that never ends must not hold all other work.
+    /// Our choice: a large build or a backup ends before that; work that never ends must not hold all other
+    /// work.
     public var pressureLimit = Duration.seconds(1800)
     /// The least time between two launches that the host stops because of memory pressure: 10 s.
     ///
-    /// Ours: a grace period, and the kernel's averages of pressure, take about as long.
+    /// Our choice: a grace period, and the kernel's averages of pressure, take about as long.
     public var pressurePeriod = Duration.seconds(10)
 
     // MARK: Rates and budgets
 
     /// The least time between the starts of two refresh launches of a bundle: 15 min.
     ///
-    /// Ours: Apple asks for at most 3 pushes an hour, and publishes no number for refresh.
+    /// Our choice: Apple asks for at most 3 pushes an hour, and publishes no number for refresh.
     public var refreshSpacing = Duration.seconds(900)
     /// The least time from any push launch of a bundle to its next push launch of priority 5: 15 min.
     ///
@@ -86,27 +87,27 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var pushSpacing = Duration.seconds(900)
     /// The least time between the starts of two deferrable launches of one identifier: 10 s.
     ///
-    /// Ours (Documentation/Decisions/0007): a task may submit its next request each time it runs, without a
-    /// begin date. Such a task then makes progress, but costs the host little even if each launch is very
-    /// short.
+    /// Our choice (Documentation/Decisions/0007): a task may submit its next request each time it runs,
+    /// without a begin date. Such a task then makes progress, but costs the host little even if each launch
+    /// is very short.
     public var launchSpacing = Duration.seconds(10)
     /// The maximum number of launches of one deferrable kind, for each bundle and hour: 720.
     ///
-    /// Ours: enough for ten tasks that each run once a minute, or for two tasks that run every 10 s.
+    /// Our choice: enough for ten tasks that each run once a minute, or for two tasks that run every 10 s.
     public var launchesPerHour = 720
     /// The maximum number of refresh launches for each bundle and day: 48.
     ///
-    /// Ours: one every half hour.
+    /// Our choice: one every half hour.
     public var refreshLaunchesPerDay = 48
     /// The share of a bundle's daily budgets that is available at midnight, 0 through 1: 0.25.
     ///
     /// The rest is added during the day. With 1, the whole budget is available at midnight.
     ///
-    /// Ours: a quarter is enough for a morning's bursts, and three quarters are left for the day.
+    /// Our choice: a quarter is enough for a morning's bursts, and three quarters are left for the day.
     public var budgetBurst = 0.25
     /// The maximum CPU time of deferrable launches for each bundle and day: 30 min.
     ///
-    /// Ours: about 1 % of the CPU time that two cores have in a day.
+    /// Our choice: about 1 % of the CPU time that two cores have in a day.
     public var cpuPerDay = Duration.seconds(1800)
 
     // MARK: Leases, stalls, renewals
@@ -114,31 +115,31 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// The time without a change of progress, on CLOCK_MONOTONIC, after which a continued launch is stopped:
     /// 60 s.
     ///
-    /// Ours: Apple publishes no number.
+    /// Our choice: Apple publishes no number.
     public var stallLimit = Duration.seconds(60)
     /// The time without a change of progress after which the host asks the user whether to keep going: 30 s.
     ///
-    /// Ours: half of ``stallLimit``.
+    /// Our choice: half of ``stallLimit``.
     public var stallQuestion = Duration.seconds(30)
     /// A continued launch is slow if its rate of progress falls below this share of its usual rate: 0.25.
     public var slowShare = 0.25
     /// The period of one measurement of the rate of progress: 10 s.
     ///
     /// The host compares the mean of the last three periods with the median of six or more periods before
-    /// them. Ours: one report in 10 s does not give a rate, and three periods are 30 s.
+    /// them. Our choice: one report in 10 s does not give a rate, and three periods are 30 s.
     public var ratePeriod = Duration.seconds(10)
     /// The longest run time of a processing launch with renewals of its lease, from its *ready* message: 8 h.
     ///
-    /// Ours: a night on the charger.
+    /// Our choice: a night on the charger.
     public var renewalLimit = Duration.seconds(8 * 3600)
     /// The least CPU time within one period of a lease that counts as progress: 0.1 s.
     ///
-    /// Ours: more than a process uses to wake up and sleep again.
+    /// Our choice: more than a process uses to wake up and sleep again.
     public var leastCPU = Duration.milliseconds(100)
 
     /// The time that an activity has to stop by itself after the host asks it to defer: 10 s.
     ///
-    /// Ours: as long as its grace period; Apple only asks and sets no limit.
+    /// Our choice: as long as its grace period; Apple only asks and sets no limit.
     public var deferralTime = Duration.seconds(10)
 
     // MARK: Requests
@@ -153,7 +154,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var pendingProcessingLimit = 10
     /// The time from the earliest begin date to the deadline, for requests without a schedule: 7 days.
     ///
-    /// Ours: Apple's log shows deadlines of several days.
+    /// Our choice: Apple's log shows deadlines of several days.
     public var deadlineDelay = Duration.seconds(7 * 86_400)
     /// The same time for a bundle in use: 2 days.
     public var deadlineDelayInUse = Duration.seconds(2 * 86_400)
@@ -165,7 +166,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// It applies to requests whose manifest or client gives no tolerance. The delay is a quarter of the time
     /// to the earliest begin date, if that is shorter. With 0, the host wakes at the earliest begin date.
     ///
-    /// Ours: a person who asked for "in an hour" does not mind a quarter more.
+    /// Our choice: a person who asked for "in an hour" does not mind a quarter more.
     public var wakeDelay = Duration.seconds(900)
     /// The back-off of a request after its first attempt without progress: 5 s.
     ///
@@ -173,11 +174,11 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var backOffBase = Duration.seconds(5)
     /// The longest back-off: 1 h.
     ///
-    /// Ours: a request that never gets further costs at most one short launch an hour.
+    /// Our choice: a request that never gets further costs at most one short launch an hour.
     public var backOffLimit = Duration.seconds(3600)
     /// The number of attempts in a row without progress after which a request has failed: 8.
     ///
-    /// Ours: with the standard back-offs, the eighth attempt begins about 10 min after the first.
+    /// Our choice: with the standard back-offs, the eighth attempt begins about 10 min after the first.
     public var attemptsWithoutProgress = 8
     /// The time until the scheduler submits a scheduled request again that could not be stored: 60 s.
     public var scheduleRetryDelay = Duration.seconds(60)
@@ -186,27 +187,27 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 
     /// The days of history that the host needs before hours of use affect the score: 3.
     ///
-    /// Ours: a pattern in fewer days may be chance.
+    /// Our choice: a pattern in fewer days may be chance.
     public var usageDays: Int64 = 3
     /// The days of history that the host needs before it also distinguishes weekdays: 14; at least 1.
     ///
-    /// Ours: in 14 days, each weekday occurs twice.
+    /// Our choice: in 14 days, each weekday occurs twice.
     public var usageWeekdayDays: Int64 = 14
     /// Half the number of weeks after which the host halves the counts of uses: 8, so after 16 weeks.
     ///
     /// The length of the history is halved too, so that the shares stay the same and newer uses count more.
     ///
-    /// Ours: habits change with the seasons.
+    /// Our choice: habits change with the seasons.
     public var usageWeeks: Int64 = 8
     /// The days after which the host forgets conduct: 7, which is the most that the store keeps.
     public var conductDays: Int64 = 7
     /// The conduct score of a new bundle, 0 through 1: 0.75.
     ///
-    /// Ours: the score can fall a lot, and rise a little.
+    /// Our choice: the score can fall a lot, and rise a little.
     public var conductStart = 0.75
     /// What a kill or crash takes from the conduct score, in hundredths: 20.
     ///
-    /// Ours: four in a week bring the score to 0.
+    /// Our choice: four in a week bring the score to 0.
     public var conductFault = 20
     /// What a launch that leaks assertions takes from the conduct score, in hundredths: 10.
     ///
@@ -219,13 +220,13 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     public var conductReward = 2
     /// The most that good conduct adds to the score, in hundredths: 25.
     ///
-    /// Ours: the score starts at 0.75 and is 1 at this limit. With a higher limit, later crashes would not
-    /// lower the score at once.
+    /// Our choice: the score starts at 0.75 and is 1 at this limit. With a higher limit, later crashes would
+    /// not lower the score at once.
     public var conductCeiling = 25
     /// The most that bad conduct takes from the score, in hundredths: 75.
     ///
-    /// Ours: the score is 0 at this limit. With a higher limit, later good conduct would not raise the score
-    /// at once.
+    /// Our choice: the score is 0 at this limit. With a higher limit, later good conduct would not raise the
+    /// score at once.
     public var conductFloor = 75
 
     // MARK: The operator's switches
@@ -257,7 +258,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// The back-off doubles with each attempt, up to ``backOffLimit``. Then up to a fifth is taken off, so
     /// that requests that were put back together do not come back together each time. The form is that of
     /// gRPC's connection back-off (`doc/connection-backoff.md`: exponential, with a jitter of 0.2); the
-    /// numbers are ours, and the jitter only shortens, so that ``backOffLimit`` is a limit. The jitter
+    /// numbers are our choice, and the jitter only shortens, so that ``backOffLimit`` is a limit. The jitter
     /// depends on nothing but the request's number and the number of attempts, so that a replay is exact.
     ///
     /// - Parameters:
@@ -312,8 +313,8 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
 ///
 /// A policy that gives no score to a request does not count.
 ///
-/// All are ours. Apple's weights, as its logs show them, are 1 through 50; external power and user activity
-/// have the largest.
+/// All weights are our choice. Apple's weights, as its logs show them, are 1 through 50; external power and
+/// user activity have the largest.
 public struct PolicyWeights: Equatable, Sendable, Codable {
     /// The weight of external power: 4.
     public var externalPower = 4.0
@@ -344,8 +345,8 @@ public struct PolicyWeights: Equatable, Sendable, Codable {
 ///
 /// Each score is 0 through 1. The best conditions have the score 1: external power, an idle device, an
 /// unmetered network and a nominal temperature. The battery charge, the hours of use and the conduct of a
-/// bundle need no number here, because their values are scores. All numbers are ours: Apple publishes its
-/// factors, but not their scores.
+/// bundle need no number here, because their values are scores. All numbers are our choice: Apple publishes
+/// its factors, but not their scores.
 public struct PolicyScores: Equatable, Sendable, Codable {
     /// The score if external power is not connected, or that is unknown: 0.3.
     ///

@@ -41,7 +41,7 @@ public struct VirtualHost {
     private var inputs: Deque<HostInput> = []
     /// The writes for the store, which are performed when all inputs are handled.
     private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
-    /// The alarms that the core wants; each one occurs once.
+    /// The alarms that the core wants; the host rings each of them only once.
     private var wake = Wake()
     private var registered = RegistrySnapshot(handlers: [], problems: [])
     private var localTimeOffset = Duration.zero

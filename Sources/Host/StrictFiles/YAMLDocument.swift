@@ -5,7 +5,7 @@ import TaskModel
 public enum YAMLDocument {
     /// The size limit of a file: 64 KiB.
     ///
-    /// The number is ours; the largest manifest of this project has 2 KiB.
+    /// Our choice: the largest manifest in this repository has less than 2 KiB.
     public static let maximumSize = 64 << 10
 
     /// Parses one document.
@@ -43,7 +43,7 @@ public enum YAMLDocument {
 private struct YAMLReader: ~Copyable {
     /// The greatest depth of nested lists and mappings.
     ///
-    /// The number is ours; no file of this project needs more than 8.
+    /// Our choice: no file of this project needs more than 8.
     private static let maximumDepth = 32
 
     private var events: YAMLEvents

@@ -19,7 +19,7 @@ public final class ConditionSensors: Sendable {
 
     /// How long an improvement must last before it is reported: 2 s.
     ///
-    /// The number is ours: longer than a plug bounces, and shorter than a person waits.
+    /// Our choice: longer than a plug bounces, and shorter than a person waits.
     public static let dwell = Duration.seconds(2)
     /// The longest time for which a sleep of the machine is delayed: logind's default (InhibitDelayMaxSec).
     public static let longestSleepDelay = Duration.seconds(5)

@@ -6,7 +6,7 @@ import TaskModel
 struct FlapWatch {
     /// The time without a loss after which earlier losses no longer count: 10 min.
     ///
-    /// Ours: as long as the longest wait, so that a condition that has passed it starts afresh.
+    /// Our choice: as long as the longest wait, so that a condition that has passed it starts afresh.
     static let memory = Duration.seconds(600)
     /// The wait after the second loss; it doubles with each further one: 10 s.
     static let first = Duration.seconds(10)

@@ -192,7 +192,9 @@ final class HostWorker: Sendable {
             return .failure(
                 SubmissionError(
                     code: .unavailable, subject: "\(id)", finding: "\(error)",
-                    remedy: "Free some space in \(configuration.stateDirectory)"))
+                    remedy:
+                        "Make sure that \(configuration.stateDirectory) has free space, and that the host's user can write to it"
+                ))
         }
     }
 

@@ -46,8 +46,8 @@ struct StateDirectories: Sendable {
 
     /// Renames a data directory that an older version of the host named by a number.
     ///
-    /// - Returns: Whether no directory has the number as its name any more; false if the bundle has a new
-    ///   directory already.
+    /// - Returns: True if the old directory is gone; false if it was kept, because the bundle already has a
+    ///   new directory.
     /// - Throws: The system call that failed.
     func rename(number: String, for bundle: BundleIdentifier) throws(SystemCallError) -> Bool {
         let (old, new) = ("\(root)/data/\(number)", data(of: bundle))

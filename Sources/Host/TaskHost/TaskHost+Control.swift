@@ -63,7 +63,7 @@ extension TaskHost {
         try await ask(.cancel(target)).value { if case .cancelled(let found) = $0 { found } else { nil } }
     }
 
-    /// Starts a task at once; only the policies for permissions apply.
+    /// Starts a task at once; only the policies Permission, SystemSleep and OneLaunchPerIdentifier apply.
     public func simulateLaunch(_ identifier: TaskIdentifier, debug: Bool) async throws(SubmissionError)
         -> SimulatedLaunch
     {
@@ -174,7 +174,7 @@ extension TaskHost {
         guard let found else {
             throw SubmissionError(
                 code: .notFound, subject: "\(id)", finding: "no launch has this number",
-                remedy: "See 'bgtask launches'")
+                remedy: "To list the launches: bgtask launches")
         }
         return LaunchDetail(
             record: await current([found]).first ?? found, log: log.remembered().filter { $0.launch == id })

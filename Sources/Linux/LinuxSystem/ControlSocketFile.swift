@@ -30,7 +30,7 @@ public struct ControlSocketFile: Sendable {
         guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0) else {
             throw SocketFileError(
                 path: path, finding: "it is not the absolute path of a file",
-                remedy: "Give a path that begins with /")
+                remedy: "Give an absolute path that does not end with /")
         }
         guard path.utf8.count <= Self.maximumLength else {
             throw SocketFileError(
@@ -57,12 +57,13 @@ public struct ControlSocketFile: Sendable {
         } catch let error as SystemCallError {
             throw SocketFileError(
                 path: directory, finding: error.description,
-                remedy: "Create the directory, or choose another with --socket")
+                remedy: "Create the directory, or set 'paths.socket' (--socket) to a path in another one")
         } catch let error as SocketFileError {
             throw error
         } catch {
             throw SocketFileError(
-                path: directory, finding: "\(error)", remedy: "Choose another with --socket")
+                path: directory, finding: "\(error)",
+                remedy: "Set 'paths.socket' (--socket) to a path in another directory")
         }
     }
 
@@ -75,7 +76,7 @@ public struct ControlSocketFile: Sendable {
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw SocketFileError(
                 path: path, finding: "the file exists and is not a socket",
-                remedy: "Remove it, or choose another path with --socket")
+                remedy: "Remove the file, or set 'paths.socket' (--socket) to another path")
         }
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return false }

@@ -3,7 +3,7 @@
 /// They are read from the section headers of a 64-bit little-endian ELF file (System V ABI, chapters 4 and
 /// 5). All offsets are checked, because the file may come from any source.
 public struct ELFFile: Equatable, Sendable {
-    /// Why a file is not such a library.
+    /// Why a file is not a shared library that this type can read.
     public struct FormatError: Error, Equatable, Sendable {
         /// What is wrong with the file.
         public let finding: String

@@ -10,7 +10,7 @@ public struct FileIdentity: Equatable, Hashable, Sendable {
     let changed: [Int64]
     /// The permission bits.
     public let mode: UInt32
-    /// Whether it is a regular file.
+    /// Whether the file is a regular file.
     public let isRegular: Bool
 
     /// Reads the attributes of a file; links are followed.

@@ -24,8 +24,8 @@ public final class MachineAlarm: Sendable {
         lx_timerfd_settime(timer.rawValue, time.map { max($0.sinceEpoch.wholeNanoseconds, 1) } ?? 0, 0)
     }
 
-    /// Whether the machine has a hardware clock that can wake it from sleep.
+    /// Whether the machine has a hardware clock (`/sys/class/rtc/rtc0`), without which nothing can wake it.
     ///
-    /// Virtual machines and containers often have none.
+    /// Virtual machines and containers often have none. Whether the clock supports alarms is not checked.
     public static var isClockThere: Bool { access("/sys/class/rtc/rtc0", F_OK) == 0 }
 }

@@ -37,7 +37,7 @@ public struct BundleState: Equatable, Sendable {
 public enum RefreshPermission: String, Sendable, Codable, CaseIterable {
     /// Background refresh is allowed.
     case available
-    /// The user switched it off.
+    /// The user switched background refresh off.
     case denied
     /// The administrator switched it off; only the administrator can switch it on.
     case restricted

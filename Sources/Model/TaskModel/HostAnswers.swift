@@ -77,7 +77,7 @@ public struct LaunchDetail: Equatable, Sendable {
 
 /// What a `cancel` cancelled.
 public struct Cancellation: Equatable, Sendable {
-    /// The pending requests that it cancelled.
+    /// The pending requests that the host cancelled.
     public var requests: [RequestID]
     /// The running launches that it asked to stop, with the reason `cancelledByUser`.
     public var launches: [LaunchID]

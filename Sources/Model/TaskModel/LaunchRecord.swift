@@ -200,7 +200,7 @@ public struct LaunchRecord: Equatable, Sendable {
     public var isolation: String
     /// The hash of the library that ran; `nil` for a `call:`.
     public var libraryHash: String?
-    /// Whether the launch was simulated (`bgtask launch`), so that the policies did not apply.
+    /// Whether the launch was simulated (`bgtask launch`), so that most policies did not apply.
     public var isSimulated: Bool
     /// The verdicts at the start, as JSON text; `nil` if none were stored.
     public var explanation: String?

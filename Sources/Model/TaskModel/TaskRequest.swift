@@ -41,7 +41,7 @@ public enum RequestOrigin: String, Sendable, Codable, CaseIterable {
 public enum PushPriority: Int, Sendable, Codable, CaseIterable {
     /// The host may delay the push to save power.
     case considerate = 5
-    /// The host starts the push immediately: it needs no score, but vetoes and the rate limit apply.
+    /// The host starts the push as soon as no policy objects, the rate limit included: it needs no score.
     case immediate = 10
 }
 

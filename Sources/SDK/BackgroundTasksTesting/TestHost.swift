@@ -54,7 +54,7 @@ final class TestHost: AppHost {
             if let limit = Self.limits[kind], state.pending.filter({ $0.kind == kind }).count >= limit {
                 return Refusal(
                     .tooManyPendingTaskRequests,
-                    "\(request.identifier): \(limit) of \(limit) pending requests are taken. Cancel one, or wait for a launch."
+                    "\(request.identifier): \(limit) of \(limit) pending requests are taken. Cancel one of them, or wait until one is launched."
                 )
             }
             state.pending.append(request)

@@ -6,7 +6,8 @@ public import TaskModel
 /// A client of the control API on a host's Unix socket, with a method for each route.
 ///
 /// Every call opens and closes its own connection, so you can keep a client for any time and use it from any
-/// task. Calls have no timeout; to stop waiting, cancel the task. All methods throw ``ControlClientError``.
+/// task. Calls have no timeout; to stop waiting, cancel the Swift task that calls. All methods throw
+/// ``ControlClientError``.
 public struct ControlClient: Sendable {
     /// The path of the host's socket.
     public let socketPath: String
@@ -125,7 +126,8 @@ public struct ControlClient: Sendable {
         try await get("/launches/\(id)")
     }
 
-    /// Starts a task immediately, without asking the policies.
+    /// Starts a task immediately, asking only the policies Permission, SystemSleep and
+    /// OneLaunchPerIdentifier.
     public func simulateLaunch(
         _ identifier: TaskIdentifier, debug: Bool = false
     ) async throws(ControlClientError) -> SimulatedLaunchMessage {

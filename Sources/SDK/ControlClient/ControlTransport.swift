@@ -9,13 +9,13 @@ struct ControlTransport: Sendable {
         case GET, POST, PATCH, DELETE
     }
 
-    /// The continuation of a task that waits for a call on another thread.
+    /// The continuation of a Swift task that waits for a call on another thread.
     private typealias Caller<Value> = CheckedContinuation<Result<Value, ControlFailure>, Never>
 
     private let connection: ControlConnection
 
     init(socketPath: String) {
-        // There is no timeout: a caller can cancel its task instead.
+        // There is no timeout: a caller can cancel its Swift task instead.
         connection = ControlConnection(path: socketPath)
     }
 
@@ -94,7 +94,7 @@ struct ControlTransport: Sendable {
 
     /// Runs `body` on a new thread, and waits until it resumes the continuation.
     ///
-    /// If the caller's task is cancelled, the socket is cancelled, so that `body` ends early.
+    /// If the caller's Swift task is cancelled, the socket is cancelled, so that `body` ends early.
     private func waiting<Value: Sendable>(
         on thread: String,
         _ body:

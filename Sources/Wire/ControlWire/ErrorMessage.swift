@@ -21,7 +21,7 @@ public struct ErrorMessage: Error, Codable, Equatable, Sendable, CustomStringCon
         case malformedBody
         /// The body is larger than ``ControlProtocol/maximumBodyLength`` bytes.
         case bodyTooLarge
-        /// The body did not arrive in time.
+        /// The body did not arrive in time; not used now, because the host ends such a connection.
         case requestTimedOut
         /// An internal error of the host; the host's log contains the cause.
         case internalError

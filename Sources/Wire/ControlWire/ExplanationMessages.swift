@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// The explanation of a decision, as `bgtask explain --json` prints it and the store keeps it.
+/// The explanation of a decision, as `bgtask explain --json` prints it, and as old hosts stored it.
 public struct ExplanationMessage: Codable, Equatable, Sendable {
     /// The question that the explanation answers: `start` or `stop`.
     public var question: Explanation.Question

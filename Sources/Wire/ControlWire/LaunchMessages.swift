@@ -171,7 +171,7 @@ public struct LogLineMessage: Codable, Equatable, Sendable {
     }
 }
 
-/// The body of `POST /v1/launches`, which launches a task without asking the policies.
+/// The body of `POST /v1/launches`, which launches a task in spite of most policies.
 public struct SimulationMessage: Codable, Equatable, Sendable {
     /// The task's identifier.
     public var identifier: TaskIdentifier

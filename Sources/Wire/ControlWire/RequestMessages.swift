@@ -64,7 +64,7 @@ public struct RequestMessage: Codable, Equatable, Sendable {
     public var bundle: BundleIdentifier
     /// The task's kind.
     public var kind: TaskKind
-    /// When it was accepted.
+    /// When the host accepted the request.
     public var submittedAt: Timestamp
     /// The earliest time at which the task may start; `null` means immediately.
     @Explicit public var earliestBeginDate: Timestamp?
@@ -211,11 +211,11 @@ public struct PendingSummaryMessage: Codable, Equatable, Sendable {
     public var kind: TaskKind
     /// The number of the request's next launch, from 1.
     public var attempt: Int
-    /// When it was accepted.
+    /// When the host accepted the request.
     public var submittedAt: Timestamp
     /// The earliest time of the next launch: the later one of the earliest begin date and of a retry's.
     @Explicit public var earliestStart: Timestamp?
-    /// The first reason why it waits, in words; `null` if it may start now.
+    /// The first reason why the request waits, in words; `null` if it may start now.
     @Explicit public var reason: String?
     /// How many other reasons there are.
     public var otherReasons: Int

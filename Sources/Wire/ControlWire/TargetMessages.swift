@@ -12,9 +12,9 @@ public struct CancelMessage: Codable, Equatable, Sendable {
 
 /// What a cancellation cancelled: the response to `POST /v1/cancel`.
 public struct CancellationMessage: Codable, Equatable, Sendable {
-    /// The pending requests that it cancelled.
+    /// The pending requests that the host cancelled.
     public var requests: [RequestID]
-    /// The running launches that it asked to stop.
+    /// The running launches that the host asked to stop.
     public var launches: [LaunchID]
 
     public init(_ cancellation: Cancellation) {

@@ -56,7 +56,7 @@ struct ExplainCommand: HostCommand {
         let answer = try await client.explain(id)
         if console.json { return try console.print(json: answer) }
         let launch = answer.launch
-        let simulated = launch.isSimulated ? " without asking the policies (bgtask launch)" : ""
+        let simulated = launch.isSimulated ? " without waiting for conditions (bgtask launch)" : ""
         try console.line(
             console.style.bold("\(id) \(launch.identifier) started at \(launch.startedAt)\(simulated)"))
         if let start = answer.start {

@@ -5,10 +5,12 @@ import TaskModel
 
 struct LaunchCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "launch", abstract: "Starts a task now, whatever the conditions are.",
+        commandName: "launch", abstract: "Starts a task now, without waiting for good conditions.",
         discussion: """
-            The host does not ask its policies, but the manifest must permit the task. If a request \
-            of the task is pending, that request starts; otherwise, the host makes one.
+            The host asks only three of its policies: a manifest must permit the task, no other launch of \
+            the task may run, and the machine must not be about to sleep. Conditions, dates, budgets and \
+            slots do not matter. If a request of the task is pending, that request starts; otherwise, the \
+            host makes one.
 
             With --debug, the process stops before its handler begins, and waits for a debugger. \
             The time that it waits does not count as run time.
@@ -35,7 +37,7 @@ struct LaunchCommand: HostCommand {
         let simulated = try await client.simulateLaunch(identifier, debug: debug)
         if !console.json {
             try console.line(
-                "\(simulated.launch.launch) \(identifier) has started, without asking the policies")
+                "\(simulated.launch.launch) \(identifier) has started, without waiting for conditions")
             if let process = simulated.processIdentifier {
                 try console.line(
                     "It waits before its handler for a debugger. Attach one, and continue the process from there:"

@@ -50,7 +50,7 @@ struct LintCommand: ParsableCommand {
     @Flag(help: "Show the next three dates of each calendar schedule, in its time zone.")
     var dates = false
 
-    @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
+    @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
     var json = false
 
     func validate() throws {

@@ -22,7 +22,7 @@ struct RecordCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The state directory of the host.", valueName: "directory"))
     var state: String?
 
-    @Flag(help: "Print JSON. Its keys never change, and are in alphabetical order.")
+    @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
     var json = false
 
     func run() throws {
@@ -62,7 +62,7 @@ private struct RecordMessage: Encodable {
     var problems: [RecordingProblemMessage]
 }
 
-/// A damaged line or file of a log, or a gap in it.
+/// A damaged line or file of a recording, or a gap in the recording.
 struct RecordingProblemMessage: Encodable {
     var subject: String
     var finding: String

@@ -29,7 +29,7 @@ enum Wording {
         case now
         /// When a launch started, which may be long ago.
         case start
-        /// When the host asked it to stop.
+        /// When the host asked the launch to stop.
         case stop
     }
 

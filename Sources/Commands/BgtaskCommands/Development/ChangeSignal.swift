@@ -2,7 +2,8 @@ import Synchronization
 
 /// Signals to the current listener that a file may have changed.
 ///
-/// Each listener gets its own stream: cancelling a task that reads a shared stream would end it for all.
+/// Each listener gets its own stream: cancelling a Swift task that reads a shared stream would end it for
+/// all.
 final class ChangeSignal: Sendable {
     private let listener = Mutex<AsyncStream<Void>.Continuation?>(nil)
 

@@ -57,7 +57,7 @@ public struct DevelopmentBuild: Sendable {
                 ? "the program '\(command[0])' was not found" : "the build ended with status \(status)"
             throw AuthoringError(
                 plan.directory, finding,
-                status == 127 ? "Install it" : "Fix the errors that \(command[0]) reports above")
+                status == 127 ? "Install the program" : "Fix the errors that \(command[0]) reports above")
         }
         let directory = try await products()
         var paths: [String] = []
@@ -109,7 +109,7 @@ public struct DevelopmentBuild: Sendable {
             guard let path = text.split(separator: "\n").last(where: { $0.hasPrefix("/") }) else {
                 throw AuthoringError(
                     plan.directory, "'swift build' does not report where it builds: \(text)",
-                    "Run it there: swift build --show-bin-path"
+                    "Run this command in the directory, and correct what it reports: swift build --show-bin-path"
                 )
             }
             return String(path)

@@ -24,14 +24,22 @@ public struct DevelopmentFolder: Sendable {
         let parent = base.utf8.count > 60 ? "/tmp" : base
         do {
             path = try DirectoryTree.makeUnique(prefix: parent + "/bgtask-dev-")
-            if let state {
-                try DirectoryTree.make(state, mode: 0o700)
-                self.state = try DirectoryTree.realPath(of: state)
-            } else {
-                self.state = path + "/state"
-            }
         } catch {
-            throw AuthoringError(parent, "\(error)", "Set TMPDIR to a directory that you may write to")
+            throw AuthoringError(
+                parent, "\(error)",
+                "Set TMPDIR to a directory that you may write to; its path may have at most 60 bytes")
+        }
+        guard let state else {
+            self.state = path + "/state"
+            return
+        }
+        do {
+            try DirectoryTree.make(state, mode: 0o700)
+            self.state = try DirectoryTree.realPath(of: state)
+        } catch {
+            throw AuthoringError(
+                state, "\(error)", "Give the path of a directory that you may create or write to: --state DIR"
+            )
         }
     }
 
@@ -61,7 +69,9 @@ public struct DevelopmentFolder: Sendable {
                 }
             } catch {
                 throw AuthoringError(
-                    directory, "\(error)", "Free some space, and give each manifest a name of its own")
+                    directory, "\(error)",
+                    "Make sure that every file can be read, that no two have the same name, and that the disk has free space"
+                )
             }
         }
     }

@@ -68,7 +68,7 @@ struct SourceRules {
             column: clause.place.column,
             finding: "'\(clause.name)' is false on Linux, so \(what) is silently left out",
             remedy: clause.onIPhone == false
-                ? "A device leaves it out too. To include it here, write '\(keyword) canImport(\(module))'"
+                ? "A real iPhone leaves it out too. To include it on Linux, write '\(keyword) canImport(\(module))'"
                 : "Write '\(keyword) canImport(\(module))'")
     }
 

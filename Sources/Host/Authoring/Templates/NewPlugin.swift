@@ -71,7 +71,7 @@ public struct NewPlugin: Sendable {
                 try FileContents.create(path, Array(file.text.utf8), mode: 0o644)
             } catch {
                 throw AuthoringError(
-                    path, "\(error)", "Name a directory that you may write to: --directory DIR")
+                    path, "\(error)", "Give a directory that you may write to: --directory DIR")
             }
         }
         return paths

@@ -59,7 +59,7 @@ struct CallLibraries {
                 if reported.insert(library).inserted {
                     problems.error(
                         places.library, "library '\(library)': \(finding)",
-                        "Name a shared library, not a linker script")
+                        "Give the name of a shared library, not of a linker script")
                 }
             } else if !has.function {
                 let near = Nearest.match(invocation.function, in: functions(path, depth: 0))

@@ -69,7 +69,8 @@ struct CallReader {
         guard !name.contains("/"), name != ".", name != "..", name.utf8.count <= 255 else {
             problems.error(
                 node.place, "library must be a file name, found a path: '\(name.shortened)'",
-                "Name a file in the plugins directory, or a library as the loader knows it: libz.so.1")
+                "Give the name of a file in the plugins directory, or a library as the loader knows it: libz.so.1"
+            )
             return nil
         }
         return name

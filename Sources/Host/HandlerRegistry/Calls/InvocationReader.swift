@@ -46,7 +46,8 @@ struct InvocationReader {
             function.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             problems.error(
-                node.place, "not a valid function name: '\(function.shortened)'", "Name a C function")
+                node.place, "not a valid function name: '\(function.shortened)'",
+                "Give the name of a C function")
             return nil
         }
         guard !arguments.contains(nil) else { return nil }
@@ -67,7 +68,8 @@ struct InvocationReader {
         else {
             problems.error(
                 node.place, "not a valid argument: \(node.found)",
-                "Write {int: 1}, {string: text}, {use: name} or null")
+                "Write null, or a mapping such as {int: 1}, {string: text} or {use: name}: Documentation/Call.md"
+            )
             return nil
         }
         switch word {

@@ -84,7 +84,7 @@ struct Payload {
                 guard let value = values[String(key)] else {
                     throw SubmissionError(
                         code: .invalidRequest, subject: subject, finding: "the payload has no '\(key)'",
-                        remedy: "Submit it")
+                        remedy: "Submit it with that key")
                 }
                 filled += value.text
             }

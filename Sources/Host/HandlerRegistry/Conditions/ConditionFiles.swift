@@ -55,7 +55,11 @@ struct ConditionFiles {
         } catch {
             return (
                 nil,
-                [ManifestProblem(file: path, finding: "\(error)", remedy: "Name a file that can be read")]
+                [
+                    ManifestProblem(
+                        file: path, finding: "\(error)",
+                        remedy: FileAdvice.unreadable(isInstalled: isInstalled))
+                ]
             )
         }
     }
@@ -92,7 +96,7 @@ struct ConditionFiles {
                 problems[entry.file] = ManifestProblem(
                     file: entry.file, line: entry.read.place.line, column: entry.read.place.column,
                     finding: "\(others) also defines '\(name)'; none of the definitions is used",
-                    remedy: "Keep one")
+                    remedy: "Keep one definition")
             }
         }
         return problems
@@ -106,7 +110,7 @@ struct ConditionFiles {
             problems.append(
                 ManifestProblem(
                     file: directory, finding: "\(error)",
-                    remedy: "Create the directory: mkdir -p \(directory)")
+                    remedy: "Make it a directory that the host's user can read: mkdir -p \(directory)")
             )
             return []
         }

@@ -74,7 +74,9 @@ struct ConditionReader {
 
     private func command(_ node: YAMLNode, _ fields: Fields) -> ConditionCommand? {
         let items = node.items("command", problems)
-        if items?.isEmpty == true { problems.error(node.place, "command is empty", "Name a program") }
+        if items?.isEmpty == true {
+            problems.error(node.place, "command is empty", "Give the path of a program")
+        }
         var arguments = (items ?? []).map { $0.plainText("an argument of command", problems) }
         if let first = items?.first, arguments.first != .some(nil) {
             arguments[0] = absolute(first, "command's program")

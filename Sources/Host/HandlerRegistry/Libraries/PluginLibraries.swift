@@ -164,7 +164,7 @@ struct PluginLibraries {
                         throw LibraryError(
                             finding: "library '\(file.name)' changed while it was copied",
                             remedy:
-                                "The host reads it again when it changes next. To install a library, rename the complete file into place"
+                                "The host reads the file again after its next change. To install a library, rename the complete file into place"
                         )
                     }
                     try FileContents.create("\(temporary)/\(file.name)", bytes, mode: 0o555)
@@ -195,14 +195,14 @@ struct PluginLibraries {
             guard realPath.hasPrefix(directory == "/" ? "/" : directory + "/") else {
                 throw LibraryError(
                     finding: "library '\(name)' points outside the plugins directory, to \(realPath)",
-                    remedy: "Put the file itself there")
+                    remedy: "Put the file itself into the plugins directory")
             }
         } catch let error as LibraryError {
             throw error
         } catch {
             throw LibraryError(
                 finding: "library '\(name)' is not in the plugins directory \(pluginsDirectory)",
-                remedy: "Put it there", isMissing: true)
+                remedy: "Put the library there", isMissing: true)
         }
         try checkTrust(name, path)
         if let known = known[name], known.identity == identity { return try known.facts.get() }
@@ -220,7 +220,7 @@ struct PluginLibraries {
         } catch {
             throw LibraryError(
                 finding: "library '\(name)' can't be read: \(error)",
-                remedy: "Give the host permission to read it")
+                remedy: "Make the library readable for the host's user")
         }
     }
 
@@ -229,7 +229,7 @@ struct PluginLibraries {
     {
         guard identity.isRegular else {
             throw LibraryError(
-                finding: "library '\(name)' is not a regular file", remedy: "Put a shared library there")
+                finding: "library '\(name)' is not a regular file", remedy: "Replace it by a shared library")
         }
         do {
             let bytes = try FileContents.read(path)
@@ -239,11 +239,12 @@ struct PluginLibraries {
                 hash: SHA256.hexadecimal(of: bytes), needed: file.needed, entries: file.functions)
         } catch let error as ELFFile.FormatError {
             throw LibraryError(
-                finding: "library '\(name)': \(error.finding)", remedy: "Build it with: cc -shared -fPIC")
+                finding: "library '\(name)': \(error.finding)",
+                remedy: "Build it as a shared library: cc -shared -fPIC")
         } catch {
             throw LibraryError(
                 finding: "library '\(name)' can't be read: \(error)",
-                remedy: "Give the host permission to read it")
+                remedy: "Make the library readable for the host's user")
         }
     }
 }

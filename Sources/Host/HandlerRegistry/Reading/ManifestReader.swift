@@ -84,7 +84,7 @@ struct ManifestReader {
         guard !name.contains("/"), name != ".", name != "..", !name.isEmpty else {
             problems.error(
                 node.place, "library must be a file name, found a path: '\(name.shortened)'",
-                "Name a file in the plugins directory, without '/'")
+                "Give the name of a file in the plugins directory, without '/'")
             return nil
         }
         return name

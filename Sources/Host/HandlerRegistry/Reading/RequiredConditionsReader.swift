@@ -5,7 +5,7 @@ import TaskModel
 struct RequiredConditionsReader {
     /// The greatest number of conditions that one task can require.
     ///
-    /// The number is ours, and far above any real need.
+    /// Our choice: far above any real need.
     static let most = 16
 
     let problems: ProblemList

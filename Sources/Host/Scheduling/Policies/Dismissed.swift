@@ -16,6 +16,6 @@ struct Dismissed: Policy {
             Rationale(
                 quantity: "dismissed", required: "used again",
                 observed: "dismissed by the user at \(since.text)",
-                remedy: "Use it again: bgtask used \(subject.request.bundle)"))
+                remedy: "Use the bundle again: bgtask used \(subject.request.bundle)"))
     }
 }

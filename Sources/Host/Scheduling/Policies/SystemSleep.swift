@@ -15,7 +15,7 @@ struct SystemSleep: Policy {
         func rationale() -> Rationale {
             Rationale(
                 quantity: "systemSleep", required: "awake", observed: "about to sleep",
-                remedy: "Wait until the machine has woken; the request then starts at once")
+                remedy: "Wait until the machine has woken. The host then decides again")
         }
         return subject.isRunning && subject.isDiscretionary
             ? subject.stop(until: .sleep, since: since, rationale())

@@ -6,9 +6,9 @@ import TaskModel
 final class PressureSensor: Sensor {
     /// The thresholds of pressure: how long at least one task was stalled within 2 s.
     ///
-    /// The value for memory is systemd's default for its services (200 ms of 2 s, MEMORY_PRESSURE_WATCH).
-    /// Those for CPU and I/O are ours. The host's own low-priority tasks can fill a core or a disk alone, so
-    /// these thresholds are high.
+    /// The value for memory is systemd's default for its services (200 ms of 2 s, MEMORY_PRESSURE_WATCH). The
+    /// values for CPU and I/O are our choice. The host's own low-priority tasks can fill a core or a disk
+    /// alone, so these thresholds are high.
     static let stalls: [(name: String, milliseconds: Int)] = [("cpu", 1600), ("memory", 200), ("io", 1200)]
     /// How long the kernel must report no pressure until the pressure counts as over.
     ///

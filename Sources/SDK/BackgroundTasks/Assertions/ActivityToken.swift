@@ -1,7 +1,10 @@
 import Foundation
 import Synchronization
 
-/// The object that represents an activity of `ProcessInfo`; its deinitializer ends the assertion.
+/// The object that `ProcessInfo` returns for an activity, and that keeps the process alive meanwhile.
+///
+/// It holds the number of an assertion in ``AssertionBook``, or 0 if there is none. The assertion ends with
+/// the activity, or at the latest when the last reference to this object is gone.
 final class ActivityToken: NSObject, Sendable {
     private let number: Mutex<Int>
 

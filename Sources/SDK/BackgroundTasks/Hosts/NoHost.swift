@@ -9,8 +9,9 @@ final class NoHost: AppHost {
     func submit(_ request: RequestFacts) throws(Refusal) {
         throw Refusal(
             .unavailable,
-            "\(request.identifier): no bgtask host is running for this process. "
-                + "Build it as a plugin and run it with 'bgtask dev', or test it with BackgroundTasksTesting."
+            "\(request.identifier): no bgtask host was found, because no control socket exists. Start a host "
+                + "(bgtaskd), then start this program again. Or build the program as a plugin and run it with "
+                + "'bgtask dev', or test it with BackgroundTasksTesting."
         )
     }
 

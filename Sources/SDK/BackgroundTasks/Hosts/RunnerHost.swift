@@ -96,7 +96,7 @@ final class RunnerHost: AppHost, TaskChannel, @unchecked Sendable {
         }
     }
 
-    /// Collects the requests that the table's `pending` function visits.
+    /// Collects the requests that the function `pending` of `bgtask_host` visits.
     private final class Found {
         var requests: [RequestFacts] = []
 

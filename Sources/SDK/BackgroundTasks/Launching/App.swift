@@ -81,7 +81,7 @@ package final class App: Sendable {
                 host.advise(
                     "handlerNotPermitted",
                     "\(identifier) is registered, but the manifest of \(permits.bundle) does not permit it: "
-                        + "add it to the manifest's tasks, or correct its spelling. It permits "
+                        + "add it to the manifest's tasks, or correct its spelling. The manifest permits "
                         + "\(permits.identifiers.joined(separator: ", ")).")
                 return false
             }

@@ -292,7 +292,7 @@ typedef struct bgtask_host {
     void (*set_expiration_handler)(bgtask_task *task, bgtask_expiration_handler handler, void *context);
 
     /** Returns a descriptor that becomes readable when the launch expires, and stays readable; use it with
-     *  poll, epoll or kqueue. Do not read from it or close it. A launch that requests the descriptor
+     *  poll or epoll. Do not read from it or close it. A launch that requests the descriptor
      *  counts as listening for expiration. Returns -1 if the descriptor could not be created. [any]
      *  Since 1. */
     int (*expiration_descriptor)(bgtask_task *task);
@@ -318,8 +318,9 @@ typedef struct bgtask_host {
     void (*advise)(bgtask_task *task, const char *code, const char *message);
 
     /** Reports why the process is about to end itself; then abort. `code` is Apple's name of the fault
-     *  ("0x8badf00d", "NSInternalInconsistencyException"), cut at 128 bytes. `message` becomes the message
-     *  of the launch's end, cut at 4 KiB. Only the first call has an effect. [any] Since 1. */
+     *  ("0x8badf00d", "NSInternalInconsistencyException"), cut at 128 bytes. The first line of `message`
+     *  becomes the message of the launch's end, and further lines become its report. `message` is cut at 4
+     *  KiB. Only the first call has an effect. [any] Since 1. */
     void (*fault)(bgtask_task *task, const char *code, const char *message);
 
     /** Copies the conditions that the host sent last to `conditions`; set the struct_size of `conditions`
@@ -347,8 +348,9 @@ typedef struct bgtask_plugin {
     /** The handler, called once, on the main thread. Call `complete` before it returns: otherwise, the
      *  launch ends as `failed` with the reason `exitedWithoutCompleting`. There is one exception: if the
      *  launch is expiring, returning without completing means "not finished". The launch then ends as
-     *  `expired`, and the host puts the same request back, with the last checkpoint, for another attempt.
-     *  Completing with 0 in this case means "expired, do not try again". [handler] Since 1. */
+     *  `expired`, and the host puts the same request back, with the last checkpoint, for another attempt
+     *  (Documentation/Outcomes.md lists the exceptions, such as a cancellation by the user). Completing
+     *  with 0 in this case means "expired, do not try again". [handler] Since 1. */
     void (*run)(bgtask_task *task, const bgtask_host *host);
 } bgtask_plugin;
 

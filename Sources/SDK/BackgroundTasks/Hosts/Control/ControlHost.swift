@@ -30,10 +30,11 @@ final class ControlHost: AppHost {
     /// Prepares a connection to the host at a socket; this sends nothing yet.
     init(socket: String) { connection = ControlConnection(path: socket, timeout: Self.timeout) }
 
-    /// The host that this process should use; `nil` if no control socket exists.
+    /// The host that this process should use; `nil` if no control socket was found.
     ///
-    /// The paths to try are the same as for every client: `BGTASK_SOCKET`, then the user's runtime directory,
-    /// then `/run/bgtask`.
+    /// The paths are the same as for every client. If `BGTASK_SOCKET` is set, its path is used, whether a
+    /// socket exists there or not. Otherwise, the first path where a file exists is used: in the user's
+    /// runtime directory, then in `/run/bgtask`.
     static func find() -> ControlHost? {
         let environment = ProcessInfo.processInfo.environment
         if let named = environment["BGTASK_SOCKET"], !named.isEmpty { return ControlHost(socket: named) }
