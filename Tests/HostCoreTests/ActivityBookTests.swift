@@ -74,4 +74,19 @@ import Testing
             #expect(book.given(before: event, at: .seconds(99)).isEmpty)
         }
     }
+
+    @Test
+    func `while memory is short, the scheduler has all progress, because it ends the launch with least`() {
+        let later = SchedulerEvent.progressed(id, progress(2), changedAt: .seconds(2))
+        var short = Conditions.simulatedStart
+        short.pressure = .known(PressureCondition(cpu: false, memory: true, io: false))
+        for isShort in [false, true] {
+            var book = ActivityBook()
+            _ = book.report(progress(1), of: id, at: .seconds(1), settings)
+            _ = book.report(progress(2), of: id, at: .seconds(2), settings)
+            let event = isShort ? SchedulerEvent.timePassed : .conditionsChanged(short)
+            #expect(book.given(before: .timePassed, at: .seconds(3)).isEmpty)
+            #expect(book.given(before: event, at: .seconds(3), isShortOfMemory: isShort) == [later])
+        }
+    }
 }

@@ -35,7 +35,7 @@ import Testing
             SpawnMessage(
                 launch: 99, template: template, cgroup: nil, subprocesses: true, fresh: false, memory: nil))
         guard case .spawnFailed(let failed) = try launcher.next() else { throw HarnessError("not refused") }
-        #expect(failed.launch == 99 && failed.finding.contains("subprocesses"))
+        #expect(failed.launch == 99 && failed.finding.contains("may start processes"))
     }
 
     @Test(arguments: Mode.all)

@@ -67,8 +67,17 @@ struct ActivityBook: Sendable {
     }
 
     /// Returns the events that the scheduler must get before another one.
-    mutating func given(before event: SchedulerEvent, at now: Duration) -> [SchedulerEvent] {
+    ///
+    /// While memory is short, each event may end the launch with the least progress, so all progress counts.
+    mutating func given(
+        before event: SchedulerEvent, at now: Duration, isShortOfMemory: Bool = false
+    ) -> [SchedulerEvent] {
         var events: [SchedulerEvent] = []
+        var isShortOfMemory = isShortOfMemory
+        if case .conditionsChanged(let conditions) = event {
+            isShortOfMemory = conditions.pressure.value?.memory == true
+        }
+        if isShortOfMemory { for id in due.keys.sorted() { events += give(id, at: now) } }
         if !due.isEmpty, now >= earliest {
             for id in due.filter({ $0.value <= now }).keys.sorted() { events += give(id, at: now) }
             earliest = due.values.min() ?? .zero

@@ -108,7 +108,9 @@ extension HostCore {
         let waiters = requests.takeLaunchWaiters(of: request.id)
         requests.remove(request.id, keepsClient: true)
         vetoes.forget(request.id)
-        let declaration = self.declaration(for: request)
+        // The manifest with which the launch was decided: it may have been removed since.
+        let declaration =
+            handler?.manifest.declaration(for: request.identifier) ?? self.declaration(for: request)
         var launch = OpenLaunch(
             begun: begun, request: request, handler: handler,
             // A client may still work on a launch that the host gave up, so the host does not put its request

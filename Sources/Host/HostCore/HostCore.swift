@@ -197,7 +197,9 @@ public struct HostCore: Sendable {
     ///
     /// Reports of launches on which its effects can depend come first.
     mutating func feed(_ event: SchedulerEvent) {
-        events.append(contentsOf: activities.given(before: event, at: now.monotonic))
+        events.append(
+            contentsOf: activities.given(
+                before: event, at: now.monotonic, isShortOfMemory: scheduler.isUnderMemoryPressure))
         events.append(event)
     }
 

@@ -95,7 +95,7 @@ public struct RecordedSegment: Sendable {
             throw RecordingError(
                 subject: path, finding: "it can't be read: \(error)",
                 remedy:
-                    "Give the path of a host's recording, or of a file in it, and run the command as the user of the host"
+                    "Run the command as the user of the host, and give the path of a host's recording, or of a file in it. To list the files: bgtask record"
             )
         }
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -295,7 +295,10 @@ public enum RecordedLog {
             files = try Self.files(in: path)
         } catch {
             throw RecordingError(
-                subject: path, finding: "\(error)", remedy: "Run the command as the user of the host")
+                subject: path, finding: "\(error)",
+                remedy:
+                    "Run the command as the user of the host, and check the path. To list the files: bgtask record"
+            )
         }
         guard !files.isEmpty else {
             throw RecordingError(

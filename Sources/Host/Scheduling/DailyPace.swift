@@ -26,11 +26,13 @@ struct DailyPace {
         return whole < 24 ? added + hours[whole] * (passed - Double(whole)) : 1
     }
 
-    /// When a share of the budget has been added.
+    /// When a share of the budget has been added, rounded up to a millisecond.
     func time(of share: Double) -> WallTime {
         var left = max(0, share)
         for (hour, part) in hours.enumerated() {
-            if left < part { return start + .milliseconds(Int64((Double(hour) + left / part) * 3_600_000)) }
+            if left < part {
+                return start + .milliseconds(Int64(((Double(hour) + left / part) * 3_600_000).rounded(.up)))
+            }
             left -= part
         }
         return start + .seconds(86_400)

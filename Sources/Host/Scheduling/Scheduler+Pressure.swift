@@ -4,7 +4,7 @@ extension Scheduler {
     /// Whether memory is known to be under pressure.
     ///
     /// Pressure on CPU and disks ends no launches, because the kernel shares both by priority.
-    var isUnderMemoryPressure: Bool { situation.conditions.isShortOfMemory }
+    public var isUnderMemoryPressure: Bool { situation.conditions.isShortOfMemory }
 
     /// The launch that memory pressure ends next; `nil` if there is none.
     ///

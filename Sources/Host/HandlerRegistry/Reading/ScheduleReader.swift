@@ -101,8 +101,9 @@ struct ScheduleReader {
     }
 
     private func tolerance(_ fields: Fields, _ timing: Schedule.Timing?) -> Duration {
-        // 10 min, because the host wakes for a date at the end of its tolerance.
-        var (limit, standard) = (Duration.seconds(7 * 86_400), Duration.seconds(600))
+        // One minute, because the host wakes for a date at the end of its tolerance; systemd's timers have
+        // the same default (AccuracySec).
+        var (limit, standard) = (Duration.seconds(7 * 86_400), Duration.seconds(60))
         if case .every(let period) = timing {
             // Half the interval is NSBackgroundActivityScheduler's default tolerance.
             (limit, standard) = (period, period / 2)
