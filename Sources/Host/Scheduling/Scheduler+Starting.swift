@@ -26,10 +26,10 @@ extension Scheduler {
             policy: "Window", decision: .mustNotProceed, score: 0, weight: 0,
             rationale: [
                 Rationale(
-                    quantity: "wakeUp", required: "\(wake.text) at the latest", observed: "not due yet",
+                    quantity: "wakeUp", required: wake.text, observed: "other work",
                     earliestChange: wake,
                     remedy: situation.remedy(
-                        "Wait: it starts earlier if the host has other work", orLaunch: request.identifier))
+                        "Wait", orLaunch: request.identifier))
             ])
     }
 

@@ -52,7 +52,7 @@ extension Rationale {
         case "timeSincePush": ("The time since the bundle's last push is", "it must be")
         case "timeSinceRefresh": ("The time since the bundle's last refresh is", "it must be")
         case "urgentLaunches": number("running urgent launches")
-        case "wakeUp": ("The wake-up for it is", "the host wakes")
+        case "wakeUp": ("It waits for", "the host wakes for it by")
         case "usage": ("At this time of day, the bundle was used", "it should be")
         default: ("\(quantity.inWords) is", "it must be")
         }
