@@ -89,4 +89,12 @@ import Testing
             #expect(book.given(before: event, at: .seconds(3), isShortOfMemory: isShort) == [later])
         }
     }
+
+    @Test func `the first progress counts at once, also after a checkpoint`() {
+        var book = ActivityBook()
+        #expect(book.saveCheckpoint(of: id, at: .seconds(55), settings) == [.launchActive(id)])
+        #expect(
+            book.report(progress(1), of: id, at: .seconds(56), settings)
+                == [.progressed(id, progress(1), changedAt: nil)])
+    }
 }

@@ -61,6 +61,8 @@ struct ActivityBook: Sendable {
     /// When the scheduler must get what is held: after a period, and before it can find a stall.
     private static func due(_ activity: Activity, _ settings: SchedulerSettings) -> Duration {
         guard let given = activity.givenAt else { return .zero }
+        // The first progress counts at once: until the scheduler has some, a stall counts from the begin.
+        if activity.heldChange != nil, activity.knownChange == nil { return .zero }
         let period = given + settings.ratePeriod
         guard activity.heldChange != nil, let known = activity.knownChange else { return period }
         return min(period, known + min(settings.stallQuestion, settings.stallLimit))

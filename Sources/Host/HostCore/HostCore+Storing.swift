@@ -15,7 +15,7 @@ extension HostCore {
             switch result {
             case .success:
                 // A checkpoint that is stored after the launch ended is no news for the scheduler.
-                if launches[id] != nil {
+                if launches[id]?.hasFreedSlot == false {
                     let events = activities.saveCheckpoint(of: id, at: now.monotonic, scheduler.settings)
                     for event in events { feed(event) }
                 }

@@ -74,7 +74,7 @@ extension Scheduler {
                 guard let next = nextLook(at: request, moment) else {
                     // A change of the conditions is an event, which starts the request. Without one, it
                     // starts with its alarm.
-                    if time == change.at { return time }
+                    if index > 0, time == change.at { return time }
                     let alarm = max(time, LaunchWindow(request, settings).wake)
                     if alarm < changeEnd { return alarm }
                     break

@@ -68,7 +68,8 @@ import Testing
         let other = try start()
         let refused = try other.launch("study")
         #expect(refused.says("a BGProcessingTask"), "\(refused.lines)")
-        #expect(refused.says("the manifest of org.example.requests does not have this mode"), "\(refused.lines)")
+        #expect(
+            refused.says("the manifest of org.example.requests does not have this mode"), "\(refused.lines)")
         #expect(refused.says("Add to its modes: health-research"), "\(refused.lines)")
         #expect(try other.pending() == [])
         #expect(other.host.stop() == 0)

@@ -17,7 +17,7 @@ struct Budget: Policy {
         let settings = situation.settings
         let launches = Account(
             quantity: "refreshLaunches", option: "--launches", spent: Double(budget.launches), least: 1,
-            limit: Double(budget.launchLimit(settings)), text: { "\(Int($0))" })
+            limit: Double(budget.launchLimit(settings)), text: { "\(Int($0.rounded(.up)))" })
         let cpu = Account(
             quantity: "cpuTime", option: "--cpu", spent: budget.cpu.inSeconds, least: 0,
             limit: budget.cpuLimit(settings).inSeconds,
