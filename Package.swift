@@ -196,8 +196,8 @@ let package = Package(
             "TaskHost", in: "Sources/Host",
             uses: [
                 "Calendars", "HandlerRegistry", "HostCore", "HostSettings", "Launching", "LinuxSystem",
-                "Recording", "RequestStore", "Scheduling", "SystemConditions", "TaskModel", deque, logging,
-                serviceLifecycle,
+                "Recording", "RequestStore", "Scheduling", "StrictFiles", "SystemConditions", "TaskModel",
+                deque, logging, serviceLifecycle,
             ]),
         module(
             "ControlServer", in: "Sources/Host",

@@ -183,4 +183,24 @@ import Testing
         let error = try #require(throws: HostFailure.self) { try host.start() }
         #expect(error.description.contains("\(file):1:11: error: logLevel 'loud' is unknown"), "\(error)")
     }
+
+    @Test(arguments: ["", "/libraries", "/libraries/ab/libx.so"])
+    func `root's host does not start on a state that others can change, and says what to do`(_ name: String)
+        throws
+    {
+        guard geteuid() == 0 else { return print("skipped: an ordinary user's state is that user's own") }
+        let host = try HostProcess()
+        let copy = host.state.appendingPathComponent("libraries/ab")
+        try FileManager.default.createDirectory(
+            at: copy, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try Data().write(to: copy.appendingPathComponent("libx.so"))
+        let path = host.state.path + name
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path)
+        let error = try #require(throws: HostFailure.self) { try host.start() }
+        #expect(error.description.contains("untrusted"), "\(error)")
+        #expect(error.description.contains("Run: chmod go-w \(path)"), "\(error)")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        try host.start()
+        #expect(host.stop() == 0)
+    }
 }

@@ -1,7 +1,7 @@
 /// The orders that the launcher has not answered yet.
 ///
-/// The launcher never blocks, so it answers every *spawn* and *kill* within 5 s, even if it must report that a
-/// process can't be killed. A launcher that does not answer was stopped or hangs; the host then kills it,
+/// The launcher never blocks, so it answers every *spawn* and *kill* within 5 s, even if only to report that
+/// a process can't be killed. A launcher that does not answer was stopped or hangs; the host then kills it,
 /// because no launch could end otherwise.
 struct AnswerWatch: Sendable {
     /// The result of a look at the orders.

@@ -38,7 +38,7 @@ extension LauncherCore {
             $0.life.stage != .waiting || isShuttingDown || $0.template != nil
         }
         let processes = running.compactMap(\.process)
-        if !isShuttingDown { tell(.launcherDied(message: message)) }
+        if !isShuttingDown, !isAbandoned { tell(.launcherDied(message: message)) }
         BlockingThread.start(named: "bgtask-sweep") { [self] in
             if let base { try? GroupPool.empty(base) }
             for process in processes { process.kill() }
@@ -58,7 +58,7 @@ extension LauncherCore {
             launch.group = nil
             handle(.launcherDied(message: message), launch)
         }
-        if isShuttingDown {
+        if isShuttingDown || isAbandoned {
             groups?.remove()
             conclude()
         } else {

@@ -1,4 +1,5 @@
 import LinuxSystem
+import StrictFiles
 import TaskModel
 
 /// The directories of bundles and launches in the host's state directory.
@@ -8,6 +9,31 @@ import TaskModel
 struct StateDirectories: Sendable {
     /// The absolute path of the host's state directory.
     let root: String
+
+    /// Refuses a state directory that users other than root can change, if the host is root.
+    ///
+    /// The host executes copies of libraries in the state directory, and believes its store. The check covers
+    /// the path of the directory, its entries, and the copies of libraries. The contents of `data`, `apps`
+    /// and `tmp` belong to tasks and are not checked.
+    ///
+    /// - Throws: ``UntrustedState``, or the system call that failed.
+    func checkTrust() throws {
+        var trust = FileTrust()
+        func check(_ path: String) throws {
+            guard let problem = try trust.problem(with: path, called: "the state directory") else { return }
+            throw UntrustedState(path: root, finding: problem.finding, remedy: problem.remedy)
+        }
+        try check(root)
+        for name in try DirectoryTree.names(in: root) { try check("\(root)/\(name)") }
+        guard DirectoryTree.isDirectory("\(root)/libraries") else { return }
+        for copy in try DirectoryTree.names(in: "\(root)/libraries") {
+            try check("\(root)/libraries/\(copy)")
+            guard DirectoryTree.isDirectory("\(root)/libraries/\(copy)") else { continue }
+            for name in try DirectoryTree.names(in: "\(root)/libraries/\(copy)") {
+                try check("\(root)/libraries/\(copy)/\(name)")
+            }
+        }
+    }
 
     /// The data directory of a bundle; the host never removes it.
     func data(of bundle: BundleIdentifier) -> String { "\(root)/data/\(Self.name(of: bundle))" }
@@ -59,5 +85,20 @@ struct StateDirectories: Sendable {
     private static func name(of bundle: BundleIdentifier) -> String {
         // No bundle identifier contains '@', so no other bundle has this name.
         bundle.rawValue.hasPrefix(".") ? "@\(bundle.rawValue)" : bundle.rawValue
+    }
+}
+
+/// Users other than root can change the state directory of a host that runs as root.
+struct UntrustedState: Error, CustomStringConvertible {
+    /// The state directory.
+    let path: String
+    /// What was found.
+    let finding: String
+    /// The commands that correct it.
+    let remedy: String
+
+    var description: String {
+        "\(path): \(finding). The host would execute files that they replace. \(remedy). If you do not trust the "
+            + "files in it, remove the directory: the host makes a new one. [untrusted]"
     }
 }

@@ -79,6 +79,9 @@ public actor TaskHost: Service {
         self.moments = moments
         let log = HostLog(logger: logger, moments: moments)
         self.log = log
+        let directories = StateDirectories(root: configuration.stateDirectory)
+        self.directories = directories
+        try directories.checkTrust()
         for directory in missing { log.append(.notice, "\(directory) was missing; created it, empty") }
         let store = try SQLiteRequestStore.open(
             directory: configuration.stateDirectory, socket: configuration.socketPath, at: moments.now().wall)
@@ -101,8 +104,6 @@ public actor TaskHost: Service {
         self.inbox = inbox
         launcher = TaskLauncher(configuration: launching, on: loop) { inbox.put(.launch($0)) }
         timer = try WakeTimer()
-        let directories = StateDirectories(root: configuration.stateDirectory)
-        self.directories = directories
         worker = HostWorker(
             configuration: configuration, directories: directories, registry: registry, sensors: sensors,
             inbox: inbox)
@@ -211,8 +212,8 @@ public actor TaskHost: Service {
         }
         commit()
         for note in notes { perform(note.effect, at: note.at) }
-        // A recap shows the scheduler as its last event left it, so it has that event's date. A later date would
-        // let a replay start the requests that became ripe in between earlier than the host did.
+        // A recap shows the scheduler as its last event left it, so it has that event's date. A later date
+        // would let a replay start the requests that became ripe in between earlier than the host did.
         if let last = notes.last(where: \.effect.isRecorded) { continueRecording(at: last.at) }
     }
 

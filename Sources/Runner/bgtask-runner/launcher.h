@@ -43,7 +43,7 @@ struct template {
     int socket; /**< The socket for the packets in template.h; -1 once closed. */
     bool answered, cloneable, retired;
     unsigned awaited; /**< The number of clone requests without an answer. */
-    int64_t deadline; /**< When it is killed if no answer or end comes before, on CLOCK_MONOTONIC; 0 for never. */
+    int64_t deadline; /**< When it is killed unless it answers or ends, on CLOCK_MONOTONIC; 0 for never. */
     struct standby standby;
 };
 
