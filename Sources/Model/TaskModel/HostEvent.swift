@@ -1,6 +1,6 @@
 /// An event in the host, for clients that follow it, such as `--wait`, `bgtask logs` and dashboards.
 ///
-/// The events of one request arrive in this order: accepted, any number of blocked, then for each attempt
+/// The events of one request arrive in this order: accepted, then for each attempt any number of blocked,
 /// started, ready, progress, expiring, ended. The event of an ended launch says whether its request is
 /// pending again, so a client can recognize the last attempt.
 public enum HostEvent: Equatable, Sendable {

@@ -32,7 +32,7 @@ public struct RecoveryTerms: Sendable {
 
     /// The end of a launch whose host died, and how its request becomes pending again.
     ///
-    /// Its resource use after the last measurement is not known.
+    /// The launch's resource use after the last measurement is not known.
     ///
     /// - Parameters:
     ///   - launch: The launch, which has not ended.

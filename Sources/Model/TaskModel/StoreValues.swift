@@ -35,7 +35,7 @@ public struct RequestRecord: Equatable, Sendable {
     public var state: RequestState
     /// How the request ended; `nil` if it has not.
     ///
-    /// This is the outcome of its last launch, or `cancelled` if it was never launched.
+    /// This is the outcome of its last launch, or `cancelled` if it ended while it was pending.
     public var outcome: Outcome?
     /// Why the request ended; `nil` if there is no reason or it has not ended.
     public var reason: Reason?
