@@ -79,7 +79,7 @@ public actor TaskHost: Service {
         self.moments = moments
         let log = HostLog(logger: logger, moments: moments)
         self.log = log
-        for directory in missing { log.append(.notice, "\(directory) was missing; created it, empty") }
+        for directory in missing { log.append(.notice, "\(directory) did not exist, so the host created it") }
         let store = try SQLiteRequestStore.open(
             directory: configuration.stateDirectory, socket: configuration.socketPath, at: moments.now().wall)
         self.store = store
@@ -121,7 +121,7 @@ public actor TaskHost: Service {
     /// - Throws: The error that prevented the start.
     public func run() async throws {
         let recording = Task { await recorder?.run() }
-        // If the host can't begin, this refuses the callers that wait.
+        // If the host can't begin, `end()` refuses the callers that wait.
         defer { end() }
         try await launcher.start()
         let beginning = try await beginningReader.read()
@@ -224,8 +224,8 @@ public actor TaskHost: Service {
 
     private func ask(_ call: HostCall, as id: CallID) async -> HostAnswer {
         await withCheckedContinuation { caller in
-            // Only here, because this function may be suspended before: the caller can run on another
-            // executor.
+            // The check must be here, because this function may be suspended before this point: its caller
+            // can run on another executor.
             guard !hasEnded else { return caller.resume(returning: .hostHasStopped) }
             callers[id] = caller
             hearNow(.call(id, call))
@@ -236,8 +236,9 @@ public actor TaskHost: Service {
     func untilBegun() async {
         if hasBegun { return }
         await withCheckedContinuation { waiter in
-            // Again, because this function may have been suspended since: the caller can run on another
-            // executor. A waiter that is added after the beginning would wait forever.
+            // The check is repeated, because this function may have been suspended since the first one: its
+            // caller can run on another executor. A waiter that is added after the beginning would wait
+            // forever.
             if hasBegun { waiter.resume() } else { beginWaiters.append(waiter) }
         }
     }
