@@ -144,4 +144,9 @@ extension HostEffect {
         default: false
         }
     }
+
+    /// Whether the effect records an event of the scheduler.
+    public var isRecorded: Bool {
+        if case .record = self { true } else { false }
+    }
 }

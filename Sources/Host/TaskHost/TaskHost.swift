@@ -201,7 +201,9 @@ public actor TaskHost: Service {
         }
         commit()
         for note in notes { perform(note.effect, at: note.at) }
-        if let last = notes.last { continueRecording(at: last.at) }
+        // A recap shows the scheduler as its last event left it, so it has that event's date. A later date would
+        // let a replay start the requests that became ripe in between earlier than the host did.
+        if let last = notes.last(where: \.effect.isRecorded) { continueRecording(at: last.at) }
     }
 
     /// Replaces the snapshot in an input by the newest one, because inputs of different threads may come in
