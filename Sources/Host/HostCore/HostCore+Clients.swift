@@ -94,11 +94,11 @@ extension HostCore {
             } else if isDead {
                 end = LaunchEnd(
                     outcome: .crashed, reason: .exitedWithoutCompleting,
-                    message: "\(subject) ended before it had completed")
+                    message: "\(subject) ended before the launch had completed")
             } else {
                 end = LaunchEnd(
                     outcome: .failed, reason: .exitedWithoutCompleting,
-                    message: "\(subject) closed its connection before it had completed")
+                    message: "\(subject) closed its connection before the launch had completed")
             }
             endInClient(launch, end)
         }

@@ -7,7 +7,7 @@ extension HostCore {
         switch event {
         case .started(let id, let processIdentifier):
             launches[id]?.processIdentifier = processIdentifier
-            // It may have changed since the order, when there was no process yet.
+            // The priority may have changed since the order, when there was no process yet.
             if let launch = launches[id], launch.priority != launch.orderedPriority {
                 emit(.setPriority(id, launch.priority))
             }
@@ -88,7 +88,7 @@ extension HostCore {
                     call,
                     SubmissionError(
                         code: .unavailable, subject: "\(launches[id]?.record.identifier.rawValue ?? "\(id)")",
-                        finding: "\(id) ended before its handler", remedy: "See 'bgtask show \(id)'"))
+                        finding: "\(id) ended before its handler ran", remedy: "See 'bgtask show \(id)'"))
             }
         }
     }

@@ -46,7 +46,7 @@ struct ScheduleBook: Sendable {
         touched.formUnion(plans.keys)
     }
 
-    /// The start of each identifier's last launch, sorted by identifier.
+    /// The date of each identifier's last launch, sorted by identifier.
     var lastBegins: [(key: TaskIdentifier, value: WallTime)] { lastBegin.sorted { $0.key < $1.key } }
 
     /// The identifiers whose event has occurred, without a launch after it, sorted.

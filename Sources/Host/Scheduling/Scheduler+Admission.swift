@@ -81,7 +81,7 @@ extension Scheduler {
             throw refuse(
                 .tooManyPendingTaskRequests,
                 "\(urgent.id), a push of priority 10, waits, and one of priority 5 does not take its place",
-                "Send it with priority 10, or when \(urgent.id) was delivered")
+                "Send it with priority 10, or after \(urgent.id) has been launched")
         }
         let limit =
             submission.origin == .schedule || isSimulated

@@ -10,7 +10,7 @@ extension UsageHistogram {
         if hours.count != Int(Self.hoursOfWeek) { hours = Array(repeating: 0, count: Int(Self.hoursOfWeek)) }
         let day = situation.localDay(time)
         if let first = firstDay, day - first >= 2 * 7 * situation.settings.usageWeeks {
-            // Old habits count half: from here on, the counts stand for half as many days.
+            // Older uses count half, and the counts then stand for half as many days.
             for index in hours.indices { hours[index] /= 2 }
             firstDay = day - (day - first) / 2
         }

@@ -15,6 +15,7 @@ struct VirtualLauncher {
         var cpuLimit: CPULimit?
         /// Incremented when the end of the launch moves, so that an earlier planned end is ignored.
         var endNumber = 0
+        /// Incremented when the CPU limit changes, so that a step for the earlier limit is ignored.
         var limitNumber = 0
         var ticks: Int64 = 0
 

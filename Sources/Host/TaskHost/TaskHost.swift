@@ -201,8 +201,8 @@ public actor TaskHost: Service {
         }
         commit()
         for note in notes { perform(note.effect, at: note.at) }
-        // A recap shows the scheduler as its last event left it, so it has that event's date. A later date would
-        // let a replay start the requests that became ripe in between earlier than the host did.
+        // A recap shows the scheduler as its last event left it, so it has that event's date. A later date
+        // would let a replay start the requests that became ripe in between earlier than the host did.
         if let last = notes.last(where: \.effect.isRecorded) { continueRecording(at: last.at) }
     }
 
