@@ -58,7 +58,7 @@ struct ZoneFile {
         var types: [ZoneRules.LocalType] = []
         for _ in 0..<header.types {
             let offset = Int(try integer(4))
-            guard abs(offset) < 26 * 3600 else { throw Malformed(finding: "an offset is over a day") }
+            guard abs(offset) < 26 * 3600 else { throw Malformed(finding: "an offset is 26 h or more") }
             try skip(1)
             let name = names.dropFirst(Int(bytes[position])).prefix { $0 != 0 }
             try skip(1)

@@ -60,7 +60,7 @@ struct Situation: Sendable {
             longestBackOff: settings.longestBackOff(of: declaration))
     }
 
-    /// The number of slots of a lane; heat also limits those of both deferrable lanes together.
+    /// The number of slots of a lane; ``deferrableSlots`` also limits both deferrable lanes together.
     func slots(of lane: Lane) -> Int {
         switch lane {
         case .simulated: .max

@@ -43,11 +43,11 @@ extension TaskProgress {
     /// Whether a request got further with this progress than with an earlier one.
     ///
     /// More completed units are further, and so is a greater fraction: a handler may report the units of the
-    /// whole request, or only those that were left when it began. An attempt that starts from the beginning
-    /// and stops at the same place is not further.
+    /// whole request, or only those that were left when the attempt began. An attempt that starts from the
+    /// beginning and stops at the same place is not further.
     ///
     /// - Parameter earlier: The furthest progress of the earlier attempts; `nil` if there is none.
-    /// - Returns: Whether it is further; no completed units at all are never further.
+    /// - Returns: Whether this progress is further; a first progress without completed units is not.
     public func isFurther(than earlier: TaskProgress?) -> Bool {
         guard let earlier else { return completed > 0 }
         if completed > earlier.completed { return true }

@@ -8,7 +8,7 @@ public enum HostEvent: Equatable, Sendable {
     case requestAccepted(TaskRequest)
     /// A pending request cannot start, for these reasons; sent again when the vetoes change.
     case requestBlocked(TaskRequest, [Verdict])
-    /// A pending request ended without a launch: it was cancelled, replaced, or is not permitted any more.
+    /// A pending request ended: it was cancelled or replaced, or its schedule, app or client is gone.
     case requestCancelled(RequestID, TaskIdentifier, Reason)
     /// The host has recorded a launch and sent it to the launcher or to a client.
     case launchStarted(LaunchRecord)

@@ -14,7 +14,8 @@ public enum StoreWrite: Equatable, Sendable {
     ///
     /// Answer: ``StoreAnswer/accepted(_:)``.
     case accept(TaskSubmission, RequestTerms)
-    /// Ends a pending request as `cancelled`, with the reason `cancelledByUser` or `manifestRemoved`.
+    /// Ends a pending request as `cancelled`, with the reason `cancelledByUser`, `manifestRemoved` or
+    /// `clientGone`.
     ///
     /// Answer: ``StoreAnswer/cancelled(_:)``.
     case cancel(RequestID, Reason, at: WallTime)
