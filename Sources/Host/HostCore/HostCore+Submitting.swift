@@ -123,7 +123,8 @@ extension HostCore {
     ///
     /// Then the scheduler gets the request at once, so that the request and its launch can share a commit.
     /// The store's answer is not known in these cases: the submission has an idempotency key, a request of
-    /// its identifier is pending or being stored, or the end of a launch of its bundle is being stored.
+    /// its identifier is pending or being stored, or a launch's end, which may put a request back, is not
+    /// stored yet.
     private func canForesee(
         _ submission: TaskSubmission, _ submitter: Submitter, _ terms: RequestTerms
     ) -> Bool {

@@ -47,7 +47,7 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     // MARK: Requests
     /// A request was stored.
     ///
-    /// It replaces a pending request of the same identifier; send no ``withdrawn`` for that one.
+    /// It replaces a pending request of the same identifier; send no ``withdrawn`` for the replaced one.
     case submitted(TaskRequest)
     /// A pending request was cancelled.
     case withdrawn(RequestID)

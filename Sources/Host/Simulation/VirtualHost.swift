@@ -117,7 +117,7 @@ public struct VirtualHost {
             guard let next = [agenda.next, launcher.next, alarm].compactMap(\.self).min(), next <= end
             else { break }
             advance(to: next)
-            // At the same time, the alarm comes first, so that due decisions precede new events. Then come
+            // If several are due, the alarm comes first, so that due decisions precede new events. Then come
             // occurrences, and then the steps of launches.
             if let alarm, alarm <= now.boot {
                 wake = Wake()

@@ -36,8 +36,9 @@ public enum PutBackRule {
 
     /// Whether an ended launch counts as an attempt that ended by its own doing.
     ///
-    /// Such an attempt waits for a back-off if it brought nothing, and the host limits their number. Ends by
-    /// conditions do not count, because the conditions hold the request until they have passed.
+    /// If such an attempt made no progress, the next one waits for a back-off, and the host limits the number
+    /// of such attempts. A lost launch counts, because it may have made the host or the launcher crash. Ends
+    /// by conditions do not count, because the request waits until these conditions have passed.
     ///
     /// - Parameters:
     ///   - outcome: How the launch ended.

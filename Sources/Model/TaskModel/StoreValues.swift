@@ -63,7 +63,7 @@ public struct PutBack: Equatable, Sendable {
     public var notBefore: WallTime?
     /// Whether this is a retry after a failure or crash, which adds 1 to the request's failures.
     public var isRetry: Bool
-    /// What the attempts of the request have brought, the ended one included.
+    /// The progress of the request's attempts, including the one that ended.
     public var attempts: AttemptHistory
 
     public init(

@@ -124,7 +124,7 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     ///
     /// Requests that were put back start in the order of this time.
     public var waitingSince: WallTime
-    /// What the earlier attempts brought.
+    /// The progress of the earlier attempts.
     public var attempts = AttemptHistory()
 
     /// Makes a request from the values that the store keeps; it waits since its submission.
