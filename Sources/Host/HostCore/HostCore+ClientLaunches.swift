@@ -39,7 +39,7 @@ extension HostCore {
                 call,
                 SubmissionError(
                     code: .notFound, subject: "\(id)", finding: "no such launch runs in a client",
-                    remedy: "It has ended: see 'bgtask show \(id)'"))
+                    remedy: "If it has ended, see how: bgtask show \(id)"))
         }
         guard clients[client]?.processIdentifier == process else {
             return refuse(

@@ -115,7 +115,9 @@ extension HostCore {
             requests.starting[request.id] == nil, !requests.withdrawing.contains(request.id),
             handler(for: request)?.canLaunch(request.identifier) == false
         else { return }
-        log(.notice, "\(request.id) is cancelled: its client is gone", identifier: request.identifier)
+        log(
+            .notice, "\(request.id) is cancelled: its client is gone, and no plugin can run it",
+            identifier: request.identifier)
         cancel(request.id, .clientGone)
     }
 }

@@ -54,7 +54,7 @@ extension HostCore {
         case .cpuWarning(let id, let message): log(.warning, message, launch: id)
         case .ended(let ended): self.ended(ended)
         case .unkillable(let id):
-            log(.error, "the kernel can't kill it yet; its slot stays taken", launch: id)
+            log(.error, "its processes can't be killed yet; the slot stays taken until they end", launch: id)
         case .launcherUnavailable(let message):
             log(.error, "the launcher can't be started; the host tries again every 5 s: \(message)")
         case .launcherDied(let message):

@@ -232,7 +232,8 @@ final class HostWorker: Sendable {
                 watching.watch(paths)
                 watch = watching
             } catch {
-                inbox.put(.workFailed("no file is watched for schedules: \(error)", nil))
+                inbox.put(
+                    .workFailed("files can't be watched, so no change of a file runs a task: \(error)", nil))
             }
         }
     }

@@ -165,7 +165,7 @@ public actor TaskHost: Service {
         do {
             try await closeStore(moments.now().wall)
         } catch {
-            log.append(.error, "the store was not closed: \(error)")
+            log.append(.error, "the store was not closed, so the next host checks all of it: \(error)")
         }
     }
 
