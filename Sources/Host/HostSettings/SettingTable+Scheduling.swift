@@ -95,7 +95,7 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.renewalLimit", \.scheduler.renewalLimit, .zero ... .seconds(7 * 86_400),
-            "The total time for which the host may renew the lease of a processing launch. Our choice: a night on the charger"
+            "The longest run time of a processing launch or activity whose lease the host renews. Our choice: a night on the charger"
         ),
         .duration(
             "scheduling.leastCPU", \.scheduler.leastCPU, .zero ... .seconds(600),

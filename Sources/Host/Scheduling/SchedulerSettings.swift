@@ -128,7 +128,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// The host compares the mean of the last three periods with the median of six or more periods before
     /// them. Our choice: a launch that reports once in 10 s must not look slow.
     public var ratePeriod = Duration.seconds(10)
-    /// The longest run time of a processing launch with renewals of its lease, from its *ready* message: 8 h.
+    /// The longest run time, from *ready* on, of a processing launch or activity whose lease renews: 8 h.
     ///
     /// Our choice: a night on the charger.
     public var renewalLimit = Duration.seconds(8 * 3600)

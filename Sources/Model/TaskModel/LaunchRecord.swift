@@ -17,7 +17,7 @@ public struct LaunchID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
 /// The state of a launch.
 public enum LaunchState: String, Sendable, Codable, CaseIterable {
-    /// The launch is recorded and was sent to the launcher; its handler does not run yet.
+    /// The launch is recorded; its handler does not run yet.
     case starting
     /// The handler runs, and the lease counts.
     case running
@@ -196,8 +196,7 @@ public struct LaunchRecord: Equatable, Sendable {
     public var cpuIsLowerBound: Bool
     /// Peak resident memory; `nil` if unknown.
     public var peakMemory: ByteCount?
-    /// What isolated the launch: `cgroup`, `pidNamespace` or `noFork`, followed by the names of further
-    /// layers.
+    /// What isolated the launch: `cgroup`, `pidNamespace` or `noFork`; `inProcess` for a launch in a client.
     public var isolation: String
     /// The hash of the library that ran; `nil` for a `call:`.
     public var libraryHash: String?
