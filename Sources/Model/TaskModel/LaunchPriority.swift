@@ -35,7 +35,8 @@ public struct LaunchPriority: Equatable, Hashable, Sendable, Codable {
     ///
     /// Not `SCHED_IDLE`: a host without privileges could not take a launch out of that class again.
     public static let idle = LaunchPriority(nice: 19, isBatch: true, ioClass: .idle, cpuWeight: 1)
-    /// For work that a user requested but does not watch: nice 5, half of the default CPU weight.
+    /// For work that is not deferrable, while no client of the bundle is in the foreground: nice 5, half of
+    /// the default CPU weight.
     public static let requested = LaunchPriority(
         nice: 5, isBatch: false, ioClass: .bestEffort, cpuWeight: 50)
     /// For work of a bundle whose client is in the foreground: the same as any program.
