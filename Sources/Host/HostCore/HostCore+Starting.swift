@@ -113,8 +113,8 @@ extension HostCore {
             handler?.manifest.declaration(for: request.identifier) ?? self.declaration(for: request)
         var launch = OpenLaunch(
             begun: begun, request: request, handler: handler,
-            // A client may still work on a launch that the host gave up, so the host does not put its request
-            // back. The client can submit it again.
+            // A client may still work on a launch that the host has ended, so the host does not put its
+            // request back. The client can submit it again.
             isAtMostOnce: client != nil || declaration?.isAtMostOnce == true, priority: start.priority)
         launch.client = client
         launch.libraryCopies = handler?.libraryCopies ?? []

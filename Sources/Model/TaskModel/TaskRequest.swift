@@ -120,14 +120,14 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     public var notBefore: WallTime?
     /// The time from which the request no longer waits for better conditions: only vetoes still delay it.
     public var deadline: WallTime
-    /// Since when the request waits: since it was accepted, or since it was put back.
+    /// The beginning of the present wait: when the request was accepted, or when it was put back.
     ///
     /// Requests that were put back start in the order of this time.
     public var waitingSince: WallTime
     /// The progress of the earlier attempts.
     public var attempts = AttemptHistory()
 
-    /// Makes a request from the values that the store keeps; it waits since its submission.
+    /// Makes a request from the values that the store keeps; its wait begins with its submission.
     public init(
         id: RequestID, submission: TaskSubmission, bundle: BundleIdentifier, kind: TaskKind,
         submittedAt: WallTime, attempt: Int, notBefore: WallTime?, deadline: WallTime
@@ -195,7 +195,7 @@ extension TaskRequest {
         case attempts
     }
 
-    /// Decodes a request; a request of an older recording waits since its submission, and has no attempts.
+    /// Decodes a request; in an older recording, its wait begins with its submission, without attempts.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
