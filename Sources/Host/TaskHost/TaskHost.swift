@@ -66,8 +66,8 @@ public actor TaskHost: Service {
     ///   - settings: The configuration files, which the host reads again when they change.
     ///   - logger: The log of this process.
     ///   - moments: The clocks that the host reads.
-    /// - Throws: The error that prevents the start, as a sentence for people: a second host, a damaged store,
-    ///   a directory.
+    /// - Throws: The error that prevents the start, as a sentence for people; for example, about a second
+    ///   host, a damaged store or a directory.
     public init(
         configuration: HostConfiguration, settings: SettingsFiles, logger: Logger,
         moments: any MomentSource = SystemClocks()
