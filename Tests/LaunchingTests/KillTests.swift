@@ -92,6 +92,57 @@ import Testing
         await harness.end()
     }
 
+    @Test func `a stopped launcher is killed and replaced, and its launches are lost`() async throws {
+        let harness = try await LaunchHarness(answerTime: .seconds(1))
+        let order = try harness.order("ignores")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        Foundation.kill(try Self.parent(of: task), SIGSTOP)
+        harness.launcher.kill(order.id, reason: .cancelledByUser, message: "to see who does it")
+        try await harness.wait(for: "end") { harness.sight(order.id).end != nil }
+        #expect(harness.sight(order.id).end?.outcome == .lost)
+        #expect(harness.sight(order.id).end?.message?.contains("did not answer") == true)
+        #expect(!Self.isAlive(task))
+        #expect(try await harness.run(try harness.order("succeeds")).end?.outcome == .succeeded)
+        await harness.end()
+    }
+
+    @Test func `a stopped launcher does not keep the host from its end`() async throws {
+        let harness = try await LaunchHarness(answerTime: .seconds(1))
+        let order = try harness.order("ignores")
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(order.id) }
+        let task = try #require(harness.pid(order.id))
+        Foundation.kill(try Self.parent(of: task), SIGSTOP)
+        await harness.end()
+        #expect(!Self.isAlive(task))
+        try await harness.wait(for: "the report") { harness.sight(order.id).end != nil }
+        #expect(harness.sight(order.id).end?.outcome == .lost)
+    }
+
+    @Test func `a template that hangs after loading is killed, and its launch comes from another one`()
+        async throws
+    {
+        let harness = try await LaunchHarness()
+        let first = try harness.order("expires")
+        harness.launcher.launch(first)
+        try await harness.wait(for: "ready") { harness.isReady(first.id) }
+        let task = try #require(harness.pid(first.id))
+        // The oldest child is the template; another one may be a standby, which the next launch then uses.
+        let template = try #require(
+            Self.children(of: try Self.parent(of: task)).filter { $0 != task }.min())
+        Foundation.kill(template, SIGSTOP)
+        for _ in 0..<2 {
+            let end = try await harness.run(try harness.order("succeeds")).end
+            #expect(end?.outcome == .succeeded, "\(String(describing: end))")
+        }
+        #expect(!Self.isAlive(template))
+        #expect(harness.sight(first.id).end == nil)
+        #expect(harness.deaths == 0)
+        await harness.end()
+    }
+
     @Test func `a launch that a template takes with it to its end comes from another one`() async throws {
         let harness = try await LaunchHarness()
         let first = try harness.order("expires")

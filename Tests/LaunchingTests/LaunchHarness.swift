@@ -34,7 +34,7 @@ final class LaunchHarness: Sendable {
 
     init(
         groupKill: GroupKill? = nil, folder: URL? = nil, templateIdleTime: Duration? = nil,
-        runner: String = Products.path("bgtask-runner")
+        answerTime: Duration? = nil, runner: String = Products.path("bgtask-runner")
     ) async throws {
         self.folder =
             folder ?? FileManager.default.temporaryDirectory.appending(path: "launching-\(UUID().uuidString)")
@@ -48,6 +48,7 @@ final class LaunchHarness: Sendable {
             stateDirectory: self.folder.appending(path: "state").path,
             groupKill: groupKill, moments: SystemClocks())
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
+        if let answerTime { configuration.answerTime = answerTime }
         let (events, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
         endEvents = { continuation.finish() }
         launcher = TaskLauncher(configuration: configuration) { continuation.yield($0) }

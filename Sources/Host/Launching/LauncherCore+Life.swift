@@ -23,6 +23,7 @@ extension LauncherCore {
     func disconnected(_ message: String) {
         loop.assertInEventLoop()
         link = nil
+        answers.removeAll()
         book.removeAll()
         templateTimers.values.forEach { $0.cancel() }
         templateTimers = [:]
@@ -40,9 +41,12 @@ extension LauncherCore {
         if !isShuttingDown { tell(.launcherDied(message: message)) }
         BlockingThread.start(named: "bgtask-sweep") { [self] in
             if let base { try? GroupPool.empty(base) }
+            for process in processes { process.kill() }
+            // One limit for all of them, so that many that can't end do not add up.
+            let end = moments.now().monotonic + Self.sweepTime
             for process in processes {
-                process.kill()
-                _ = process.waitForEnd(timeoutMilliseconds: 5000)
+                let rest = max(.zero, end - moments.now().monotonic).wholeMilliseconds
+                _ = process.waitForEnd(timeoutMilliseconds: Int32(clamping: rest))
             }
             loop.execute { [self] in swept(running, message) }
         }
@@ -78,12 +82,51 @@ extension LauncherCore {
     func shutDown() {
         loop.assertInEventLoop()
         isShuttingDown = true
-        guard let link else {
+        guard let link, !isAbandoned else {
             loseLaunches("the host stops")
             conclude()
             return
         }
         link.endSending()
+        _ = after(answers.answerTime) { [self] in
+            self.link?.kill(because: "the launcher did not end in time, so the host killed it")
+        }
+    }
+
+    /// Ends all launches as lost and kills the launcher, because their processes do not end: a host that was
+    /// asked twice to stop must not wait for them.
+    func abandon() {
+        loop.assertInEventLoop()
+        isAbandoned = true
+        link?.kill(because: "the host was stopped twice, and processes did not end")
+        loseLaunches("the host was stopped twice, and its processes did not end")
+        if isShuttingDown { conclude() }
+    }
+
+    // MARK: Answers
+
+    /// How long the host waits for the processes of a launcher that has died.
+    private static let sweepTime = Duration.seconds(5)
+
+    /// Starts to wait for the launcher's answer to an order for this launch.
+    func awaitAnswer(_ launch: RunningLaunch) {
+        guard link != nil else { return }
+        answers.ask(launch.number, at: moments.now().monotonic)
+        // The timer is not cancelled by the answer: one timer for many launches costs less than one for each.
+        if answerTimer == nil { lookAtAnswers(after: answers.answerTime) }
+    }
+
+    private func lookAtAnswers(after time: Duration) {
+        answerTimer = after(time) { [self] in
+            answerTimer = nil
+            switch answers.look(at: moments.now().monotonic) {
+            case .quiet: break
+            case .lookAgain(let time): lookAtAnswers(after: time)
+            case .unresponsive:
+                answers.removeAll()
+                link?.kill(because: "the launcher did not answer an order in time, so the host killed it")
+            }
+        }
     }
 
     private func conclude() {

@@ -34,6 +34,7 @@ extension LauncherCore {
                     fresh: launch.order.isFresh || !template.isCloneable,
                     memory: UInt64(launch.order.declaration.limits.memory.bytes),
                     start: control.first(SpawnMessage.maximumStart)))
+            awaitAnswer(launch)
         } catch {
             handle(.spawnFailed(finding: "\(error)"), launch)
             return
@@ -43,6 +44,7 @@ extension LauncherCore {
 
     func received(_ report: LauncherReport, _ descriptors: [CInt]) {
         loop.assertInEventLoop()
+        if let launch = report.launch { answers.answered(launch) }
         switch report {
         case .hello:
             break
@@ -148,6 +150,7 @@ extension LauncherCore {
         launch.control?.close()
         launch.channels.forEach { $0.close(promise: nil) }
         book.forget(launch.id)
+        answers.answered(launch.number)
         launches[launch.number] = nil
         let (cpuTime, isLowerBound) = launch.cpuTime()
         var peak = max(launch.peakResident, Int64(clamping: launch.exit?.maximumResident ?? 0))

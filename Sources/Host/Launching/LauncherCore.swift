@@ -35,13 +35,19 @@ final class LauncherCore: @unchecked Sendable {
     var templatesWithoutStandby: Set<UInt64> = []
     /// The next look at the memory of all launches; `nil` while no running one needs it.
     var memoryTimer: Scheduled<Void>?
+    /// The orders to the launcher that have no answer yet, and the timer that looks at them.
+    var answers: AnswerWatch
+    var answerTimer: Scheduled<Void>?
     private var isRetryingSend = false
     var isShuttingDown = false
+    /// Whether the host no longer waits for processes that do not end.
+    var isAbandoned = false
 
     init(
         loop: any EventLoop, moments: any MomentSource, isolation: GroupKill, groups: GroupPool?,
-        templateIdleTime: Duration, onEvent: @escaping @Sendable (LaunchEvent) -> Void
+        templateIdleTime: Duration, answerTime: Duration, onEvent: @escaping @Sendable (LaunchEvent) -> Void
     ) {
+        answers = AnswerWatch(answerTime: answerTime)
         self.loop = loop
         self.moments = moments
         self.isolation = isolation
@@ -119,6 +125,7 @@ final class LauncherCore: @unchecked Sendable {
             launch.lifeTimer.cancel()
             launch.wasKilled = true
             try? send(KillMessage(launch: launch.number))
+            awaitAnswer(launch)
         case .end(let end): finish(launch, end)
         }
     }

@@ -1,6 +1,7 @@
 import LinuxSystem
 import NIOCore
 import RunnerWire
+import Synchronization
 import TaskModel
 
 /// An input from the connection to the launcher; inputs arrive in order.
@@ -20,6 +21,7 @@ final class LauncherLink: @unchecked Sendable {
     private let loop: any EventLoop
     private let socket: DescriptorSocket
     private let process: ProcessHandle
+    private let killReason = Mutex<String?>(nil)
     private var encoder = FrameEncoder()
     private var outbox: [UInt8] = []
 
@@ -41,8 +43,9 @@ final class LauncherLink: @unchecked Sendable {
 
     /// Starts to receive; `deliver` is called on another thread.
     func receive(_ deliver: @escaping @Sendable (LauncherInput) -> Void) {
-        BlockingThread.start(named: "bgtask-launcher") { [socket, process] in
-            let message = Self.readAll(socket, deliver)
+        BlockingThread.start(named: "bgtask-launcher") { [self] in
+            let finding = Self.readAll(socket, deliver)
+            let message = killReason.withLock(\.self) ?? finding
             // After a broken frame, the launcher may still run. It is then killed, and its tasks end with it.
             if !process.waitForEnd(timeoutMilliseconds: 5000) { process.kill() }
             let status = try? process.reap()
@@ -77,6 +80,12 @@ final class LauncherLink: @unchecked Sendable {
     /// Notifies the launcher that the host ends; the launcher then ends its tasks and itself.
     func endSending() {
         socket.endSending()
+    }
+
+    /// Kills the launcher's process; `reason` is the beginning of the message with which it ends.
+    func kill(because reason: String) {
+        killReason.withLock { $0 = $0 ?? reason }
+        process.kill()
     }
 
     private static func readAll(

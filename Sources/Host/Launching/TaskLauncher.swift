@@ -23,6 +23,10 @@ public final class TaskLauncher: Sendable {
         /// Our choice: longer than the pauses in a burst of launches, but shorter than the 15 min
         /// between refreshes.
         public var templateIdleTime = Duration.seconds(300)
+        /// How long the launcher process may take to answer an order before it is killed and replaced: 15 s.
+        ///
+        /// Our choice: three times the 5 s after which it reports a process that can't be killed.
+        public var answerTime = Duration.seconds(15)
         /// The source of the clocks.
         public var moments: any MomentSource
         /// Called on any thread if an earlier launcher still holds the lock; ``start()`` then waits for it.
@@ -114,7 +118,8 @@ public final class TaskLauncher: Sendable {
         let groups = try probe.groups.map(GroupPool.init(base:))
         let core = LauncherCore(
             loop: loop, moments: configuration.moments, isolation: probe.report.groupKill, groups: groups,
-            templateIdleTime: configuration.templateIdleTime, onEvent: onEvent)
+            templateIdleTime: configuration.templateIdleTime, answerTime: configuration.answerTime,
+            onEvent: onEvent)
         core.replaceLauncher = { [weak self] in self?.replace() }
         core.onEnd = { [weak self] in self?.finish() }
         state.withLock {
@@ -220,6 +225,14 @@ public final class TaskLauncher: Sendable {
     /// Kills all processes of a launch; a launch that has completed keeps its outcome.
     public func kill(_ id: LaunchID, reason: Reason, message: String) {
         onLoop { $0.kill(id, reason, message) }
+    }
+
+    /// Ends all launches as lost after this time, even if their processes do not end.
+    ///
+    /// For a host whose user does not want to wait any longer, not even for a process that the kernel can't
+    /// kill.
+    public func abandon(after time: Duration) {
+        onLoop { core in _ = core.after(time) { core.abandon() } }
     }
 
     /// Sets or removes (`nil`) the CPU limit of a launch, and starts a new window.

@@ -173,7 +173,17 @@ public actor TaskHost: Service {
     public func stop() async { hear(.stop) }
 
     /// Kills all launches under way, for a user who does not want to wait for ``stop()``.
-    public func killAll() { hear(.killAll) }
+    ///
+    /// The host then ends within 10 s, even if a process can't be killed.
+    public func killAll() {
+        hear(.killAll)
+        launcher.abandon(after: Self.abandonTime)
+    }
+
+    /// How long launches that were killed for ``killAll()`` may take to end: 7 s.
+    ///
+    /// The launcher reports after 5 s that a process can't be killed; our choice leaves it 2 s more.
+    private static let abandonTime = Duration.seconds(7)
 
     // MARK: The inbox
 

@@ -99,13 +99,17 @@ static bool is_over(struct launcher *launcher) {
     return waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
 }
 
+static int shorter(int one, int other) {
+    return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
 static int loop_timeout(const struct launcher *launcher) {
-    int timeout = launches_timeout(launcher);
+    int timeout = shorter(launches_timeout(launcher), templates_timeout(launcher));
     if (!launcher->draining)
         return timeout;
     int64_t left = (launcher->drain_deadline - now_nanoseconds()) / 1000000 + 1;
     int drain = launcher->launches == NULL || left < 5 ? 5 : (int)left;
-    return timeout < 0 || drain < timeout ? drain : timeout;
+    return shorter(timeout, drain);
 }
 
 static void reap(struct launcher *launcher, int signals) {
@@ -134,6 +138,7 @@ static int run(struct launcher *launcher, int signals) {
         for (struct template *template = launcher->templates; template != NULL; template = template->next)
             templates_read(launcher, template);
         reap(launcher, signals);
+        templates_kill_overdue(launcher);
         if (!launcher->draining && (sources[1].revents & POLLOUT) != 0 && !outbox_flush(&launcher->outbox))
             drain(launcher);
         if (!launcher->draining && (sources[1].revents & ~POLLOUT) != 0)

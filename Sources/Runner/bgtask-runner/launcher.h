@@ -13,6 +13,9 @@
 
 /** How long after a kill the remaining processes are reported as unkillable. */
 #define UNKILLABLE_AFTER_NANOSECONDS 5000000000
+/** How long a template may take to answer a request, or to end after it was retired. A clone takes less than
+ *  a millisecond; a template takes this long only if its plugin stopped it. */
+#define TEMPLATE_ANSWER_NANOSECONDS 5000000000
 /** How long tasks may continue after the end of the host. */
 #define DRAIN_NANOSECONDS 2000000000
 
@@ -40,6 +43,7 @@ struct template {
     int socket; /**< The socket for the packets in template.h; -1 once closed. */
     bool answered, cloneable, retired;
     unsigned awaited; /**< The number of clone requests without an answer. */
+    int64_t deadline; /**< When it is killed if no answer or end comes before, on CLOCK_MONOTONIC; 0 for never. */
     struct standby standby;
 };
 
@@ -100,6 +104,10 @@ bool templates_ask(struct template *template, const struct clone_request *reques
  *  requests. */
 void templates_retire(struct launcher *launcher, struct template *template);
 void templates_kill(struct template *template);
+/** Kills the templates that have not answered or ended in time; the launches that wait for them then fail. */
+void templates_kill_overdue(struct launcher *launcher);
+/** Milliseconds until templates_kill_overdue must be called again; -1 for never. */
+int templates_timeout(const struct launcher *launcher);
 /** Reaps templates that have ended, reports their ends, and frees those that are not needed any more. */
 void templates_reap(struct launcher *launcher);
 

@@ -176,7 +176,8 @@ bool templates_ask(struct template *template, const struct clone_request *reques
                    int count) {
     if (!packet_send(template->socket, request, sizeof(*request), descriptors, count, MSG_DONTWAIT))
         return false;
-    template->awaited++;
+    if (template->awaited++ == 0)
+        template->deadline = now_nanoseconds() + TEMPLATE_ANSWER_NANOSECONDS;
     return true;
 }
 
@@ -201,6 +202,8 @@ static void take(struct launcher *launcher, struct template *template, struct te
     default: {
         if (template->awaited > 0)
             template->awaited--;
+        bool must_act = template->awaited > 0 || template->retired;
+        template->deadline = must_act ? now_nanoseconds() + TEMPLATE_ANSWER_NANOSECONDS : 0;
         if (answer->is_standby) {
             bool cloned = answer->what == TEMPLATE_CLONED && pidfd >= 0;
             standbys_cloned(launcher, template, cloned ? answer->pid : 0, pidfd, answer->finding);
@@ -244,6 +247,7 @@ void templates_read(struct launcher *launcher, struct template *template) {
 void templates_retire(struct launcher *launcher, struct template *template) {
     (void)launcher;
     template->retired = true;
+    template->deadline = now_nanoseconds() + TEMPLATE_ANSWER_NANOSECONDS;
     standbys_end(template);
     if (template->socket >= 0)
         shutdown(template->socket, SHUT_WR);
@@ -253,6 +257,27 @@ void templates_kill(struct template *template) {
     standbys_end(template);
     if (template->pidfd >= 0)
         syscall(SYS_pidfd_send_signal, template->pidfd, SIGKILL, NULL, 0);
+}
+
+void templates_kill_overdue(struct launcher *launcher) {
+    for (struct template *template = launcher->templates; template != NULL; template = template->next)
+        if (template->deadline > 0 && now_nanoseconds() >= template->deadline) {
+            template->deadline = 0;
+            templates_kill(template);
+        }
+}
+
+int templates_timeout(const struct launcher *launcher) {
+    int timeout = -1;
+    for (const struct template *template = launcher->templates; template != NULL; template = template->next) {
+        if (template->deadline == 0)
+            continue;
+        int64_t left = (template->deadline - now_nanoseconds()) / 1000000 + 1;
+        int wanted = left < 1 ? 1 : (int)left;
+        if (timeout < 0 || wanted < timeout)
+            timeout = wanted;
+    }
+    return timeout;
 }
 
 /* Kills processes that the library's constructors may have started, unless another template is in the same

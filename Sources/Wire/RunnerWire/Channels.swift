@@ -77,6 +77,17 @@ public enum LauncherReport: Sendable, Equatable {
     /// A standby is ready, or could not be made.
     case prepared(PreparedMessage)
 
+    /// The launch that the report is about; `nil` for a report about a template or the launcher.
+    public var launch: UInt64? {
+        switch self {
+        case .spawned(let message): message.launch
+        case .exited(let message): message.launch
+        case .spawnFailed(let message): message.launch
+        case .unkillable(let message): message.launch
+        case .hello, .templateReady, .templateFailed, .prepared: nil
+        }
+    }
+
     /// Decodes one frame of the host socket; the result is `nil` for a kind that is skipped.
     ///
     /// - Throws: ``WireError`` for a body that is not valid, or a kind that must be known.

@@ -1,0 +1,57 @@
+/// The orders that the launcher has not answered yet.
+///
+/// The launcher never blocks, so it answers every *spawn* and *kill* within 5 s, even if it must report that a
+/// process can't be killed. A launcher that does not answer was stopped or hangs; the host then kills it,
+/// because no launch could end otherwise.
+struct AnswerWatch: Sendable {
+    /// The result of a look at the orders.
+    enum Finding: Equatable, Sendable {
+        /// No order waits for an answer.
+        case quiet
+        /// Look again after this time.
+        case lookAgain(after: Duration)
+        /// The launcher does not answer.
+        case unresponsive
+    }
+
+    /// How long an order may wait for its answer.
+    let answerTime: Duration
+    /// The launches whose order has no answer, with the time of the order on CLOCK_MONOTONIC.
+    private var asked: [UInt64: Duration] = [:]
+    /// The launches that the last look found late.
+    private var late: Set<UInt64> = []
+
+    init(answerTime: Duration) {
+        self.answerTime = answerTime
+    }
+
+    /// Notes an order; an earlier one for the same launch counts as answered.
+    mutating func ask(_ launch: UInt64, at now: Duration) {
+        asked[launch] = now
+        late.remove(launch)
+    }
+
+    /// Notes the answer to the launch's order.
+    mutating func answered(_ launch: UInt64) {
+        asked[launch] = nil
+        late.remove(launch)
+    }
+
+    /// Forgets all orders, because their launcher has ended.
+    mutating func removeAll() {
+        asked = [:]
+        late = []
+    }
+
+    /// Looks for orders without an answer.
+    ///
+    /// An order must be found late twice: the first look may come before the answers that arrived while the
+    /// host itself was stopped.
+    mutating func look(at now: Duration) -> Finding {
+        guard let oldest = asked.values.min() else { return .quiet }
+        guard now - oldest >= answerTime else { return .lookAgain(after: answerTime - (now - oldest)) }
+        guard late.isEmpty else { return .unresponsive }
+        late = Set(asked.filter { now - $0.value >= answerTime }.keys)
+        return .lookAgain(after: answerTime / 3)
+    }
+}
