@@ -166,7 +166,7 @@ struct Answer {
     }
 }
 
-/// A fact for which a vetoed request waits; the request is judged again only when it changes.
+/// A fact for which a vetoed request waits; the request is judged again when the fact changes.
 enum Fact: Hashable, Sendable {
     /// The manifests.
     case handlers

@@ -45,8 +45,8 @@ extension Scheduler {
                     + (meant == .appLaunch
                         ? "" : ", or change the manifest: 'kind: \(meant.rawValue)'"))
         }
-        // `bgtask launch` checks permissions but no policies. Its request never waits, so no pending limit
-        // applies.
+        // The switch for refresh does not apply to `bgtask launch`. Its request never waits, so no pending
+        // limit applies either.
         let isSimulated = submission.origin == .simulated
         if !isSimulated, RefreshAllowed.binds(kind),
             let refusal = RefreshAllowed.refusal(bundle, bundleState(bundle), settings)

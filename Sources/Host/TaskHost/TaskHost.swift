@@ -182,7 +182,7 @@ public actor TaskHost: Service {
 
     /// How long launches that were killed for ``killAll()`` may take to end: 7 s.
     ///
-    /// The launcher reports after 5 s that a process can't be killed; our choice leaves it 2 s more.
+    /// Our choice: the launcher reports after 5 s that a process can't be killed, and gets 2 s more for that.
     private static let abandonTime = Duration.seconds(7)
 
     // MARK: The inbox
