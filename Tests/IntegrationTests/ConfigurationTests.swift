@@ -70,7 +70,7 @@ import Testing
         try host.start()
         #expect(FileManager.default.fileExists(atPath: host.plugins.path))
         let notices = host.logTail(50).split(separator: "\n").filter {
-            $0.contains("was missing; created it, empty")
+            $0.contains("did not exist, so the host created it")
         }
         #expect(
             notices.count == 1 && notices.first?.contains(host.plugins.path) == true, "\(host.logTail(50))")

@@ -45,7 +45,9 @@ public struct CalendarExpression: Hashable, Sendable {
         isEveryHour = time.isEveryHour
     }
 
-    /// Whether any day matches: 400 years contain every combination of date and weekday.
+    /// Whether any day matches.
+    ///
+    /// Without years, 400 years are searched, because they contain every combination of date and weekday.
     var isPossible: Bool {
         let first = years?.first ?? 2000
         let last = years?.last ?? first + 399

@@ -29,9 +29,7 @@ public struct ZoneDatabase: Sendable {
             variable: ProcessInfo.processInfo.environment["TZ"])
     }
 
-    /// Creates a database of other files than the machine's.
-    ///
-    /// It reads nothing yet.
+    /// Creates a database from files other than the machine's; reads nothing yet.
     ///
     /// - Parameters:
     ///   - directory: The root of the zones' files.

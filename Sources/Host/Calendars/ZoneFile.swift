@@ -58,7 +58,7 @@ struct ZoneFile {
         var types: [ZoneRules.LocalType] = []
         for _ in 0..<header.types {
             let offset = Int(try integer(4))
-            guard abs(offset) < 26 * 3600 else { throw Malformed(finding: "an offset is over a day") }
+            guard abs(offset) < 26 * 3600 else { throw Malformed(finding: "an offset is 26 h or more") }
             try skip(1)
             let name = names.dropFirst(Int(bytes[position])).prefix { $0 != 0 }
             try skip(1)
@@ -88,7 +88,7 @@ struct ZoneFile {
         var counts: [Int] = []
         for _ in 0..<6 { counts.append(Int(UInt32(truncatingIfNeeded: try integer(4)))) }
         guard counts.allSatisfy({ $0 <= 1 << 16 }) else {
-            throw Malformed(finding: "its counts are too large")
+            throw Malformed(finding: "its header counts too many entries")
         }
         return Header(
             version: version, isUTC: counts[0], isStandard: counts[1], leap: counts[2], times: counts[3],

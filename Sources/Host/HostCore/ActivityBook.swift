@@ -3,25 +3,25 @@ import TaskModel
 
 /// Reports of progress and checkpoints that the scheduler does not have yet.
 ///
-/// Launches report up to 20 times a second. The scheduler gets one report in a period, and the newest one
-/// before every decision that depends on it. So it decides as if it had all of them, and the recording has
-/// what it decided on. All times are on CLOCK_MONOTONIC.
+/// Launches report up to 20 times a second. The scheduler gets one report in a `ratePeriod` of the settings,
+/// and the newest one before every decision that depends on it. So it decides as if it had all of them, and
+/// the recording has what it decided on. All times are on CLOCK_MONOTONIC.
 struct ActivityBook: Sendable {
     private struct Activity: Sendable {
         /// The newest progress, without its text.
         var progress: TaskProgress?
-        /// When the scheduler was last given something.
+        /// When the scheduler last got a report or a checkpoint of the launch; `nil` if never.
         var givenAt: Duration?
-        /// When the progress changed that the scheduler has.
+        /// When the progress that the scheduler has was reported; `nil` if it has none.
         var knownChange: Duration?
-        /// When the progress changed that the scheduler does not have; `nil` if it has the newest.
+        /// When the progress that the scheduler lacks was reported; `nil` if it has the newest.
         var heldChange: Duration?
         /// Whether the scheduler does not know of the newest checkpoint.
         var holdsCheckpoint = false
     }
 
     private var activities: [LaunchID: Activity] = [:]
-    /// When each launch with something held should be looked at.
+    /// When the scheduler must get what is held of each launch.
     private var due: [LaunchID: Duration] = [:]
     /// No time in ``due`` is before this one.
     private var earliest = Duration.zero
@@ -38,7 +38,7 @@ struct ActivityBook: Sendable {
         return keep(activity, of: id, at: now, settings)
     }
 
-    /// Takes a checkpoint, in the same way.
+    /// Takes a checkpoint, and returns the events that the scheduler gets now.
     mutating func saveCheckpoint(
         of id: LaunchID, at now: Duration, _ settings: SchedulerSettings
     ) -> [SchedulerEvent] {
@@ -61,7 +61,7 @@ struct ActivityBook: Sendable {
     /// When the scheduler must get what is held: after a period, and before it can find a stall.
     private static func due(_ activity: Activity, _ settings: SchedulerSettings) -> Duration {
         guard let given = activity.givenAt else { return .zero }
-        // The first progress counts at once: until the scheduler has some, a stall counts from the begin.
+        // The first progress is passed on at once: before it, a stall counts from the launch's beginning.
         if activity.heldChange != nil, activity.knownChange == nil { return .zero }
         let period = given + settings.ratePeriod
         guard activity.heldChange != nil, let known = activity.knownChange else { return period }

@@ -23,7 +23,7 @@ extension HostCore {
         for sentence in beginning.recovery.facts.unreadable { log(.warning, sentence) }
         for launch in beginning.recovery.lost {
             log(
-                .warning, "lost with the host that started it", launch: launch.id,
+                .warning, "ended as lost, because the host that started it died", launch: launch.id,
                 identifier: launch.identifier)
         }
         removeUnusedCopies()

@@ -14,7 +14,7 @@ extension HostCore {
                 id,
                 LaunchEnd(
                     outcome: .failed, reason: .exitedWithoutCompleting,
-                    message: "its client closed its connection before it was launched"))
+                    message: "the client closed its connection before it got the launch"))
         }
         launches[id]?.processIdentifier = client.processIdentifier
         emit(.measureClient(id, name))
@@ -39,7 +39,7 @@ extension HostCore {
                 call,
                 SubmissionError(
                     code: .notFound, subject: "\(id)", finding: "no such launch runs in a client",
-                    remedy: "It has ended: see 'bgtask show \(id)'"))
+                    remedy: "If it has ended, see how: bgtask show \(id)"))
         }
         guard clients[client]?.processIdentifier == process else {
             return refuse(
@@ -47,8 +47,8 @@ extension HostCore {
                 SubmissionError(
                     code: .notPermitted, subject: "\(id)",
                     finding:
-                        "it runs in process \(launch.processIdentifier ?? 0), and this came from \(process)",
-                    remedy: "Report from the process that runs it"))
+                        "it runs in process \(launch.processIdentifier ?? 0), and this report came from \(process)",
+                    remedy: "Send the report from the process that runs the launch"))
         }
         watchCPU(of: id, processCPU)
         switch report {

@@ -94,11 +94,11 @@ extension HostCore {
             } else if isDead {
                 end = LaunchEnd(
                     outcome: .crashed, reason: .exitedWithoutCompleting,
-                    message: "\(subject) ended before it had completed")
+                    message: "\(subject) ended before the launch had completed")
             } else {
                 end = LaunchEnd(
                     outcome: .failed, reason: .exitedWithoutCompleting,
-                    message: "\(subject) closed its connection before it had completed")
+                    message: "\(subject) closed its connection before the launch had completed")
             }
             endInClient(launch, end)
         }
@@ -115,7 +115,9 @@ extension HostCore {
             requests.starting[request.id] == nil, !requests.withdrawing.contains(request.id),
             handler(for: request)?.canLaunch(request.identifier) == false
         else { return }
-        log(.notice, "\(request.id) is cancelled: its client is gone", identifier: request.identifier)
+        log(
+            .notice, "\(request.id) is cancelled: its client is gone, and no plugin can run it",
+            identifier: request.identifier)
         cancel(request.id, .clientGone)
     }
 }

@@ -78,7 +78,7 @@ extension HostCore {
         feed(.preparingForSleep(false))
     }
 
-    /// Ends the preparation for a sleep of which nothing more was heard.
+    /// Ends the preparation for a sleep whose end was not reported in time.
     ///
     /// Otherwise, the host would launch nothing any more if logind failed between its two signals.
     mutating func endOverdueSleep() {

@@ -56,7 +56,7 @@ extension HostCore {
     private func conclusion(of launch: OpenLaunch, _ ended: EndedLaunch) -> (EndedLaunch, PutBack?) {
         let (record, request, end) = (launch.record, launch.request, ended.end)
         if launch.isCancelled { return (ended, nil) }
-        // The end was given up before, and is stored again.
+        // The host has given the request up already, and only stores this end again.
         if end.reason == .attemptsWithoutProgress { return (ended, nil) }
         let counts = PutBackRule.counts(end.outcome, expiration: record.expiration)
         let attempts = request.attempts.following(record, counts: counts)

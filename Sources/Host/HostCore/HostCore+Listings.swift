@@ -21,7 +21,7 @@ extension HostCore {
             next: page.next)
     }
 
-    /// The same part in short form: each request with the first reason why it waits.
+    /// A part of the pending requests, oldest first, each with only the first reason why it waits.
     public func pendingSummaries(
         after: RequestID?, limit: Int, at now: Moment
     ) -> ListingPage<PendingSummary, RequestID> {

@@ -7,7 +7,7 @@ extension HostCore {
         switch event {
         case .started(let id, let processIdentifier):
             launches[id]?.processIdentifier = processIdentifier
-            // It may have changed since the order, when there was no process yet.
+            // The priority may have changed since the order, when there was no process yet.
             if let launch = launches[id], launch.priority != launch.orderedPriority {
                 emit(.setPriority(id, launch.priority))
             }
@@ -54,7 +54,7 @@ extension HostCore {
         case .cpuWarning(let id, let message): log(.warning, message, launch: id)
         case .ended(let ended): self.ended(ended)
         case .unkillable(let id):
-            log(.error, "the kernel can't kill it yet; its slot stays taken", launch: id)
+            log(.error, "its processes can't be killed yet; the slot stays taken until they end", launch: id)
         case .launcherUnavailable(let message):
             log(.error, "the launcher can't be started; the host tries again every 5 s: \(message)")
         case .launcherDied(let message):
@@ -88,7 +88,7 @@ extension HostCore {
                     call,
                     SubmissionError(
                         code: .unavailable, subject: "\(launches[id]?.record.identifier.rawValue ?? "\(id)")",
-                        finding: "\(id) ended before its handler", remedy: "See 'bgtask show \(id)'"))
+                        finding: "\(id) ended before its handler ran", remedy: "See 'bgtask show \(id)'"))
             }
         }
     }

@@ -108,13 +108,13 @@ extension HostCore {
         let waiters = requests.takeLaunchWaiters(of: request.id)
         requests.remove(request.id, keepsClient: true)
         vetoes.forget(request.id)
-        // The manifest with which the launch was decided: it may have been removed since.
+        // The manifest that was in force when the launch was decided; it may have been removed since.
         let declaration =
             handler?.manifest.declaration(for: request.identifier) ?? self.declaration(for: request)
         var launch = OpenLaunch(
             begun: begun, request: request, handler: handler,
-            // A client may still work on a launch that the host gave up, so the host does not put its request
-            // back. The client can submit it again.
+            // A client may still work on a launch that the host has ended, so the host does not put its
+            // request back. The client can submit it again.
             isAtMostOnce: client != nil || declaration?.isAtMostOnce == true, priority: start.priority)
         launch.client = client
         launch.libraryCopies = handler?.libraryCopies ?? []
@@ -197,7 +197,7 @@ extension HostCore {
         guard let launch = launches[id], launch.stage != .ending else { return }
         launches[id]?.stopExplanation = explanation
         if launch.client != nil { return expireInClient(id, reason) }
-        // The handlers of activities only read the request to defer, so they get it first.
+        // The handler of an activity may only read `shouldDefer`, so it gets that before the expiration.
         if launch.record.kind == .activity {
             launches[id]?.shouldDefer = true
             notifyConditions(to: id)

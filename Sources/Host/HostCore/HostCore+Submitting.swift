@@ -122,9 +122,9 @@ extension HostCore {
     /// Whether the store will accept a submission as it is, unless a write fails.
     ///
     /// Then the scheduler gets the request at once, so that the request and its launch can share a commit.
-    /// Exceptions are a submission with an idempotency key, because only the store has the keys. Further
-    /// exceptions are a pending request of the same identifier, which this one would replace, and an ending
-    /// launch of the bundle, which may be put back.
+    /// The store's answer is not known in these cases: the submission has an idempotency key, a request of
+    /// its identifier is pending or being stored, or a launch's end, which may put a request back, is not
+    /// stored yet.
     private func canForesee(
         _ submission: TaskSubmission, _ submitter: Submitter, _ terms: RequestTerms
     ) -> Bool {

@@ -195,7 +195,7 @@ public struct HostCore: Sendable {
 
     /// Adds an event for the scheduler, after those that wait already.
     ///
-    /// Reports of launches on which its effects can depend come first.
+    /// First, it adds the held reports of launches on which the scheduler's decision can depend.
     mutating func feed(_ event: SchedulerEvent) {
         events.append(
             contentsOf: activities.given(

@@ -61,7 +61,7 @@ public enum HostEffect: Sendable {
     case work(HostWork)
     /// Send ``HostInput/timePassed(localTimeOffset:)`` at these times, instead of the earlier ones.
     case arm(Wake)
-    /// Let the machine sleep, which waits for this since ``HostInput/willSleep``.
+    /// Let the machine sleep; it has waited for this since ``HostInput/willSleep``.
     case letSleep
     /// End the host: it was asked to stop, no launch is under way, and the store has answered all writes.
     case drained

@@ -2,8 +2,8 @@ import TaskModel
 
 /// The numbers of the pending requests in ascending order, for listings in pages.
 ///
-/// A number that is removed stays behind until half of all numbers are such remains, so a removal takes no
-/// time. Nearly every new number is the greatest.
+/// A removed number stays in the array until half of all numbers are removed ones, so that a removal costs
+/// little. Nearly every new number is the greatest.
 struct RequestOrder: Sendable {
     private var ids: [RequestID] = []
     /// How many of the numbers are not pending any more.
@@ -17,7 +17,7 @@ struct RequestOrder: Sendable {
         if index > 0, ids[index - 1] == id { remains -= 1 } else { ids.insert(id, at: index) }
     }
 
-    /// Notes that a number is not pending any more.
+    /// Notes that one request is not pending any more; `isPending` says which numbers still are.
     mutating func remove(isPending: (RequestID) -> Bool) {
         remains += 1
         guard remains > 64, remains * 2 > ids.count else { return }

@@ -13,7 +13,7 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.shortSlots", \.scheduler.shortSlots, 0...64,
-            "The number of refreshes, deferrable pushes and transfer events at a time, in addition. Our choice: work of seconds must not wait for work of hours"
+            "The number of refreshes, deferrable pushes and transfer events at a time, in addition to discretionarySlots. Our choice: work of seconds must not wait for work of hours"
         ),
         .integer(
             "scheduling.discretionarySlotsWhenFair", \.scheduler.discretionarySlotsWhenFair, 0...64,
@@ -21,7 +21,7 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.discretionarySlotsPerBundle", \.scheduler.discretionarySlotsPerBundle, 1...64,
-            "The number of launches of one bundle in one lane at a time, while a bundle without a launch waits. Our choice: fairness between vendors"
+            "The number of launches of one bundle at a time, counted apart for discretionarySlots and shortSlots, while a bundle with fewer launches waits. Our choice: fairness between vendors"
         ),
         .integer(
             "scheduling.continuedSlots", \.scheduler.continuedSlots, 0...64,
@@ -69,7 +69,7 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.refreshLaunchesPerDay", \.scheduler.refreshLaunchesPerDay, 0...100_000,
-            "The number of refresh launches per bundle and day. Our choice: one in half an hour"),
+            "The number of refresh launches per bundle and day. Our choice: one every half hour"),
         .decimal(
             "scheduling.budgetBurst", \.scheduler.budgetBurst, 0...1,
             "The share of a bundle's daily budgets that is available at midnight; the rest is added during the day. Our choice: enough for a morning's bursts"
@@ -95,7 +95,7 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.renewalLimit", \.scheduler.renewalLimit, .zero ... .seconds(7 * 86_400),
-            "The total time for which the host may renew the lease of a processing launch. Our choice: a night on the charger"
+            "The longest run time of a processing launch or activity whose lease the host renews. Our choice: a night on the charger"
         ),
         .duration(
             "scheduling.leastCPU", \.scheduler.leastCPU, .zero ... .seconds(600),
@@ -124,7 +124,7 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.wakeDelay", \.scheduler.wakeDelay, .zero ... .seconds(86_400),
-            "The longest time by which the host delays a wake-up for a request without a schedule, to start it with others. A quarter of the time to its earliest begin date, if that is shorter. Our choice: who asked for an hour does not mind a quarter more"
+            "The longest time by which the host delays a wake-up for a request without a schedule, to start it with others. A quarter of the time to its earliest begin date, if that is shorter. Our choice: a request for an hour from now can wait a quarter of an hour more"
         ),
         .duration(
             "scheduling.usePeriod", \.scheduler.usePeriod, .zero ... .seconds(366 * 86_400),
@@ -135,7 +135,7 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.backOffLimit", \.scheduler.backOffLimit, .milliseconds(100) ... .seconds(7 * 86_400),
-            "The longest time before the next attempt of a request. Our choice: what never gets further costs at most one launch an hour"
+            "The longest time before the next attempt of a request. Our choice: a request that never gets further costs at most one launch an hour"
         ),
         .integer(
             "scheduling.attemptsWithoutProgress", \.scheduler.attemptsWithoutProgress, 1...1000,

@@ -45,7 +45,7 @@ struct SettingsEnvironment {
             if let text = key.checked(text, mayRestrict: false, list) {
                 values.append(.init(key: key, text: text, source: source))
             }
-            // Without line and column, which have no meaning for a variable.
+            // The line and the column are left out, because they have no meaning for a variable.
             problems += list.sorted.map {
                 ManifestProblem(severity: $0.severity, file: source, finding: $0.finding, remedy: $0.remedy)
             }

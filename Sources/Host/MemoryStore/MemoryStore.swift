@@ -2,9 +2,9 @@ public import TaskModel
 
 /// A request store in memory, as a value; it must pass the same tests as the SQLite store.
 ///
-/// Virtual hosts use it. A test can copy it to simulate a host that is killed: the next host begins with the
-/// copy. Writes are durable immediately. Notes become durable with the next write; until then,
-/// ``loseNotes()`` can discard them.
+/// The virtual hosts of simulations use it. A test can copy it to simulate a host that is killed: the next
+/// host begins with the copy. Writes are durable immediately. Notes become durable with the next write; until
+/// then, ``loseNotes()`` can discard them.
 public struct MemoryStore: Equatable, Sendable {
     private struct Notes: Equatable {
         var readyAt: WallTime?
@@ -249,8 +249,8 @@ public struct MemoryStore: Equatable, Sendable {
         guard open.remove(ended.id) != nil, var launch = launches[ended.id] else { return nil }
         launch.state = .ended
         launch.end = ended.end
-        // The SQLite store has no columns for these values, which are only needed to decide about putting
-        // back.
+        // The SQLite store has no columns for these two values, which are only needed to decide whether the
+        // request is put back.
         launch.end?.completion = nil
         launch.end?.neverListened = false
         launch.endedAt = ended.at.wall.rounded

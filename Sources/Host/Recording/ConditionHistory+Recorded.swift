@@ -15,7 +15,7 @@ extension ConditionHistory {
         let first = files.lastIndex { RecordedLog.start(of: $0) <= start } ?? 0
         var lastSeen: WallTime?
         for file in files.dropFirst(first) { take(file, &lastSeen) }
-        // The present host started after the last line; no host ran in between.
+        // The present host started after the last line. In between, no host ran, which `nil` records.
         if let lastSeen { note(nil, at: lastSeen) }
     }
 

@@ -6,11 +6,12 @@ public import TaskModel
 
 /// Writes the scheduler's events to a log of limited size, without blocking the senders of the events.
 ///
-/// A log is a directory of files, and the oldest files are removed. A file that is full is continued by
-/// another one. A new segment begins when the host starts. It also begins when the present one has enough
-/// events, as soon as the scheduler can give a ``Scheduling/Scheduler/recap()``: the events that bring a new
-/// scheduler to the same state. Enough is a quarter of the log, and at least four times as much as the recap
-/// at the beginning, so that the recaps of many pending requests do not fill the log.
+/// A log is a directory of files, and the oldest files are removed. A segment is one file, or several that
+/// continue each other, and can be replayed alone. A new segment begins when the host starts. It also begins
+/// when the present one has enough events, as soon as the scheduler can give a
+/// ``Scheduling/Scheduler/recap()``: the events that bring a new scheduler to the same state. Enough is a
+/// quarter of the log, or four times as much as the segment's own recap if that is more, but at most half of
+/// the log. So the recaps of many pending requests do not fill the log.
 ///
 /// Every line has the number of its event and a checksum, see ``LineSeal``. Lines are not synced: if the
 /// machine fails, the newest ones can be lost, which affects only replays. All methods may be called on any
@@ -18,7 +19,8 @@ public import TaskModel
 public final class EventRecorder: Sendable {
     /// The shortest time between the beginnings of two segments.
     ///
-    /// If a disk stays full, the recorder thus tries again, and reports the problem, at most once a minute.
+    /// While a disk is full, the recorder therefore tries again and reports the problem at most once a
+    /// minute.
     private static let shortest = Duration.seconds(60)
     /// How many lines can wait to be written; if there are more, the present segment ends.
     private static let capacity = 65_536
@@ -185,8 +187,8 @@ private struct SegmentWriter {
         if (file?.size ?? 0) >= fileLimit {
             earlier = size
             guard earlier < limit / 4 * 3 else {
-                // The host was busy for this long. A gap in the recording is better than a segment without
-                // its beginning.
+                // The host was busy all this time, so the scheduler could give no recap. A gap in the
+                // recording is better than a segment whose beginning is removed.
                 close()
                 throw RecordingError(
                     subject: directory,

@@ -25,7 +25,8 @@ enum LineSeal {
 
     /// Checks the checksum of a line without its line break.
     ///
-    /// - Returns: Whether it is right, and the number of the event; `nil` for a header and a damaged line.
+    /// - Returns: Whether the checksum is right, and the number of the event, which is `nil` for a header and
+    ///   for a damaged line.
     static func open(_ line: ArraySlice<UInt8>) -> (isSound: Bool, number: Int64?) {
         let length = checksum.count + 8 + end.count
         guard line.count > length else { return (false, nil) }

@@ -59,7 +59,7 @@ public struct RecordedSegment: Sendable {
         }
     }
 
-    /// The path of the file; of several, the first one's.
+    /// The path of the segment's file, or of the first one if it has several.
     public let path: String
     /// The first line of the file.
     public let header: Header

@@ -65,7 +65,7 @@ final class CommitQueue: Sendable {
 
     /// Stores a note for the next commit.
     ///
-    /// If the last commit of notes alone was at least 1 s ago, a commit starts.
+    /// If no commit was started for a note within the last second, one starts now.
     func keep(_ note: StoreNote, of launch: LaunchID, at moment: Moment) {
         let isDue = state.withLock { $0.unwritten.keep(note, of: launch, at: moment) }
         if isDue { startDraining { _ in } }

@@ -33,10 +33,10 @@ public protocol RequestStore: Sendable {
     ///   - moment: The present time; its monotonic clock decides whether a commit is due.
     func note(_ note: StoreNote, of launch: LaunchID, at moment: Moment)
 
-    /// Ends every launch that a dead host left open as `lost`, with the reason `hostDied`.
+    /// Ends all launches that a dead host left open; their outcome is `lost`, with the reason `hostDied`.
     ///
     /// The requests of these launches become pending again if `PutBackRule` permits it. Call this method
-    /// once, before any launch starts. It is one transaction; a second call changes nothing.
+    /// once, before any launch starts. The call is one transaction; a second call changes nothing.
     ///
     /// - Parameter terms: The time that becomes the end of the launches, and the rules for second attempts.
     /// - Returns: What was recovered: the lost launches, the requests that are pending again, all others
@@ -82,7 +82,7 @@ public protocol RequestStore: Sendable {
     /// - Parameters:
     ///   - identifier: The task; `nil` means all tasks.
     ///   - limit: The greatest number of launches.
-    ///   - before: Only launches with smaller numbers are read; `nil` means from the newest.
+    ///   - before: Only launches with smaller numbers are read; `nil` begins with the newest launch.
     /// - Returns: The launches, with their newest notes.
     /// - Throws: ``StoreError`` if the store can't be read.
     func launches(

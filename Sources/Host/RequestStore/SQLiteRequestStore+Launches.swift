@@ -24,7 +24,7 @@ extension SQLiteRequestStore {
             lastSuccess: try lastSuccess(of: record.identifier, in: db))
     }
 
-    /// The number after that of the newest launch, including deleted launches.
+    /// The number after the highest that a launch ever had, including deleted launches.
     private static func nextLaunchID(in db: Database) throws -> LaunchID {
         let statement = try db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'launches'")
         return LaunchID(rawValue: (try Int64.fetchOne(statement) ?? 0) + 1)

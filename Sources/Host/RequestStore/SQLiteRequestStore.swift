@@ -78,7 +78,7 @@ public final class SQLiteRequestStore: RequestStore {
     /// Statistics of the commits since the store was opened.
     public func statistics() -> StoreStatistics { queue.statistics() }
 
-    // MARK: Ways into the database
+    // MARK: Access to the database
 
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value

@@ -19,7 +19,7 @@ final class StoreConnection: Sendable {
         database = Mutex(try DatabaseQueue())
     }
 
-    /// The present connections.
+    /// The connections that are in use now; ``reopen()`` can replace them.
     func current() throws(StoreError) -> any DatabaseWriter {
         guard let current = database.withLock({ $0 }) else { throw StoreError.closed(file: file) }
         return current

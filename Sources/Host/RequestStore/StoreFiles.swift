@@ -83,7 +83,7 @@ struct StoreFiles {
 
     private func removeUnfinished() {
         for left in [unfinished + "-wal", unfinished + "-shm", unfinished] where exists(left) {
-            // If a file can't be removed, creating the new file reports the reason.
+            // An error is ignored here: if the directory is not writable, a later step fails and reports it.
             try? FileManager.default.removeItem(atPath: left)
         }
     }

@@ -38,15 +38,15 @@ public struct StoreOpening: Equatable, Sendable {
         var opening = StoreOpening(file: files.database, isNew: isNew, wasClean: wasClean)
         if !wasClean && !hadLog {
             opening.warnings.append(
-                "\(files.database): the last host did not stop cleanly, and its log \(files.log) is gone. If the "
-                    + "database was copied without it, or it was removed, the newest requests may be missing")
+                "\(files.database): the last host did not stop cleanly, and its log \(files.log) is gone. If "
+                    + "the log was lost, or not copied with the database, the newest requests may be missing")
         }
         return (connection, opening)
     }
 
     /// Creates an empty store under a temporary name, and renames it when it is complete.
     ///
-    /// So an empty or incomplete file with the final name is always damage, and never a new store.
+    /// Therefore, an empty or incomplete file with the final name is always damage, and never a new store.
     private static func make(_ files: StoreFiles, _ migrator: DatabaseMigrator) throws {
         if files.exists(files.log) {
             throw StoreError.damaged(
@@ -83,7 +83,7 @@ public struct StoreOpening: Equatable, Sendable {
         return wasClean
     }
 
-    /// Refuses the database of another program, and one that a newer version has written.
+    /// Refuses the database of another program, and a database that a newer version of the host has written.
     private static func checkOrigin(of db: Database, _ migrator: DatabaseMigrator, file: String) throws {
         let origin = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         if origin != StoreSchema.applicationID {

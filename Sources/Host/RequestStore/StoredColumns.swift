@@ -67,7 +67,7 @@ enum StoredTime {
     }
 }
 
-/// A value in the database that no version of the host writes.
+/// A value in the database that this version of the host can't read.
 struct StoredColumnError: Error, CustomStringConvertible {
     let finding: String
     var description: String { finding }

@@ -45,8 +45,8 @@ struct UnwrittenNotes {
 
     /// The notes that the next commit should write.
     ///
-    /// - Parameter ridingAlong: Whether there is a commit with other writes.
-    /// - Returns: The notes; empty if they are not due.
+    /// - Parameter ridingAlong: Whether the commit also contains other writes; then it takes all notes.
+    /// - Returns: The notes; empty if a commit of notes alone is not due.
     mutating func take(ridingAlong: Bool) -> [LaunchID: Notes] {
         guard ridingAlong || isDue else { return [:] }
         isDue = false

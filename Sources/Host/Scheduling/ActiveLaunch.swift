@@ -136,8 +136,8 @@ struct ActiveLaunch: Sendable {
             now.monotonic >= lastChange + settings.stallLimit
         {
             return Self.noProgress(
-                "a change of completed or total units within \(settings.stallLimit.text)",
-                "none for \((now.monotonic - lastChange).text)")
+                "less than \(settings.stallLimit.text), from a change of completed or total units on",
+                "\((now.monotonic - lastChange).text)")
         }
         while let end = leaseEnd, now.boot >= end {
             let limit = readyAt.boot + settings.renewalLimit
@@ -192,8 +192,8 @@ struct ActiveLaunch: Sendable {
         case .killed, .crashed: points -= settings.conductFault
         case .succeeded, .failed, .expired, .cancelled:
             if let expiringSince {
-                // A launch that used up what it was granted gets no reward for stopping. Otherwise, one that
-                // never completes would be rewarded for each attempt.
+                // A launch that used up what it was granted gets no reward for stopping. Otherwise, a launch
+                // that never completes would be rewarded for each attempt.
                 let isQuick = now.monotonic - expiringSince <= lease.gracePeriod / 2
                 if isQuick, ending.expiration?.isCausedByLaunch != true { points += settings.conductReward }
             } else if ending.outcome == .succeeded, let readyAt, let duration = lease.duration,

@@ -6,7 +6,7 @@ import TaskModel
 /// event. So a replay of the events gives the same dates, even if the time zone database has changed.
 struct CalendarQuestions: Sendable {
     enum Step: Equatable {
-        /// Nothing: the pending request is right, an answer is awaited, or there are no more dates.
+        /// Nothing: the pending request has the right date, an answer is awaited, or no dates are left.
         case nothing
         /// Ask for the first date after this time.
         case ask(after: WallTime)
@@ -14,7 +14,7 @@ struct CalendarQuestions: Sendable {
         case date(WallTime)
     }
 
-    /// The answer to a question: a date, or none if there are no more.
+    /// The answer to a question: a date, or `none` if the schedule has no further dates.
     private enum Answer {
         case date(WallTime)
         case none

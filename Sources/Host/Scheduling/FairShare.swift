@@ -1,7 +1,7 @@
 import TaskModel
 
 extension ServiceAccount {
-    /// The time after which service counts half: one day.
+    /// The time, in seconds, after which service counts half: one day.
     ///
     /// Our choice: a bundle that was busy yesterday must not wait today for one that is busy now.
     static let halfLife = 86_400.0

@@ -85,7 +85,7 @@ struct Threshold {
 }
 
 extension Scheduler {
-    /// Asks every policy about a request, without texts for people; ``handle(_:at:)`` acts on the result.
+    /// Asks the policies that apply, without texts for people; ``handle(_:at:)`` acts on the result.
     func judge(_ subject: Subject, isSimulated: Bool, at now: Moment) -> Judgement {
         var judgement = Judgement()
         var score = ScoreSum()
@@ -97,7 +97,7 @@ extension Scheduler {
         return judgement
     }
 
-    /// Asks every policy about a request, with texts for people.
+    /// Asks the policies that apply, with texts for people.
     func explain(_ subject: Subject, isSimulated: Bool, at now: Moment) -> Explanation {
         var judgement = Judgement()
         var score = ScoreSum()

@@ -80,7 +80,8 @@ struct LaunchAgenda: Sendable {
         guard instants[request] != instant else { return }
         instants[request] = instant
         if let instant { queue.insert(Entry(instant: instant, request: request)) }
-        // Removes the entries that are out of date once they are the majority: each progress report adds one.
+        // Removes the entries that are out of date once they are three in four: each progress report adds
+        // one.
         if queue.count > 64, queue.count > 4 * instants.count {
             queue = Heap(instants.map { Entry(instant: $1, request: $0) })
         }

@@ -32,7 +32,7 @@ public struct LaunchWindow: Equatable, Sendable {
     /// All other requests are due at their deadline, too, but that is days later. The host wakes for them
     /// after a quarter of the time that the client asked to wait, and at most ``SchedulerSettings/wakeDelay``
     /// after the beginning of the window. There is no such delay for a push, because it brings news, and for
-    /// a further attempt, because it had its window.
+    /// a further attempt, because the first one had the window.
     public init(_ request: TaskRequest, _ settings: SchedulerSettings) {
         ripe = max(request.effectiveBeginDate ?? request.submittedAt, request.submittedAt)
         due = max(ripe, request.deadline)

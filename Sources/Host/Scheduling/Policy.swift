@@ -27,8 +27,8 @@ protocol Policy: Sendable {
 
 /// The values, besides settings, on which a policy's vetoes depend.
 ///
-/// The fewer they are, the more requests a single answer can hold. A policy must not declare fewer values
-/// than it uses, or requests that may start would be held. ``Reach/request`` is always correct.
+/// The fewer these values are, the more requests a single veto keeps waiting. A policy must not declare fewer
+/// values than it uses: requests that may start would wait. ``Reach/request`` is always correct.
 enum Reach: Sendable {
     /// The machine's conditions, and the request's lane, kind and needs.
     ///
@@ -166,7 +166,7 @@ struct Answer {
     }
 }
 
-/// A fact for which a vetoed request waits; the request is judged again only when it changes.
+/// A fact for which a vetoed request waits; the request is judged again when the fact changes.
 enum Fact: Hashable, Sendable {
     /// The manifests.
     case handlers

@@ -11,14 +11,14 @@ struct PossibleCourse {
     private(set) var entries: [ConditionHistory.Entry]
 
     /// Creates the course of one earlier day; `nil` if the history has no conditions in the 24 hours after
-    /// that time of the day.
+    /// the present time of day on that day.
     ///
     /// - Parameters:
     ///   - back: How many days ago the earlier day was, at least 1.
     ///   - history: The history of conditions.
     ///   - present: The conditions now.
     ///   - now: The beginning of the course.
-    ///   - end: Its end.
+    ///   - end: The end of the course.
     init?(
         _ back: Int, in history: ConditionHistory, present: Conditions, from now: WallTime,
         until end: WallTime
@@ -32,7 +32,7 @@ struct PossibleCourse {
         var time = now
         var shift = back
         while time < end, day * shift <= ConditionHistory.span {
-            // The history ends now, which is so much later in the course.
+            // The history ends now. Its end, moved into the course, is `shift` days later.
             let reach = min(end, now + day * shift)
             follow(history, shiftedBy: day * shift, from: time, until: reach, isFirst: time == now, &held)
             time = reach
@@ -73,7 +73,7 @@ extension Conditions {
     /// Takes over those conditions that differ between two states of another day.
     fileprivate mutating func take(changesFrom old: Conditions, to new: Conditions) {
         if old.power != new.power {
-            // A change of the charge says nothing while the supply is another one than on that day.
+            // A change of the charge means nothing while the supply differs from that of the other day.
             let isSupplyChanged = old.power.value?.externalPower != new.power.value?.externalPower
             if isSupplyChanged || power.value?.externalPower == new.power.value?.externalPower {
                 power = new.power

@@ -34,7 +34,7 @@ struct ProgressWatch: Sendable {
         rollPeriods(of: settings.ratePeriod, to: time)
         unitsInPeriod += max(0, report.completed - (newest?.completed ?? 0))
         newest = report
-        // The report may be older than the user's wish to keep going.
+        // The user may have answered "keep going" after this progress; the later of the two times counts.
         lastChange = lastChange.map { max($0, time) } ?? time
         isStallAsked = false
         let (recent, usual) = rates()
@@ -63,7 +63,7 @@ struct ProgressWatch: Sendable {
                 quantity: "timeSinceProgress", required: "less than \(settings.stallQuestion.text)",
                 observed: ((lastChange.map { time - $0 }) ?? .zero).text,
                 remedy:
-                    "Answer with bgtask answer LAUNCH yes|no. Without an answer, it ends \(settings.stallLimit.text) after its last progress"
+                    "Answer with bgtask answer LAUNCH yes|no. Without an answer, the launch ends \(settings.stallLimit.text) after its last progress"
             )
         }
         guard isSlow, !isSlowAsked else { return nil }

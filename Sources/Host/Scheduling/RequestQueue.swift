@@ -25,7 +25,7 @@ struct RequestQueue {
         let bundle: Int
         /// The rank of the bundle when this value was made; the least rank comes first.
         ///
-        /// It may be too small, because ranks only grow; then ``first(standing:avoiding:rank:)`` corrects it.
+        /// If the rank has grown since, ``first(standing:avoiding:rank:)`` corrects this value.
         var rank = -Double.infinity
 
         static func < (left: Self, right: Self) -> Bool {
@@ -127,7 +127,7 @@ struct RequestQueue {
 
     /// Removes a key that ``first(standing:avoiding:rank:)`` returned.
     mutating func remove(_ top: Top) {
-        // The key in `tops` may be behind one of a skipped bundle; then it stays there, and is ignored later.
+        // In `tops`, the key may come after that of a skipped bundle. Then it stays, and is ignored later.
         if tops.min == top { tops.removeMin() }
         bundles[top.bundle]?.removeMin()
         count -= 1

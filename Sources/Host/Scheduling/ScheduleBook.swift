@@ -46,7 +46,7 @@ struct ScheduleBook: Sendable {
         touched.formUnion(plans.keys)
     }
 
-    /// The start of each identifier's last launch, sorted by identifier.
+    /// The date of each identifier's last launch, sorted by identifier.
     var lastBegins: [(key: TaskIdentifier, value: WallTime)] { lastBegin.sorted { $0.key < $1.key } }
 
     /// The identifiers whose event has occurred, without a launch after it, sorted.
@@ -63,8 +63,8 @@ struct ScheduleBook: Sendable {
     /// Records that a launch of an identifier began; `scheduled` is the date of its request if the schedule
     /// made it.
     ///
-    /// A launch within its tolerance counts from its date, so that late launches do not make the period
-    /// longer. After a later one, the period begins again.
+    /// A launch within its tolerance and half of its period counts from its date, so that late launches do
+    /// not make the period longer. After a later launch, the period begins again.
     mutating func began(_ identifier: TaskIdentifier, at time: WallTime, scheduled: WallTime? = nil) {
         lastBegin[identifier] = time
         triggered.remove(identifier)

@@ -45,8 +45,8 @@ extension Scheduler {
                     + (meant == .appLaunch
                         ? "" : ", or change the manifest: 'kind: \(meant.rawValue)'"))
         }
-        // `bgtask launch` checks permissions but no policies. Its request never waits, so no pending limit
-        // applies.
+        // The switch for refresh does not apply to `bgtask launch`. Its request never waits, so no pending
+        // limit applies either.
         let isSimulated = submission.origin == .simulated
         if !isSimulated, RefreshAllowed.binds(kind),
             let refusal = RefreshAllowed.refusal(bundle, bundleState(bundle), settings)
@@ -81,7 +81,7 @@ extension Scheduler {
             throw refuse(
                 .tooManyPendingTaskRequests,
                 "\(urgent.id), a push of priority 10, waits, and one of priority 5 does not take its place",
-                "Send it with priority 10, or when \(urgent.id) was delivered")
+                "Send it with priority 10, or after \(urgent.id) has been launched")
         }
         let limit =
             submission.origin == .schedule || isSimulated

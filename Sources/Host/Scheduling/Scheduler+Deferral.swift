@@ -2,14 +2,14 @@ import TaskModel
 
 /// Asks activities to stop by themselves (`shouldDefer`) before they expire.
 extension Scheduler {
-    /// Whether a policy's objection is first only passed on to the launch: for activities, unless heat is
-    /// critical.
+    /// Whether a launch is first asked to stop by itself if a policy objects: true for activities, unless the
+    /// thermal state is critical.
     func mayDefer(_ launch: ActiveLaunch, _ policy: any Policy) -> Bool {
         launch.request.kind == .activity && policy.deferralReason != nil
             && situation.conditions.thermal.value != .critical
     }
 
-    /// Asks an activity to stop if a policy has a veto now, or withdraws that if there is no veto any more.
+    /// Asks an activity to stop if a policy has a veto now, or withdraws this if no policy has one any more.
     mutating func reconsider(
         _ launch: inout ActiveLaunch, _ id: LaunchID, at now: Moment, _ actions: inout [SchedulerAction]
     ) {

@@ -66,8 +66,8 @@ extension Scheduler {
             var time = max(now.wall, change.at)
             guard time < changeEnd else { continue }
             _ = situation.replaceConditions(conditions, at: now.advanced(by: time - now.wall))
-            // Each step goes to the next date of a policy. The limit is for a policy that would return past
-            // dates.
+            // Each step goes to the next date of a policy. The limit is for a policy whose dates would be
+            // very close together.
             for _ in 0..<64 where time < changeEnd {
                 let moment = now.advanced(by: time - now.wall)
                 looksLeft -= 1

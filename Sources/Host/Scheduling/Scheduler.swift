@@ -250,7 +250,7 @@ public struct Scheduler: Sendable {
             for lane in Lane.allCases where situation.hasSlot(in: lane) && !heldLanes.contains(lane) {
                 if let date = pending.firstAlarm(in: lane) { dates.append(date) }
             }
-            // A lane that pressure holds is released by its end, without an event.
+            // `pressureEnd` releases the lanes that pressure holds, without an event.
             if heldLanes.contains(where: \.isFair), let end = situation.pressureEnd, end > now.wall {
                 dates.append(end)
             }
@@ -260,7 +260,7 @@ public struct Scheduler: Sendable {
             isShuttingDown
             ? nil : schedules.nextMachineWake(at: now.wall) { pending.request(of: $0) }
         let wake = Wake(boot: boot.min(), wall: dates.min(), machine: machine)
-        // Every event uses up an alarm for the present time, so such an alarm must be set again.
+        // A pass that was cut needs an alarm for the present time. Each event uses it up, so it is set again.
         if wake == announcedWake, !isPassCut { return }
         announcedWake = wake
         actions.append(.wake(wake))

@@ -16,7 +16,7 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     case conditionsChanged(Conditions)
     /// The machine is about to sleep (true), or it has woken or does not sleep after all (false).
     case preparingForSleep(Bool)
-    /// CPU or disks have been under pressure since this time, as the conditions say that they are now.
+    /// CPU or disks have been under pressure since this time; the conditions say already that they are.
     ///
     /// Only a recording that begins under pressure contains it; see ``Scheduler/recap()``.
     case pressureBegan(WallTime)
@@ -47,13 +47,13 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     // MARK: Requests
     /// A request was stored.
     ///
-    /// It replaces a pending request of the same identifier; send no ``withdrawn`` for that one.
+    /// It replaces a pending request of the same identifier; send no ``withdrawn`` for the replaced one.
     case submitted(TaskRequest)
     /// A pending request was cancelled.
     case withdrawn(RequestID)
     /// The request of a ``SchedulerAction/submitScheduled(_:_:earliest:deadline:)`` could not be stored.
     ///
-    /// The scheduler asks for it again after a minute.
+    /// The scheduler asks for it again after ``SchedulerSettings/scheduleRetryDelay``.
     case scheduleNotStored(TaskIdentifier)
     /// The answer to ``SchedulerAction/findDate(_:expression:timeZone:after:)``.
     ///

@@ -26,17 +26,17 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// Our choice: one slow task must not hold up all others on a small machine.
     public var discretionarySlots = 2
-    /// The maximum number of refreshes, deferrable pushes and transfer events at the same time, in addition:
-    /// 2.
+    /// The maximum number of refreshes, deferrable pushes and transfer events at the same time, in addition
+    /// to ``discretionarySlots``: 2.
     ///
     /// Our choice: work of seconds must not wait for work of hours.
     public var shortSlots = 2
     /// The maximum number of all deferrable launches while the thermal state is `fair` or unknown: 1.
     public var discretionarySlotsWhenFair = 1
-    /// The number of launches in one lane from which a bundle gets no free slot while another bundle waits:
-    /// 1.
+    /// The number of launches from which a bundle gets no free slot while another bundle waits: 1.
     ///
-    /// If no bundle with fewer launches has a request that may start, the bundle still gets the slot.
+    /// The launches of ``discretionarySlots`` and of ``shortSlots`` count apart. If no bundle with fewer
+    /// launches has a request that may start, the bundle still gets the slot.
     ///
     /// Our choice: fairness between vendors.
     public var discretionarySlotsPerBundle = 1
@@ -126,9 +126,9 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// The period of one measurement of the rate of progress: 10 s.
     ///
     /// The host compares the mean of the last three periods with the median of six or more periods before
-    /// them. Our choice: one report in 10 s does not give a rate, and three periods are 30 s.
+    /// them. Our choice: a launch that reports once in 10 s must not look slow.
     public var ratePeriod = Duration.seconds(10)
-    /// The longest run time of a processing launch with renewals of its lease, from its *ready* message: 8 h.
+    /// The longest run time, from *ready* on, of a processing launch or activity whose lease renews: 8 h.
     ///
     /// Our choice: a night on the charger.
     public var renewalLimit = Duration.seconds(8 * 3600)
@@ -166,7 +166,7 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// It applies to requests whose manifest or client gives no tolerance. The delay is a quarter of the time
     /// to the earliest begin date, if that is shorter. With 0, the host wakes at the earliest begin date.
     ///
-    /// Our choice: a person who asked for "in an hour" does not mind a quarter more.
+    /// Our choice: a request for an hour from now can wait a quarter of an hour more.
     public var wakeDelay = Duration.seconds(900)
     /// The back-off of a request after its first attempt without progress: 5 s.
     ///

@@ -102,7 +102,7 @@ extension Scheduler {
     func adviceOnScore(of subject: Subject, _ score: ScoreSum, at now: Moment) -> String {
         let gains = gains(for: subject, score, at: now).prefix(3)
         guard let best = gains.first else {
-            return "Wait; the conditions of the machine are as good as they can be for this score"
+            return "Wait until the limit has fallen to the score (no better condition would raise the score)"
         }
         let others = gains.dropFirst().map { gain in
             "\(gain.act.prefix(1).lowercased())\(gain.act.dropFirst()): \(gain.mean.text)"

@@ -60,7 +60,7 @@ struct Situation: Sendable {
             longestBackOff: settings.longestBackOff(of: declaration))
     }
 
-    /// The number of slots of a lane; heat also limits those of both deferrable lanes together.
+    /// The number of slots of a lane; ``deferrableSlots`` also limits both deferrable lanes together.
     func slots(of lane: Lane) -> Int {
         switch lane {
         case .simulated: .max
@@ -83,12 +83,12 @@ struct Situation: Sendable {
     /// Whether deferrable requests start one at a time, because pressure has lasted too long.
     func isTrickling(at time: WallTime) -> Bool { pressureEnd.map { $0 <= time } ?? false }
 
-    /// Sets since when there is pressure, if there is any.
+    /// Replaces the time since which there is pressure, if there is any.
     mutating func restorePressure(since time: WallTime) {
         if pressureSince != nil { pressureSince = time }
     }
 
-    /// Moves the time since which there is pressure with the wall clock, which was set.
+    /// Moves ``pressureSince`` by the same time as the wall clock, which was set.
     mutating func shiftPressure(by jump: Duration) { pressureSince = pressureSince.map { $0 + jump } }
 
     /// Whether deferrable requests start one at a time at the time of the present event.
@@ -162,7 +162,7 @@ struct ConditionTimes: Equatable, Sendable {
 
     fileprivate mutating func note(from old: Conditions, to new: Conditions, at now: WallTime) {
         let oldPower = old.power.value, newPower = new.power.value
-        // Only a change of the supply counts, not of the charge: people ask since when it is on battery.
+        // A change of the charge does not count: people ask since when the machine is on battery.
         if power == nil || (oldPower == nil) != (newPower == nil)
             || oldPower?.externalPower != newPower?.externalPower
         {

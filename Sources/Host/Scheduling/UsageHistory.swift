@@ -10,7 +10,7 @@ extension UsageHistogram {
         if hours.count != Int(Self.hoursOfWeek) { hours = Array(repeating: 0, count: Int(Self.hoursOfWeek)) }
         let day = situation.localDay(time)
         if let first = firstDay, day - first >= 2 * 7 * situation.settings.usageWeeks {
-            // Old habits count half: from here on, the counts stand for half as many days.
+            // Older uses count half, and the counts then stand for half as many days.
             for index in hours.indices { hours[index] /= 2 }
             firstDay = day - (day - first) / 2
         }
@@ -30,7 +30,7 @@ extension UsageHistogram {
         return max(share(of: hour, days: days, in: situation), share(of: hour + 1, days: days, in: situation))
     }
 
-    /// The share of days on which a local hour was used, from 0 to 1; `nil` if the history is too short.
+    /// The share of days with a use in this local hour, from 0 to 1; `nil` if the history is too short.
     func likelihood(inHour hour: Int64, in situation: Situation) -> Double? {
         guard let firstDay, hours.count == Int(Self.hoursOfWeek) else { return nil }
         let days = hour.floorDivided(by: 24) - firstDay

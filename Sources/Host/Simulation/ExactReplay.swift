@@ -48,11 +48,11 @@ public struct ExactReplay: Sendable {
             switch event {
             case .launchStarted(let id, let request):
                 if ordered.removeValue(forKey: request) == nil {
-                    differ(entry.at, "the host launched \(request) as \(id), and the scheduler does not")
+                    differ(entry.at, "the host launched \(request) as \(id), and the replay does not")
                 }
             case .launchNotStarted(let request, _):
                 if ordered.removeValue(forKey: request) == nil {
-                    differ(entry.at, "the host tried to launch \(request), and the scheduler does not")
+                    differ(entry.at, "the host tried to launch \(request), and the replay does not")
                 }
             default: break
             }
@@ -74,7 +74,7 @@ public struct ExactReplay: Sendable {
             differences.append(
                 Difference(
                     segment: segment.path, at: at,
-                    finding: "the scheduler launches \(id), and the host did not"))
+                    finding: "the replay launches \(id), and the host did not"))
         }
     }
 }

@@ -51,7 +51,7 @@ public protocol LaunchModel: Sendable {
 
 /// The plans of launches without a recording: run times are drawn from a seed.
 ///
-/// The numbers are a guess of ours. Refreshes and pushes run for 1 to 8 s. Processing tasks run for 1 to 20
+/// The numbers are our estimates. Refreshes and pushes run for 1 to 8 s. Processing tasks run for 1 to 20
 /// min, use a third of a core and save checkpoints. Continued tasks run for 1 to 10 min, use two thirds of a
 /// core and report progress. One request in fifty fails.
 public struct TypicalLaunches: LaunchModel {

@@ -105,7 +105,7 @@ public struct RecordedLaunches: LaunchModel {
         return plan
     }
 
-    /// The plan of the request with this ordinal in the log, or one that the log does not contain.
+    /// The plan of the request with this ordinal in the log, or another plan if the log has no such request.
     public func plan(for request: TaskRequest, ordinal: Int) -> LaunchPlan {
         guard let known = plans[request.identifier], !known.isEmpty else {
             return other.plan(for: request, ordinal: ordinal)

@@ -205,7 +205,7 @@ private struct Story {
         case .simulate(let id): identifiers[id].map { [.simulate($0)] } ?? []
         // Sleeps have their own entries, and conditions say what is under pressure.
         case .preparingForSleep, .pressureBegan: []
-        // So have launches that a sleep stopped; those that a user stopped are stopped again.
+        // The sleep stops its launches again. Launches that a user stopped are stopped again here.
         case .expireRequested(let id, let reason):
             reason == .systemSleep ? [] : launched[id].map { [.stop($0, reason)] } ?? []
         case .answered(let id, false): launched[id].map { [.stop($0, .cancelledByUser)] } ?? []

@@ -26,7 +26,7 @@ public struct Tally: Equatable, Sendable {
         public var attempt: Int
         /// When the launch was recorded as started.
         public var start: WallTime
-        /// How long the request had waited since it could start at the earliest, or became pending again.
+        /// How long the request had waited: since its earliest date, or since it became pending again.
         public var waited: Duration
         /// The window of the request; `nil` for further attempts and for requests that are not deferrable.
         public var window: LaunchWindow?

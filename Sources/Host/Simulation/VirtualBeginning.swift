@@ -65,7 +65,7 @@ extension HostBeginning {
         boot = world.isBooted ? "\((Int(known) ?? 1) + 1)" : known
         let terms = recoveryTerms(at: now)
         recovery = store.recover(terms)
-        // The world also knows launches that this store has pruned, and those of an earlier host.
+        // `world` also has the launches that this store has pruned, and those of earlier hosts.
         for identifier in terms.scheduled {
             recovery.lastLaunches[identifier] = world.lastLaunches[identifier]
         }

@@ -41,7 +41,7 @@ public struct VirtualHost {
     private var inputs: Deque<HostInput> = []
     /// The writes for the store, which are performed when all inputs are handled.
     private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
-    /// The alarms that the core wants; the host rings each of them only once.
+    /// The alarms that the core wants; each of them comes only once.
     private var wake = Wake()
     private var registered = RegistrySnapshot(handlers: [], problems: [])
     private var localTimeOffset = Duration.zero
@@ -117,7 +117,7 @@ public struct VirtualHost {
             guard let next = [agenda.next, launcher.next, alarm].compactMap(\.self).min(), next <= end
             else { break }
             advance(to: next)
-            // At the same time, the alarm comes first, so that due decisions precede new events. Then come
+            // If several are due, the alarm comes first, so that due decisions precede new events. Then come
             // occurrences, and then the steps of launches.
             if let alarm, alarm <= now.boot {
                 wake = Wake()
@@ -216,7 +216,7 @@ public struct VirtualHost {
         hear(HostInput.hasWoken)
     }
 
-    // MARK: The core's shell
+    // MARK: Inputs and effects of the core
 
     /// Gives an input to the core, and performs all effects at the same moment, including those of store
     /// results.

@@ -15,6 +15,7 @@ struct VirtualLauncher {
         var cpuLimit: CPULimit?
         /// Incremented when the end of the launch moves, so that an earlier planned end is ignored.
         var endNumber = 0
+        /// Incremented when the CPU limit changes, so that a step for the earlier limit is ignored.
         var limitNumber = 0
         var ticks: Int64 = 0
 
@@ -153,7 +154,7 @@ struct VirtualLauncher {
 
     private mutating func becomeReady(_ id: LaunchID, _ launch: Launch, at now: Moment) {
         running[id]?.readyAt = now.monotonic
-        // Submissions are added before the end, so that one at the same time comes first.
+        // Submissions are added before the end, so that a submission at the time of the end comes first.
         for (place, planned) in launch.plan.submissions.enumerated() where launch.doneBefore == .zero {
             add(.submit(place), of: id, at: now.boot + planned.after)
         }

@@ -58,7 +58,8 @@ final class HostLog: Sendable {
     func follow(_ receive: @escaping @Sendable (LogLine?) -> Void) -> (
         remembered: [LogLine], stop: @Sendable () -> Void
     ) {
-        // Both happen under the lock that `append` uses, so no line is missed and none arrives twice.
+        // The copy and the start of following share the lock that `append` uses, so no line is missed and
+        // none arrives twice.
         lines.withLock { ($0, followers.listen(receive)) }
     }
 

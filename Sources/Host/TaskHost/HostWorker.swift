@@ -115,7 +115,7 @@ final class HostWorker: Sendable {
         case .prepare(let id, let handler, let identifier, let payload):
             inbox.put(.prepared(id, place(of: id, handler, identifier, payload)))
         case .removeTemporary(let id):
-            attempt("its temporary directory could not be removed", id) {
+            attempt("the launch's temporary directory could not be removed", id) {
                 try DirectoryTree.remove(directories.temporary(of: id))
             }
         case .removeCopies(let inUse):
@@ -216,7 +216,7 @@ final class HostWorker: Sendable {
         } catch {
             inbox.put(
                 .workFailed(
-                    "\(bundle) runs without a property list, so Bundle.main has no values there: \(error)",
+                    "the tasks of \(bundle) run without an Info.plist, so Bundle.main has no values: \(error)",
                     nil))
             return nil
         }
@@ -232,7 +232,8 @@ final class HostWorker: Sendable {
                 watching.watch(paths)
                 watch = watching
             } catch {
-                inbox.put(.workFailed("no file is watched for schedules: \(error)", nil))
+                inbox.put(
+                    .workFailed("files can't be watched, so no change of a file runs a task: \(error)", nil))
             }
         }
     }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The inputs that wait for the core; they can be added from any thread.
 ///
-/// One pass over the inbox takes all inputs, including those that are added meanwhile. So many inputs at once
-/// wake the host's thread only once.
+/// One pass over the inbox takes all inputs, including those that are added meanwhile. Therefore, inputs that
+/// arrive together wake the host's thread only once.
 final class Inbox: Sendable {
     private struct State {
         var inputs: Deque<HostInput> = []

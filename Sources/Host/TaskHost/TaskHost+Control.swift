@@ -133,7 +133,7 @@ extension TaskHost {
         return core.pendingRequests(after: after, limit: limit, at: moments.now())
     }
 
-    /// The same part in short form.
+    /// A part of the pending requests, oldest first, each with only the first reason why it waits.
     public func pendingSummaries(after: RequestID?, limit: Int) async throws(SubmissionError)
         -> ListingPage<PendingSummary, RequestID>
     {
@@ -153,7 +153,7 @@ extension TaskHost {
     ) async throws(SubmissionError) -> ListingPage<LaunchRecord, LaunchID> {
         await untilBegun()
         do {
-            // One more than asked for shows whether there is a next page.
+            // One launch more than the limit is read, which shows whether there is a next page.
             let found = try await store.launches(identifier: identifier, limit: limit + 1, before: after)
             let rows = await current(Array(found.prefix(limit)))
             return ListingPage(rows: rows, next: found.count > limit ? rows.last?.id : nil)

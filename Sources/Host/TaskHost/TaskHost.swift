@@ -66,8 +66,8 @@ public actor TaskHost: Service {
     ///   - settings: The configuration files, which the host reads again when they change.
     ///   - logger: The log of this process.
     ///   - moments: The clocks that the host reads.
-    /// - Throws: The error that prevents the start, as a sentence for people: a second host, a damaged store,
-    ///   a directory.
+    /// - Throws: The error that prevents the start, as a sentence for people; for example, about a second
+    ///   host, a damaged store or a directory.
     public init(
         configuration: HostConfiguration, settings: SettingsFiles, logger: Logger,
         moments: any MomentSource = SystemClocks()
@@ -82,7 +82,7 @@ public actor TaskHost: Service {
         let directories = StateDirectories(root: configuration.stateDirectory)
         self.directories = directories
         try directories.checkTrust()
-        for directory in missing { log.append(.notice, "\(directory) was missing; created it, empty") }
+        for directory in missing { log.append(.notice, "\(directory) did not exist, so the host created it") }
         let store = try SQLiteRequestStore.open(
             directory: configuration.stateDirectory, socket: configuration.socketPath, at: moments.now().wall)
         self.store = store
@@ -122,7 +122,7 @@ public actor TaskHost: Service {
     /// - Throws: The error that prevented the start.
     public func run() async throws {
         let recording = Task { await recorder?.run() }
-        // If the host can't begin, this refuses the callers that wait.
+        // If the host can't begin, `end()` refuses the callers that wait.
         defer { end() }
         try await launcher.start()
         let beginning = try await beginningReader.read()
@@ -166,7 +166,7 @@ public actor TaskHost: Service {
         do {
             try await closeStore(moments.now().wall)
         } catch {
-            log.append(.error, "the store was not closed: \(error)")
+            log.append(.error, "the store was not closed, so the next host checks all of it: \(error)")
         }
     }
 
@@ -183,7 +183,7 @@ public actor TaskHost: Service {
 
     /// How long launches that were killed for ``killAll()`` may take to end: 7 s.
     ///
-    /// The launcher reports after 5 s that a process can't be killed; our choice leaves it 2 s more.
+    /// Our choice: the launcher reports after 5 s that a process can't be killed, and gets 2 s more for that.
     private static let abandonTime = Duration.seconds(7)
 
     // MARK: The inbox
@@ -237,8 +237,8 @@ public actor TaskHost: Service {
 
     private func ask(_ call: HostCall, as id: CallID) async -> HostAnswer {
         await withCheckedContinuation { caller in
-            // Only here, because this function may be suspended before: the caller can run on another
-            // executor.
+            // The check must be here, because this function may be suspended before this point: its caller
+            // can run on another executor.
             guard !hasEnded else { return caller.resume(returning: .hostHasStopped) }
             callers[id] = caller
             hearNow(.call(id, call))
@@ -249,8 +249,9 @@ public actor TaskHost: Service {
     func untilBegun() async {
         if hasBegun { return }
         await withCheckedContinuation { waiter in
-            // Again, because this function may have been suspended since: the caller can run on another
-            // executor. A waiter that is added after the beginning would wait forever.
+            // The check is repeated, because this function may have been suspended since the first one: its
+            // caller can run on another executor. A waiter that is added after the beginning would wait
+            // forever.
             if hasBegun { waiter.resume() } else { beginWaiters.append(waiter) }
         }
     }

@@ -1,4 +1,4 @@
-/// What the earlier attempts of a request brought.
+/// The progress that the earlier attempts of a request made, and how many of them in a row made none.
 ///
 /// A request that is put back again and again without progress waits longer before each attempt, and ends
 /// after a limited number of attempts; see ``PutBackRule``.
@@ -7,7 +7,7 @@ public struct AttemptHistory: Equatable, Hashable, Sendable, Codable {
     /// further progress.
     ///
     /// An attempt that the machine's conditions ended does not count. It does not interrupt the row either,
-    /// unless it brought something.
+    /// unless it made further progress or saved a new checkpoint.
     public var withoutProgress = 0
     /// The furthest progress of all attempts, without its message; `nil` if no attempt reported progress.
     public var furthest: TaskProgress?
@@ -22,7 +22,7 @@ public struct AttemptHistory: Equatable, Hashable, Sendable, Codable {
     ///
     /// - Parameters:
     ///   - launch: The attempt, with its newest progress.
-    ///   - counts: Whether the attempt ended by its own doing, so that it counts if it brought nothing.
+    ///   - counts: Whether the attempt counts if it made no progress; see ``PutBackRule``.
     /// - Returns: The history of the request before its next attempt.
     public func following(_ launch: LaunchRecord, counts: Bool) -> AttemptHistory {
         var history = self
@@ -43,11 +43,11 @@ extension TaskProgress {
     /// Whether a request got further with this progress than with an earlier one.
     ///
     /// More completed units are further, and so is a greater fraction: a handler may report the units of the
-    /// whole request, or only those that were left when it began. An attempt that starts from the beginning
-    /// and stops at the same place is not further.
+    /// whole request, or only those that were left when the attempt began. An attempt that starts from the
+    /// beginning and stops at the same place is not further.
     ///
     /// - Parameter earlier: The furthest progress of the earlier attempts; `nil` if there is none.
-    /// - Returns: Whether it is further; no completed units at all are never further.
+    /// - Returns: Whether this progress is further; a first progress without completed units is not.
     public func isFurther(than earlier: TaskProgress?) -> Bool {
         guard let earlier else { return completed > 0 }
         if completed > earlier.completed { return true }

@@ -7,7 +7,8 @@ public enum BundleChange: Equatable, Sendable {
     /// A client of the bundle came to the foreground (`true`), which also counts as a use, or left it
     /// (`false`).
     case foreground(Bool)
-    /// The user dismissed the bundle: it gets no refresh and no push until the user uses it again.
+    /// The user dismissed the bundle: it gets no refresh and no push until the user uses it again, and its
+    /// continued tasks that wait are cancelled.
     case dismissed
     /// The bundle's switch for background refresh.
     case refresh(RefreshPermission)

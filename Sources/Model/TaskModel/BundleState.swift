@@ -25,8 +25,8 @@ public struct BundleState: Equatable, Sendable {
     public var recent = RecentLaunches()
     /// How much service the bundle had lately; free slots go to the bundle that had least.
     public var service = ServiceAccount()
-    /// How many of the bundle's launches began earlier than they would have alone, because other work had
-    /// already woken the machine.
+    /// How many of the bundle's launches began earlier than without other work, which had already woken the
+    /// machine.
     public var wakeUpsSaved = 0
 
     /// Makes the state of a bundle about which nothing is known.

@@ -2,9 +2,8 @@
 ///
 /// Documentation/Call.md describes the grammar.
 ///
-/// Texts may contain `${payload.KEY}`.
-///
-/// For each launch, the host replaces it before it encodes the program for the runner.
+/// Texts may contain `${payload.KEY}`, which stands for a value of the payload. For each launch, the host
+/// puts the values in before it encodes the program for the runner.
 public struct CallProgram: Equatable, Sendable, Codable {
     /// The library of each function whose step names no other one: a name for the loader to look up, or an
     /// absolute path.

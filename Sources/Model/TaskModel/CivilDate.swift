@@ -33,6 +33,7 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
         // 1,460 and 146,096 are the leap days that end 4 and 400 years; 36,524 days are 100 years.
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        // Every five months from March have 153 days.
         let monthFromMarch = (5 * dayOfYear + 2) / 153
         month = Int(monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9)
         day = Int(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)

@@ -49,7 +49,7 @@ public struct ConfigurationFile: Equatable, Sendable {
 
     /// The path of the file.
     public var path: String
-    /// `vendor`, `administrator` or `option --config`.
+    /// The layer of the file: `vendor`, `administrator` or `option --config`.
     public var layer: String
     /// Whether the host uses the file's values.
     public var state: State

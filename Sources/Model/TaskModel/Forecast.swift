@@ -1,7 +1,8 @@
 /// When a request will probably start, according to the conditions now and on earlier days.
 ///
-/// Each recorded day is one course of events: today's conditions hold until the condition in question changed
-/// on that day, and then follow that day. The policies decide when the request would start in each course.
+/// Each recorded day gives one course of events. In it, each condition keeps its present value until the time
+/// at which it changed on that day, and then follows that day. The policies decide when the request would
+/// start in each course.
 public struct Forecast: Equatable, Hashable, Sendable, Codable {
     /// One course of events.
     public struct Course: Equatable, Sendable {
@@ -28,14 +29,16 @@ public struct Forecast: Equatable, Hashable, Sendable, Codable {
 
     /// How many recorded days the forecast uses: at most 28.
     public var days: Int
-    /// In how many of these courses the request would start within seven days.
+    /// In how many of the courses the request would start within seven days.
     public var starts: Int
-    /// The median of the start times; `nil` if there is too little history, or if it starts in less than half
-    /// of the courses.
+    /// The median of the start times; `nil` if there is too little history, or if the request starts in less
+    /// than half of the courses.
     public var usual: WallTime?
-    /// The beginning of the window that contains the start with a probability of 80 %.
+    /// The beginning of the window that contains the start with a probability of 80 %; `nil` if there is too
+    /// little history, or if the request starts in no course.
     public var early: WallTime?
-    /// The end of that window; `nil` if the request is too likely not to start within seven days.
+    /// The end of that window; `nil` like ``early``, and if the request is too likely not to start within
+    /// seven days.
     public var late: WallTime?
     /// When the request starts if no condition changes; `nil` if not within seven days.
     public var unchanged: WallTime?
@@ -57,8 +60,8 @@ public struct Forecast: Equatable, Hashable, Sendable, Codable {
         }
         let total = courses.reduce(0) { $0 + $1.weight }
         confidence = courses.reduce(0) { $0 + ($1.start == nil ? 0 : $1.weight) } / total
-        // Of n equally likely values, a new one is as likely to be in each of the n + 1 gaps. So the rank of
-        // a probability is counted in n + 1 parts; the parts have the mean weight, as seen by each course.
+        // A further value is equally likely to fall into each of the n + 1 gaps before, between and after n
+        // values. So the quantiles divide n + 1 parts, not n; the added part has the weighted mean weight.
         let part = courses.reduce(0) { $0 + $1.weight * $1.weight } / total
         func quantile(_ share: Double) -> WallTime? {
             let wanted = share * (total + part)

@@ -1,6 +1,6 @@
 /// An event in the host, for clients that follow it, such as `--wait`, `bgtask logs` and dashboards.
 ///
-/// The events of one request arrive in this order: accepted, any number of blocked, then for each attempt
+/// The events of one request arrive in this order: accepted, then for each attempt any number of blocked,
 /// started, ready, progress, expiring, ended. The event of an ended launch says whether its request is
 /// pending again, so a client can recognize the last attempt.
 public enum HostEvent: Equatable, Sendable {
@@ -8,7 +8,7 @@ public enum HostEvent: Equatable, Sendable {
     case requestAccepted(TaskRequest)
     /// A pending request cannot start, for these reasons; sent again when the vetoes change.
     case requestBlocked(TaskRequest, [Verdict])
-    /// A pending request ended without a launch: it was cancelled, replaced, or is not permitted any more.
+    /// A pending request ended: it was cancelled or replaced, or its schedule, app or client is gone.
     case requestCancelled(RequestID, TaskIdentifier, Reason)
     /// The host has recorded a launch and sent it to the launcher or to a client.
     case launchStarted(LaunchRecord)

@@ -31,7 +31,7 @@ public struct TaskIdentifier: Hashable, Comparable, Sendable, Codable, CustomStr
     }
 }
 
-/// The reverse-DNS id of a plugin (`com.example.photos`), with the same grammar as a task identifier.
+/// The reverse-DNS id of a bundle (`com.example.photos`), with the same grammar as a task identifier.
 public struct BundleIdentifier: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     /// The id as it was given.
     public let rawValue: String

@@ -33,9 +33,9 @@ public enum LaunchEvent: Sendable, Equatable {
     case assertionBegan(LaunchID, assertion: UInt64, name: String)
     /// The task ended an assertion.
     case assertionEnded(LaunchID, assertion: UInt64)
-    /// The host wrote the expire frame; the grace period begins now.
+    /// The host sent the message *expire*; the grace period begins now.
     case expiring(LaunchID, Reason, at: Moment)
-    /// Whether a launch under `--debug` is held changed.
+    /// A launch under `--debug` is held now (true), or not any more (false).
     ///
     /// It is held while it waits before its handler or while a debugger is attached.
     case tracingChanged(LaunchID, isTraced: Bool)

@@ -14,7 +14,7 @@ public struct LaunchOrder: Sendable {
     public var environment: [String]
     /// The priority of the launch.
     ///
-    /// The process starts with the nice value; the rest is set when the handler runs.
+    /// The process starts with the nice value; only `TaskLauncher.setPriority` sets the other parts.
     public var priority: LaunchPriority
     /// The conditions that the handler can read; `nil` for a `call:`, which never reads them.
     public var conditions: HandlerConditions?

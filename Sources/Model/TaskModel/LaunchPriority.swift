@@ -30,12 +30,13 @@ public struct LaunchPriority: Equatable, Hashable, Sendable, Codable {
     /// For deferrable work: nice 10, batch, idle I/O, a fifth of the default CPU weight.
     public static let discretionary = LaunchPriority(
         nice: 10, isBatch: true, ioClass: .idle, cpuWeight: 20)
-    /// For the trickle of deferrable work under pressure that does not end: nice 19, batch, idle I/O, the
-    /// least CPU weight.
+    /// For the deferrable launches that start, one at a time, under pressure that does not end: nice 19,
+    /// batch, idle I/O, the least CPU weight.
     ///
     /// Not `SCHED_IDLE`: a host without privileges could not take a launch out of that class again.
     public static let idle = LaunchPriority(nice: 19, isBatch: true, ioClass: .idle, cpuWeight: 1)
-    /// For work that a user requested but does not watch: nice 5, half of the default CPU weight.
+    /// For work that is not deferrable, while no client of the bundle is in the foreground: nice 5, half of
+    /// the default CPU weight.
     public static let requested = LaunchPriority(
         nice: 5, isBatch: false, ioClass: .bestEffort, cpuWeight: 50)
     /// For work of a bundle whose client is in the foreground: the same as any program.

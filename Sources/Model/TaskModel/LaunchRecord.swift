@@ -17,7 +17,7 @@ public struct LaunchID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
 /// The state of a launch.
 public enum LaunchState: String, Sendable, Codable, CaseIterable {
-    /// The launch is recorded and was sent to the launcher; its handler does not run yet.
+    /// The launch is recorded; its handler does not run yet.
     case starting
     /// The handler runs, and the lease counts.
     case running
@@ -84,7 +84,8 @@ public struct LaunchEnd: Equatable, Sendable {
     /// Whether the host asked the launch to stop, but it had set no expiration handler and had not requested
     /// the expiration descriptor.
     ///
-    /// Such a launch counts as completed without success, as on iOS: its request is not put back.
+    /// Such a launch counts as completed without success, as on iOS. Its request is not put back, unless the
+    /// host stopped or the machine went to sleep; see ``PutBackRule``.
     public var neverListened = false
 
     public init(outcome: Outcome, reason: Reason?, message: String? = nil) {
@@ -164,7 +165,7 @@ public struct LaunchRecord: Equatable, Sendable {
     public var kind: TaskKind
     /// The number of the attempt; 1 for the first launch of the request.
     public var attempt: Int
-    /// The fencing token: grows with every launch on this host.
+    /// The fencing token: a number that is higher for each launch, so that a late writer can be detected.
     public var token: Int64
     /// The current state.
     public var state: LaunchState
@@ -187,7 +188,7 @@ public struct LaunchRecord: Equatable, Sendable {
     ///
     /// For other tasks, empty.
     public var title: String
-    /// The second line, below the title.
+    /// The second line, which the user sees below the title.
     public var subtitle: String
     /// CPU time of the launch and all its descendants.
     public var cpuTime: Duration
@@ -195,8 +196,7 @@ public struct LaunchRecord: Equatable, Sendable {
     public var cpuIsLowerBound: Bool
     /// Peak resident memory; `nil` if unknown.
     public var peakMemory: ByteCount?
-    /// What isolated the launch: `cgroup`, `pidNamespace` or `noFork`, followed by the names of further
-    /// layers.
+    /// What isolated the launch: `cgroup`, `pidNamespace` or `noFork`; `inProcess` for a launch in a client.
     public var isolation: String
     /// The hash of the library that ran; `nil` for a `call:`.
     public var libraryHash: String?

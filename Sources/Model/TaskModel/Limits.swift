@@ -3,7 +3,7 @@ public struct Lease: Hashable, Sendable, Codable {
     /// Run time on CLOCK_BOOTTIME, from the task's *ready* message on; `nil` means that run time is not
     /// limited.
     public let duration: Duration?
-    /// Time from writing the expire frame until the host kills the launch, on CLOCK_MONOTONIC.
+    /// Time from sending the message *expire* until the host kills the launch, on CLOCK_MONOTONIC.
     public let gracePeriod: Duration
 
     /// Makes a lease from numbers that the caller has checked.

@@ -20,7 +20,7 @@ extension Manifest: Codable {
         appLaunch = try values.decodeIfPresent(TaskIdentifier.self, forKey: .appLaunch)
     }
 
-    /// Encodes every field.
+    /// Encodes every field; the limits of pending requests only if the manifest sets one.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(bundle, forKey: .bundle)

@@ -7,8 +7,8 @@ public enum NetworkRequirement: String, Sendable, Codable, CaseIterable, Hashabl
 
     /// The requirement of a task that requires a network and does not say which one.
     ///
-    /// Processing can transfer a lot and can wait, so it is `unmetered`. The other kinds are short, or a user
-    /// asked for them.
+    /// Processing can transfer a lot and can wait, so it requires `unmetered`. The other kinds are short, or
+    /// a user asked for them.
     public static func standard(for kind: TaskKind) -> Self {
         switch kind {
         case .processing: .unmetered

@@ -83,7 +83,7 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     /// does not try the request again.
     case attemptsWithoutProgress
 
-    /// Whether an expire frame can contain this reason.
+    /// Whether the message *expire* to a task can contain this reason.
     public var isExpiration: Bool {
         switch self {
         case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .networkMetered,

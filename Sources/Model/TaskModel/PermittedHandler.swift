@@ -74,9 +74,7 @@ public struct ManifestProblem: Error, Equatable, Hashable, Sendable, CustomStrin
         self.remedy = remedy
     }
 
-    /// The problem in one line: `photos.yaml:4:7: error: unknown key 'kindd'.
-    ///
-    /// Did you mean 'kind'?`.
+    /// The problem in one line, such as `photos.yaml:4:7: error: unknown key 'kindd'. Did you mean 'kind'?`.
     public var description: String {
         let place = [file] + [line, column].compactMap { $0.map(String.init) }
         let tail = remedy.map { ". \($0)" } ?? ""

@@ -36,8 +36,9 @@ public enum PutBackRule {
 
     /// Whether an ended launch counts as an attempt that ended by its own doing.
     ///
-    /// Such an attempt waits for a back-off if it brought nothing, and the host limits their number. Ends by
-    /// conditions do not count, because the conditions hold the request until they have passed.
+    /// If such an attempt made no progress, the next one waits for a back-off, and the host limits the number
+    /// of such attempts. A lost launch counts, because it may have made the host or the launcher crash. Ends
+    /// by conditions do not count, because the request waits until these conditions have passed.
     ///
     /// - Parameters:
     ///   - outcome: How the launch ended.
@@ -49,10 +50,10 @@ public enum PutBackRule {
 
     /// How long the next attempt must wait so that restarts do not exceed the CPU limit of the task.
     ///
-    /// Two conditions hold then. From the start of an attempt to the start of the next, the request uses no
+    /// The wait has two effects. From the start of an attempt to the start of the next, the request uses no
     /// more CPU time on average than the limit permits, the grace period included. And after `cpuLimit`, the
-    /// next attempt can use a whole core immediately, and still no window contains more than one quota of
-    /// both attempts.
+    /// next attempt can use a whole core immediately, and still no CPU window contains more than one quota
+    /// from both attempts together.
     ///
     /// - Parameters:
     ///   - used: The CPU time of the ended attempt.
@@ -75,8 +76,8 @@ public enum PutBackRule {
     ///   - outcome: How the launch ended.
     ///   - expiration: The reason of the expiration that was sent; `nil` if none was.
     ///   - retry: The manifest's rule; `nil` means no retries.
-    ///   - failures: The number of earlier launches of the request that failed or crashed, without those that
-    ///     expired or were lost.
+    ///   - failures: The number of earlier launches of the request that failed or crashed; those that expired
+    ///     or were lost do not count.
     /// - Returns: The wait, or `nil` if the request ends with its launch.
     public static func retryDelay(
         outcome: Outcome, expiration: Reason?, retry: RetryDeclaration?, failures: Int

@@ -7,8 +7,8 @@ public struct RecoveryTerms: Sendable {
     public var at: WallTime
     /// Whether the manifest forbids a second attempt of the task.
     public var isAtMostOnce: @Sendable (BundleIdentifier, TaskIdentifier) -> Bool
-    /// The time before which the next attempt must not start, from the ended launch and what all attempts
-    /// have brought; `nil` means immediately.
+    /// Returns the time before which the next attempt must not start, from the ended launch and the progress
+    /// of all attempts; `nil` means that it may start immediately.
     public var backOff: @Sendable (LaunchRecord, AttemptHistory) -> WallTime?
     /// The number of attempts in a row without progress after which a request is not tried again.
     public var attemptLimit: Int
@@ -32,11 +32,11 @@ public struct RecoveryTerms: Sendable {
 
     /// The end of a launch whose host died, and how its request becomes pending again.
     ///
-    /// Its resource use after the last measurement is not known.
+    /// The launch's resource use after the last measurement is not known.
     ///
     /// - Parameters:
     ///   - launch: The launch, which has not ended.
-    ///   - attempts: What the earlier attempts of its request brought.
+    ///   - attempts: The progress of the earlier attempts of its request.
     /// - Returns: The end, and the put-back; `nil` if the request ends with the launch.
     public func settle(_ launch: LaunchRecord, _ attempts: AttemptHistory) -> (EndedLaunch, PutBack?) {
         var end = LaunchEnd(

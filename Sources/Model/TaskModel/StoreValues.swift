@@ -35,7 +35,7 @@ public struct RequestRecord: Equatable, Sendable {
     public var state: RequestState
     /// How the request ended; `nil` if it has not.
     ///
-    /// This is the outcome of its last launch, or `cancelled` if it was never launched.
+    /// This is the outcome of its last launch, or `cancelled` if it ended while it was pending.
     public var outcome: Outcome?
     /// Why the request ended; `nil` if there is no reason or it has not ended.
     public var reason: Reason?
@@ -63,7 +63,7 @@ public struct PutBack: Equatable, Sendable {
     public var notBefore: WallTime?
     /// Whether this is a retry after a failure or crash, which adds 1 to the request's failures.
     public var isRetry: Bool
-    /// What the attempts of the request have brought, the ended one included.
+    /// The progress of the request's attempts, including the one that ended.
     public var attempts: AttemptHistory
 
     public init(

@@ -14,7 +14,8 @@ public enum StoreWrite: Equatable, Sendable {
     ///
     /// Answer: ``StoreAnswer/accepted(_:)``.
     case accept(TaskSubmission, RequestTerms)
-    /// Ends a pending request as `cancelled`, with the reason `cancelledByUser` or `manifestRemoved`.
+    /// Ends a pending request as `cancelled`, with the reason `cancelledByUser`, `manifestRemoved` or
+    /// `clientGone`.
     ///
     /// Answer: ``StoreAnswer/cancelled(_:)``.
     case cancel(RequestID, Reason, at: WallTime)
@@ -25,7 +26,7 @@ public enum StoreWrite: Equatable, Sendable {
     /// Records the reason of an expiration, and the explanation as JSON text.
     ///
     /// The first reason is kept, except that a user's cancellation replaces it: if the host dies afterwards,
-    /// it must not put the request back. The change has no effect on a launch that has ended.
+    /// the next host must not put the request back. The change has no effect on a launch that has ended.
     ///
     /// Answer: ``StoreAnswer/done``.
     case markExpiring(LaunchID, Reason, explanation: String?)
@@ -126,7 +127,7 @@ public struct LaunchTerms: Equatable, Sendable {
     public var isolation: String
     /// The hash of the library that will run; `nil` for a `call:` or a client.
     public var libraryHash: String?
-    /// Whether the launch is simulated, so that the policies do not apply.
+    /// Whether the launch is simulated (`bgtask launch`), so that most policies do not apply.
     public var isSimulated: Bool
     /// The verdicts at the start, as JSON text; `nil` if there are none.
     public var explanation: String?

@@ -41,7 +41,8 @@ public enum RequestOrigin: String, Sendable, Codable, CaseIterable {
 public enum PushPriority: Int, Sendable, Codable, CaseIterable {
     /// The host may delay the push to save power.
     case considerate = 5
-    /// The host starts the push as soon as no policy objects, the rate limit included: it needs no score.
+    /// The host starts the push as soon as no policy has a veto; the push needs no score. Of the rate limits,
+    /// only those per identifier and per hour apply.
     case immediate = 10
 }
 
@@ -113,20 +114,20 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     public var submittedAt: WallTime
     /// The number of the next launch, from 1; grows when the host puts the request back.
     public var attempt: Int
-    /// How many launches of the request failed or crashed, without those that expired or were lost.
+    /// How many launches of the request failed or crashed; those that expired or were lost do not count.
     public var failures = 0
     /// The earliest time of a retry, in addition to the earliest begin date; `nil` if there is none.
     public var notBefore: WallTime?
     /// The time from which the request no longer waits for better conditions: only vetoes still delay it.
     public var deadline: WallTime
-    /// Since when the request waits: since it was accepted, or since it was put back.
+    /// The beginning of the present wait: when the request was accepted, or when it was put back.
     ///
-    /// The order of the requests in a lane depends on it.
+    /// Requests that were put back start in the order of this time.
     public var waitingSince: WallTime
-    /// What the earlier attempts brought.
+    /// The progress of the earlier attempts.
     public var attempts = AttemptHistory()
 
-    /// Makes a request from the values that the store keeps; it waits since its submission.
+    /// Makes a request from the values that the store keeps; its wait begins with its submission.
     public init(
         id: RequestID, submission: TaskSubmission, bundle: BundleIdentifier, kind: TaskKind,
         submittedAt: WallTime, attempt: Int, notBefore: WallTime?, deadline: WallTime
@@ -194,7 +195,7 @@ extension TaskRequest {
         case attempts
     }
 
-    /// Decodes a request; one of an older recording waits since its submission, and has no attempts.
+    /// Decodes a request; in an older recording, its wait begins with its submission, without attempts.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

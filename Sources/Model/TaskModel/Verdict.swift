@@ -42,7 +42,7 @@ public struct Verdict: Equatable, Hashable, Sendable, Codable {
     public var decision: Decision
     /// How favorable the conditions are, 0 through 1; it counts only if the policy does not object.
     public var score: Double
-    /// The weight of the score; 0 for a policy that can only veto, or that has no opinion on this request.
+    /// The weight of the score; 0 for a policy that can only veto, or that gives this request no score.
     public var weight: Double
     /// What the policy found; empty if it gave no reason.
     public var rationale: [Rationale]

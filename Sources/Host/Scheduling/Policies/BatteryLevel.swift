@@ -5,7 +5,7 @@ import TaskModel
 /// Below ``SchedulerSettings/batteryStartPercent`` (20 %), no deferrable request starts. Below
 /// ``SchedulerSettings/batteryEndPercent`` (10 %), deferrable launches expire.
 ///
-/// An unknown charge holds no request; it has the score of a low battery.
+/// An unknown charge holds no request; its score is that of a low battery.
 struct BatteryLevel: Policy {
     let name = "BatteryLevel"
     let endReason: Reason? = .lowBattery

@@ -37,7 +37,7 @@ struct Budget: Policy {
         let quantity: String
         let option: String
         let spent: Double
-        /// What is available at midnight, even of a small budget.
+        /// The least amount that is available at midnight, even if the budget is small.
         let least: Double
         /// The budget of the whole day.
         let limit: Double
@@ -54,14 +54,14 @@ struct Budget: Policy {
         _ account: Account, _ subject: Subject, _ situation: Situation, at now: Moment
     ) -> Answer? {
         let share = situation.settings.budgetBurst
-        // At least one launch, or a small budget would begin at noon.
+        // At least one whole launch, because a part of a launch is of no use.
         let burst = max(account.limit * share, min(account.least, account.limit))
         let today = situation.localDay(now.wall)
         if account.spent >= account.limit {
             return exhausted(
                 account, subject, burst: share, until: situation.start(ofDay: today + 1), available: nil)
         }
-        // The hours of use matter only to the few requests that have spent the burst.
+        // The hours of use matter only to the few bundles that have spent the burst.
         if account.spent < burst { return nil }
         let pace = DailyPace(of: subject.bundle.usage, on: today, in: situation)
         let rest = account.limit - burst
@@ -80,7 +80,7 @@ struct Budget: Policy {
         _ account: Account, _ subject: Subject, burst: Double, until next: WallTime, available: Double?
     ) -> Answer {
         let whole = account.text(account.limit)
-        // A budget whose burst alone is more than was spent.
+        // The remedy names a budget of which the share at midnight alone is more than was spent.
         let enough = (account.spent + 1) / max(0.05, burst)
         return subject.wait(
             for: .bundle(subject.request.bundle), until: next,

@@ -2,7 +2,7 @@ import TaskModel
 
 /// Holds the refresh and push requests of a dismissed bundle until the bundle is used again.
 ///
-/// Its other requests still start.
+/// Its other requests still start. The dismissal itself cancels continued tasks that wait for a slot.
 struct Dismissed: Policy {
     let name = "Dismissed"
     let reach = Reach.bundle

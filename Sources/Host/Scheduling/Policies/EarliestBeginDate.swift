@@ -18,7 +18,7 @@ struct EarliestBeginDate: Policy {
                 remedy: situation.remedy("Wait", orLaunch: request.identifier)))
     }
 
-    /// How many attempts in a row brought nothing, for people; empty if the newest brought something.
+    /// How many attempts in a row made no progress, for people; empty if the newest one made some.
     private static func row(of request: TaskRequest, _ settings: SchedulerSettings) -> String {
         let count = request.attempts.withoutProgress
         guard count > 0 else { return "" }

@@ -4,9 +4,9 @@ import TaskModel
 ///
 /// Pressure on CPU or disks holds them for at most ``SchedulerSettings/pressureLimit`` (30 min) without a
 /// break. Then they start one at a time, at the priority ``LaunchPriority/idle``. Memory pressure has no such
-/// limit, because no priority shares memory.
+/// limit, because a low priority does not reduce the use of memory.
 ///
-/// It also holds continued tasks that were put back while memory is short: the host would soon end them
+/// While memory is short, continued tasks that were put back wait, too: the host would soon end them
 /// again, because they have the least progress. Unknown pressure holds no request; it only has a lower score.
 struct Pressure: Policy {
     let name = "Pressure"

@@ -22,8 +22,8 @@ struct RateLimit: Policy {
         let observed: String
         /// When the newest launch began, for a limit on spacing; otherwise `nil`.
         var since: WallTime?
-        /// The earliest time at which the limit allows the request to start; not later than now if it allows
-        /// it now.
+        /// The earliest time at which the limit allows the request to start; not later than now if the limit
+        /// allows the start already.
         let next: WallTime
     }
 
