@@ -129,7 +129,7 @@ public protocol HostControl: Sendable {
     /// The bundles that are installed, or about which the host has stored facts; sorted by name.
     func bundles() async throws(SubmissionError) -> [BundleFacts]
 
-    /// Records a use or a dismissal of a bundle, or changes its switch or its budget.
+    /// Records a use or a dismissal of a bundle, switches its background refresh, or changes its budget.
     ///
     /// - Returns: The facts about the bundle after the change.
     /// - Throws: `notFound` if no manifest has the bundle and the host has stored no facts about it;

@@ -124,7 +124,7 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.wakeDelay", \.scheduler.wakeDelay, .zero ... .seconds(86_400),
-            "The longest time by which the host delays a wake-up for a request without a schedule, to start it with others. A quarter of the time to its earliest begin date, if that is shorter. Our choice: who asked for an hour does not mind a quarter more"
+            "The longest time by which the host delays a wake-up for a request without a schedule, to start it with others. A quarter of the time to its earliest begin date, if that is shorter. Our choice: a request that waits an hour can wait a quarter more"
         ),
         .duration(
             "scheduling.usePeriod", \.scheduler.usePeriod, .zero ... .seconds(366 * 86_400),
@@ -135,7 +135,7 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.backOffLimit", \.scheduler.backOffLimit, .milliseconds(100) ... .seconds(7 * 86_400),
-            "The longest time before the next attempt of a request. Our choice: what never gets further costs at most one launch an hour"
+            "The longest time before the next attempt of a request. Our choice: a request that never gets further costs at most one launch an hour"
         ),
         .integer(
             "scheduling.attemptsWithoutProgress", \.scheduler.attemptsWithoutProgress, 1...1000,
@@ -147,7 +147,7 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.usageDays", \.scheduler.usageDays, 1...366,
-            "The days of history that the host needs before it uses the learned hours of use. Our choice: fewer days are chance"
+            "The days of history that the host needs before it uses the learned hours of use. Our choice: fewer days do not show a habit"
         ),
         .integer(
             "scheduling.usageWeekdayDays", \.scheduler.usageWeekdayDays, 1...366,

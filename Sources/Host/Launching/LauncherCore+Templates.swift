@@ -35,7 +35,7 @@ extension LauncherCore {
             }
             try send(message)
         } catch {
-            templateFailed(id, "its settings can't be sent: \(error)", nil)
+            templateFailed(id, "the settings of its template can't be sent: \(error)", nil)
             return
         }
         templateTimers[id] = after(LaunchLife.loadDeadline) { [self] in

@@ -164,7 +164,7 @@ public final class TaskLauncher: Sendable {
                             LauncherError(
                                 code: .launcherUnavailable, subject: configuration.runnerPath,
                                 finding: "it ended before it was ready: \(message)",
-                                remedy: "See its output above")))
+                                remedy: "Read what it printed before this message")))
                 }
             }
         }

@@ -14,7 +14,7 @@ extension Scheduler {
         }
         if permission == .restricted {
             throw refuse(
-                "only the administrator restricts background refresh",
+                "only the administrator can restrict background refresh",
                 "Deny it (bgtask settings refresh \(bundle) deny), or write 'refresh: restricted' for the bundle in "
                     + "the host's configuration")
         }
@@ -25,12 +25,12 @@ extension Scheduler {
                 "the host's configuration sets 'refresh: \(inForce.rawValue)' for all bundles, so that allowing it for "
                     + "one has no effect",
                 "Set 'refresh: available' in the host's configuration"
-                    + (inForce == .restricted ? "; only the administrator may" : ""))
+                    + (inForce == .restricted ? "; only the administrator can do that" : ""))
         }
         if !isOfHost, inForce == .restricted {
             throw refuse(
                 "the administrator restricted background refresh of this bundle in the host's configuration, and only "
-                    + "the administrator lifts that",
+                    + "the administrator can lift that",
                 "Ask the administrator to change bundles.\(bundle).refresh")
         }
     }

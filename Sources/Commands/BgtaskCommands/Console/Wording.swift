@@ -54,11 +54,11 @@ enum Wording {
         verdict.since.map { " (since \(relative($0, to: moment, reference)))" } ?? ""
     }
 
-    /// `forecast: usually Mon 22:40; at 8 of 10 times between Mon 22:10 and Mon 23:05 (24 recorded days)`, in
-    /// local time.
+    /// `forecast: usually Mon 22:40, with 80 % between Mon 22:10 and Mon 23:05 (24 recorded days); if nothing
+    /// changes: 23:00`, in local time.
     ///
-    /// Today's times have no weekday. Without enough history, it says when the request starts if no condition
-    /// changes.
+    /// Today's times have no weekday. Without enough history, the text says only when the request starts if
+    /// no condition changes.
     static func forecast(_ forecast: ForecastMessage, at now: WallTime, offset: Duration) -> String {
         func day(_ time: WallTime) -> Int64 { (time + offset).wholeSeconds.floorDivided(by: 86_400) }
         func clock(_ time: Timestamp) -> String {
