@@ -9,31 +9,31 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.discretionarySlots", \.scheduler.discretionarySlots, 0...64,
-            "The number of processing launches and activities at a time. Our choice: one slow job must not hold up all others on a small machine"
+            "The largest number of processing launches and activities at a time. Our choice: one slow job must not hold up all others on a small machine"
         ),
         .integer(
             "scheduling.shortSlots", \.scheduler.shortSlots, 0...64,
-            "The number of refreshes, deferrable pushes and transfer events at a time, in addition. Our choice: work of seconds must not wait for work of hours"
+            "The largest number of refreshes, deferrable pushes and transfer events at a time, in addition to processing launches. Our choice: work of seconds must not wait for work of hours"
         ),
         .integer(
             "scheduling.discretionarySlotsWhenFair", \.scheduler.discretionarySlotsWhenFair, 0...64,
-            "The number of all deferrable launches at a time while the machine is warm, or its temperature is unknown"
+            "The largest number of all deferrable launches at a time while the machine is warm, or its temperature is unknown"
         ),
         .integer(
             "scheduling.discretionarySlotsPerBundle", \.scheduler.discretionarySlotsPerBundle, 1...64,
-            "The number of launches of one bundle in one lane at a time, while a bundle without a launch waits. Our choice: fairness between vendors"
+            "The largest number of launches of one bundle in one lane at a time, while a bundle without a launch waits. Our choice: fairness between vendors"
         ),
         .integer(
             "scheduling.continuedSlots", \.scheduler.continuedSlots, 0...64,
-            "The number of continued launches at a time. Our choice: Apple has a limit, but does not publish it"
+            "The largest number of continued launches at a time. Our choice: Apple has a limit, but does not publish it"
         ),
         .integer(
             "scheduling.urgentSlots", \.scheduler.urgentSlots, 0...64,
-            "The number of launches for urgent pushes at a time. Our choice: one launch of 30 s must not hold up the next"
+            "The largest number of launches for urgent pushes at a time. Our choice: one launch of 30 s must not hold up the next"
         ),
         .integer(
             "scheduling.appSlots", \.scheduler.appSlots, 0...64,
-            "The number of launches of apps at a time. Our choice: many new plugins at once must not overload a small machine"
+            "The largest number of launches of apps at a time. Our choice: many new plugins at once must not overload a small machine"
         ),
         .integer(
             "scheduling.batteryStartPercent", \.scheduler.batteryStartPercent, 0...100,
@@ -65,11 +65,11 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.launchesPerHour", \.scheduler.launchesPerHour, 1...100_000,
-            "The number of launches of one deferrable kind, per bundle and hour. Our choice: enough for ten tasks that each run once a minute"
+            "The largest number of launches of one deferrable kind, per bundle and hour. Our choice: enough for ten tasks that each run once a minute"
         ),
         .integer(
             "scheduling.refreshLaunchesPerDay", \.scheduler.refreshLaunchesPerDay, 0...100_000,
-            "The number of refresh launches per bundle and day. Our choice: one in half an hour"),
+            "The largest number of refresh launches per bundle and day. Our choice: one every half hour"),
         .decimal(
             "scheduling.budgetBurst", \.scheduler.budgetBurst, 0...1,
             "The share of a bundle's daily budgets that is available at midnight; the rest is added during the day. Our choice: enough for a morning's bursts"
@@ -107,11 +107,11 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.pendingRefreshLimit", \.scheduler.pendingRefreshLimit, 1...1000,
-            "The number of pending refresh requests of a bundle. Requests of schedules do not count. Apple's number. The key pending of a manifest overrides it"
+            "The largest number of pending refresh requests of a bundle. Requests of schedules do not count. Apple's number. The key pending of a manifest overrides it"
         ),
         .integer(
             "scheduling.pendingProcessingLimit", \.scheduler.pendingProcessingLimit, 1...100_000,
-            "The number of pending processing requests of a bundle. Requests of schedules do not count. Apple's number. The key pending of a manifest overrides it"
+            "The largest number of pending processing requests of a bundle. Requests of schedules do not count. Apple's number. The key pending of a manifest overrides it"
         ),
         .duration(
             "scheduling.deadlineDelay", \.scheduler.deadlineDelay, .seconds(60) ... .seconds(366 * 86_400),

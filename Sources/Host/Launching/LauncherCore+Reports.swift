@@ -67,7 +67,8 @@ extension LauncherCore {
         if launch.droppedLogs > 0 {
             tell(
                 .log(
-                    launch.id, level: .warning, message: "truncated \(launch.droppedLogs) bytes",
+                    launch.id, level: .warning,
+                    message: "\(launch.droppedLogs) more bytes were dropped: the limit per launch is 1 MiB",
                     subsystem: nil,
                     category: nil))
             launch.droppedLogs = 0

@@ -205,7 +205,7 @@ public final class TaskLauncher: Sendable {
 
     /// Starts a launch.
     ///
-    /// Its progress and end are reported as events. Each identifier of a launch must be used only once.
+    /// Its progress and end are reported as events. Each launch id may be used only once.
     public func launch(_ order: LaunchOrder) {
         onLoop { $0.launch(order) }
     }

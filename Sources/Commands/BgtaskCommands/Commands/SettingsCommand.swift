@@ -84,7 +84,7 @@ struct SettingsCommand: AsyncParsableCommand {
                 """)
 
         @Argument(help: "The bundle.") var bundle: BundleIdentifier
-        @Option(help: ArgumentHelp("The number of refresh launches a day.", valueName: "count"))
+        @Option(help: ArgumentHelp("The largest number of refresh launches a day.", valueName: "count"))
         var launches: Int?
         @Option(help: ArgumentHelp("The CPU time a day, such as 10m or 90s.", valueName: "duration"))
         var cpu: String?

@@ -103,7 +103,7 @@ public struct PlistConversion {
     private mutating func add(_ text: String) throws(AuthoringError) {
         let pattern = try pattern(text)
         guard !tasks.contains(where: { $0.pattern == pattern }) else {
-            notes.append("'\(pattern)' appeared twice.")
+            notes.append("'\(pattern)' is in BGTaskSchedulerPermittedIdentifiers twice.")
             return
         }
         let task =
