@@ -53,7 +53,8 @@ public protocol HostControl: Sendable {
     func pending(after: RequestID?, limit: Int) async throws(SubmissionError)
         -> ListingPage<PendingRequest, RequestID>
 
-    /// The same part in short form, which takes the host a fraction of the time.
+    /// Like ``pending(after:limit:)``, but with only the first reason of each request, which takes a fraction
+    /// of the time.
     func pendingSummaries(after: RequestID?, limit: Int) async throws(SubmissionError)
         -> ListingPage<PendingSummary, RequestID>
 

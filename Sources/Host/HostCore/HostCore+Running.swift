@@ -93,7 +93,8 @@ extension HostCore {
                     call,
                     SubmissionError(
                         code: .unavailable, subject: "\(launches[id]?.record.identifier.rawValue ?? "\(id)")",
-                        finding: "\(id) ended before its handler", remedy: "See 'bgtask show \(id)'"))
+                        finding: "\(id) ended before its handler was called",
+                        remedy: "See 'bgtask show \(id)'"))
             }
         }
     }

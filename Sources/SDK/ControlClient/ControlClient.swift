@@ -59,7 +59,8 @@ public struct ControlClient: Sendable {
         try await get("/requests?after=\(after?.description ?? "")" + (limit.map { "&limit=\($0)" } ?? ""))
     }
 
-    /// The same part in short form: with the first reason only, in a fraction of the time.
+    /// Like ``pendingPage(after:limit:)``, but with only the first reason of each request, in a fraction of
+    /// the time.
     public func pendingSummaries(
         after: RequestID?, limit: Int? = nil
     ) async throws(ControlClientError) -> PendingSummaryPageMessage {

@@ -169,7 +169,7 @@ public struct PlistConversion {
         else { return }
         tasks.append(
             ManifestDraft.Task(
-                pattern: pattern, kind: .push, reason: "for 'remote-notification'; bgtask push sends one"))
+                pattern: pattern, kind: .push, reason: "for 'remote-notification'; to send one: bgtask push"))
     }
 
     /// A guess such as `libPhotos.so`, from the executable's name or else the last part of the bundle.
