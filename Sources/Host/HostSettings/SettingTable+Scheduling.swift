@@ -190,34 +190,34 @@ extension SettingTable {
     static let weights: [SettingKey] = [
         .decimal(
             "scheduling.weights.externalPower", \.scheduler.weights.externalPower, 0...100,
-            "The weight of external power"),
+            "The weight of external power in a request's score"),
         .decimal(
             "scheduling.weights.batteryLevel", \.scheduler.weights.batteryLevel, 0...100,
-            "The weight of the battery charge"),
+            "The weight of the battery charge in a request's score"),
         .decimal(
             "scheduling.weights.network", \.scheduler.weights.network, 0...100,
-            "The weight of the cost of the network, for tasks that need it"),
+            "The weight of the network's cost in the score of a request that needs the network"),
         .decimal(
             "scheduling.weights.thermal", \.scheduler.weights.thermal, 0...100,
-            "The weight of the thermal state"),
+            "The weight of the thermal state in a request's score"),
         .decimal(
             "scheduling.weights.deviceActivity", \.scheduler.weights.deviceActivity, 0...100,
-            "The weight of user activity"),
+            "The weight of user activity in a request's score"),
         .decimal(
             "scheduling.weights.pressure", \.scheduler.weights.pressure, 0...100,
-            "The weight of pressure on CPU, memory and disks"),
+            "The weight of pressure on CPU, memory and disks in a request's score"),
         .decimal(
             "scheduling.weights.lowPowerMode", \.scheduler.weights.lowPowerMode, 0...100,
-            "The weight of low-power mode"),
+            "The weight of low-power mode in a request's score"),
         .decimal(
             "scheduling.weights.usage", \.scheduler.weights.usage, 0...100,
-            "The weight of the hours at which the bundle is usually used"),
+            "The weight of the bundle's usual hours of use in a request's score"),
         .decimal(
             "scheduling.weights.conduct", \.scheduler.weights.conduct, 0...100,
-            "The weight of the bundle's conduct"),
+            "The weight of the bundle's conduct in a request's score"),
         .decimal(
             "scheduling.weights.coalescing", \.scheduler.weights.coalescing, 0...100,
-            "The weight of other launches that run at the same time"),
+            "The weight of other launches under way in a request's score"),
     ]
 
     static let scores: [SettingKey] = [
