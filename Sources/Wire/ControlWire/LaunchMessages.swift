@@ -47,7 +47,7 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
     @Explicit public var endedAt: Timestamp?
     /// The newest progress; `null` if the launch reported none.
     @Explicit public var progress: ProgressMessage?
-    /// The title that the user sees of a continued task; otherwise empty.
+    /// The title of a continued task, as the user sees it; empty for other tasks.
     @Explicit public var title: String?
     /// The second line, below the title.
     @Explicit public var subtitle: String?
