@@ -6,7 +6,7 @@ import TaskModel
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
-        abstract: "Shows or changes the budget of each bundle, and whether the bundle may refresh in the background.",
+        abstract: "Shows or changes the budget of bundles, and whether they may refresh in the background.",
         discussion: """
             Examples:
               bgtask settings
@@ -88,7 +88,7 @@ struct SettingsCommand: AsyncParsableCommand {
         @Argument(help: "The bundle.") var bundle: BundleIdentifier
         @Option(help: ArgumentHelp("The largest number of refresh launches per day.", valueName: "count"))
         var launches: Int?
-        @Option(help: ArgumentHelp("The largest CPU time per day, such as 10m or 90s.", valueName: "duration"))
+        @Option(help: ArgumentHelp("The CPU time per day, such as 10m or 90s.", valueName: "duration"))
         var cpu: String?
         @OptionGroup var common: CommonOptions
 
