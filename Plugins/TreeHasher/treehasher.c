@@ -95,7 +95,7 @@ static enum verdict open_list(struct job *job) {
     if (ftruncate(descriptor, (off_t)job->position.output_length) != 0 ||
         lseek(descriptor, 0, SEEK_END) < 0 || (job->list = fdopen(descriptor, "r+")) == NULL ||
         fseeko(job->list, 0, SEEK_END) != 0) {
-        return fail(job, "can't take up", job->partial, errno);
+        return fail(job, "can't continue", job->partial, errno);
     }
     if (resumes) {
         char text[POSITION_PATH_MAX + 128];

@@ -93,7 +93,10 @@ import Testing
             "bundles: {com.example.feed: {refrsh: denied}}",
             "1:30: error: unknown key 'refrsh' in bundles.com.example.feed. Did you mean 'refresh'?"
         ),
-        ("paths: {state: state}", "1:16: error: paths.state is 'state'. Begin it with '/' or '~/'"),
+        (
+            "paths: {state: state}",
+            "1:16: error: paths.state must be an absolute path, found 'state'. Begin it with '/' or '~/'"
+        ),
         ("recording: {size: 64MB}", "1:19: error: recording.size: not a valid size: '64MB'. Use 64MiB"),
         (
             "logLevel: &a info",

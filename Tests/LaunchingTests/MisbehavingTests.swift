@@ -91,7 +91,9 @@ import Testing
         let output = try await harness.run(try harness.order("floods-stdout"))
         let lines = output.events.compactMap { if case .output(_, _, let line) = $0 { line } else { nil } }
         #expect(lines.count == 1025)
-        #expect(lines.last == "truncated \(5000 * 1024 - 1 << 20) bytes")
+        #expect(
+            lines.last
+                == "\(5000 * 1024 - 1 << 20) more bytes were dropped: the limit per stream is 1 MiB")
         let report = try await harness.run(try harness.order("floods-report"))
         let progress = report.events.compactMap {
             if case .progress(_, let progress) = $0 { progress } else { nil }

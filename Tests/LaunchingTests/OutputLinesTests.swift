@@ -33,6 +33,6 @@ import Testing
         let chunk = [UInt8](repeating: 0x62, count: 1023) + [0x0A]
         let lines = Self.lines(Array(repeating: chunk, count: 1030))
         #expect(lines.count == 1025)
-        #expect(lines.last == "truncated 6144 bytes")
+        #expect(lines.last == "6144 more bytes were dropped: the limit per stream is 1 MiB")
     }
 }

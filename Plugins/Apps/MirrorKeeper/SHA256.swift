@@ -2,7 +2,7 @@ import Foundation
 
 /// SHA-256 (FIPS 180-4).
 ///
-/// Linux has no CryptoKit, and 40 lines do not justify a dependency of a shipped plugin.
+/// Linux has no CryptoKit, and so little code does not justify a dependency of a shipped plugin.
 enum SHA256 {
     /// The digest in hexadecimal digits.
     static func hex(of data: Data) -> String {

@@ -1,4 +1,4 @@
-// An extension must be public here because both the protocol and the type are public.
+// These imports are public because the extensions make public types conform to a public protocol.
 public import ArgumentParser
 public import Simulation
 public import TaskModel

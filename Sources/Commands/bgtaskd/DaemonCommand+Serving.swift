@@ -12,7 +12,8 @@ extension DaemonCommand {
 
     /// How often the program checks whether the host has nothing to do: 30 s.
     ///
-    /// The first check also returns the pages of the code that only the start uses.
+    /// If the host has had nothing to do since its start, the first check returns the pages of the code that
+    /// only the start uses.
     private static let restInterval: Duration = .seconds(30)
     /// How long a host does nothing before it returns the memory of its machine code to the kernel: 2 min.
     ///

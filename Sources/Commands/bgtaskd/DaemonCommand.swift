@@ -89,7 +89,7 @@ struct DaemonCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Look for usr/share/bgtask/bgtaskd.yaml and etc/bgtask in this directory instead of /. For images and tests.",
+            "Look for usr/share/bgtask/bgtaskd.yaml and etc/bgtask in this directory instead of /. For system images and tests.",
             valueName: "directory"))
     var configRoot: String?
 

@@ -3,7 +3,7 @@ import LinuxSystem
 import Logging
 import TaskModel
 
-/// Writes one readable line per record to standard error: `14:05:09 notice  L42 com.example.feed  succeeded`.
+/// Writes one readable line per record to standard error: `14:05:09 notice  L42 com.example.feed succeeded`.
 struct TerminalLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info

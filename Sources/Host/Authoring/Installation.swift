@@ -52,7 +52,7 @@ public struct Installation: Sendable {
 
     /// The directory of the Swift package that plugins depend on.
     ///
-    /// - Parameter given: The user's `--sdk`; if it is `nil`, `$BGTASK_SDK` counts. If neither is set, the
+    /// - Parameter given: The user's `--sdk`; if it is `nil`, `$BGTASK_SDK` is used. If neither is set, the
     ///   method tries the SDK that is installed beside the program, and then the checkout's.
     /// - Returns: An absolute path.
     /// - Throws: ``AuthoringError`` that lists the directories that were searched.

@@ -2,8 +2,8 @@ import ControlWire
 import Hummingbird
 import TaskModel
 
-/// The routes of bundles: their switches and budgets, pushes to them, launches of their apps, and
-/// explanations.
+/// The routes of bundles: their background refresh setting and budgets, pushes to them, launches of their
+/// apps, and explanations.
 struct BundleRoutes {
     let host: any HostControl
     let limits: ControlServer.Limits

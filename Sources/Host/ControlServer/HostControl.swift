@@ -53,7 +53,8 @@ public protocol HostControl: Sendable {
     func pending(after: RequestID?, limit: Int) async throws(SubmissionError)
         -> ListingPage<PendingRequest, RequestID>
 
-    /// The same part in short form, which takes the host a fraction of the time.
+    /// Like ``pending(after:limit:)``, but with only the first reason of each request, which takes a fraction
+    /// of the time.
     func pendingSummaries(after: RequestID?, limit: Int) async throws(SubmissionError)
         -> ListingPage<PendingSummary, RequestID>
 
@@ -129,7 +130,7 @@ public protocol HostControl: Sendable {
     /// The bundles that are installed, or about which the host has stored facts; sorted by name.
     func bundles() async throws(SubmissionError) -> [BundleFacts]
 
-    /// Records a use or a dismissal of a bundle, or changes its switch or its budget.
+    /// Records a use or a dismissal of a bundle, switches its background refresh, or changes its budget.
     ///
     /// - Returns: The facts about the bundle after the change.
     /// - Throws: `notFound` if no manifest has the bundle and the host has stored no facts about it;

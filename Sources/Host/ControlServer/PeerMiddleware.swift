@@ -16,7 +16,7 @@ struct PeerMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let peer = try await credentials(of: context.channel)
         guard peer.mayControl(hostOf: owner) else {
-            logger.warning("A peer was refused", metadata: ["peer": "\(peer)"])
+            logger.warning("A request of another user was refused", metadata: ["peer": "\(peer)"])
             throw ErrorMessage(
                 .peerNotAllowed, subject: "\(peer)",
                 finding: "this host belongs to user \(owner), and only that user and root may control it",

@@ -54,8 +54,8 @@ struct RequestRoutes {
 
     /// An array of the oldest requests or, without a limit, of all.
     ///
-    /// The host makes a part of it when the client has read the part before, so that the whole array is never
-    /// in memory, and a client that leaves ends the work.
+    /// The host makes each part of it after the client has read the previous part. So the whole array is
+    /// never in memory, and the work ends when the client disconnects.
     private func array(limit: Int?) async throws -> Response {
         let most = limit ?? ControlProtocol.standardPageLength
         let first = try await host.pending(after: nil, limit: most)

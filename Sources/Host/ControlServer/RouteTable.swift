@@ -8,8 +8,7 @@ enum QueryKey: String {
 
 /// Registers the routes of the control API.
 ///
-/// Each route names the query parameters that it reads; a request
-/// with another parameter is refused.
+/// Each route names the query parameters that it reads; a request with another parameter is refused.
 struct RouteTable {
     typealias Handler = @Sendable (Request, ControlContext) async throws -> Response
 

@@ -14,7 +14,8 @@ extension HostCore {
                 id,
                 LaunchEnd(
                     outcome: .failed, reason: .exitedWithoutCompleting,
-                    message: "the client closed its connection before it got the launch"))
+                    message: "the client that handles the task closed its connection before the launch began")
+            )
         }
         launches[id]?.processIdentifier = client.processIdentifier
         emit(.measureClient(id, name))

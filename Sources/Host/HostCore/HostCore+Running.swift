@@ -49,7 +49,12 @@ extension HostCore {
             log(.info, "assertion \(assertion) ends", launch: id)
         case .expiring(let id, let reason, _): expiring(id, reason)
         case .tracingChanged(let id, let isTraced):
-            log(.info, isTraced ? "held for a debugger" : "no debugger holds it any more", launch: id)
+            log(
+                .info,
+                isTraced
+                    ? "its deadlines are paused for a debugger"
+                    : "its deadlines count again, because no debugger holds it",
+                launch: id)
             feed(.tracingChanged(id, isTraced: isTraced))
         case .cpuWarning(let id, let message): log(.warning, message, launch: id)
         case .ended(let ended): self.ended(ended)
@@ -88,7 +93,8 @@ extension HostCore {
                     call,
                     SubmissionError(
                         code: .unavailable, subject: "\(launches[id]?.record.identifier.rawValue ?? "\(id)")",
-                        finding: "\(id) ended before its handler ran", remedy: "See 'bgtask show \(id)'"))
+                        finding: "\(id) ended before its handler was called",
+                        remedy: "See 'bgtask show \(id)'"))
             }
         }
     }

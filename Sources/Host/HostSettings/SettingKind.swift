@@ -59,7 +59,7 @@ public enum SettingKind: Sendable {
         if path.hasPrefix("/") { return path }
         if path.hasPrefix("~/") { return HostPaths.home + path.dropFirst() }
         problems.error(
-            node.place, "\(what) is '\(path.shortened)'",
+            node.place, "\(what) must be an absolute path, found '\(path.shortened)'",
             "Begin it with '/' or '~/': the host may start in any directory")
         return nil
     }

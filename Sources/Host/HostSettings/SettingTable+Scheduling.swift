@@ -9,31 +9,31 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.discretionarySlots", \.scheduler.discretionarySlots, 0...64,
-            "The number of processing launches and activities at a time. Our choice: one slow job must not hold up all others on a small machine"
+            "The largest number of processing launches and activities at a time. Our choice: one slow job must not hold up all others on a small machine"
         ),
         .integer(
             "scheduling.shortSlots", \.scheduler.shortSlots, 0...64,
-            "The number of refreshes, deferrable pushes and transfer events at a time, in addition to discretionarySlots. Our choice: work of seconds must not wait for work of hours"
+            "The largest number of refreshes, deferrable pushes and transfer events at a time, in addition to discretionarySlots. Our choice: work of seconds must not wait for work of hours"
         ),
         .integer(
             "scheduling.discretionarySlotsWhenFair", \.scheduler.discretionarySlotsWhenFair, 0...64,
-            "The number of all deferrable launches at a time while the machine is warm, or its temperature is unknown"
+            "The largest number of all deferrable launches at a time while the machine is warm, or its temperature is unknown"
         ),
         .integer(
             "scheduling.discretionarySlotsPerBundle", \.scheduler.discretionarySlotsPerBundle, 1...64,
-            "The number of launches of one bundle at a time, counted apart for discretionarySlots and shortSlots, while a bundle with fewer launches waits. Our choice: fairness between vendors"
+            "The largest number of launches of one bundle at a time, counted apart for discretionarySlots and shortSlots, while a bundle with fewer launches waits. Our choice: fairness between vendors"
         ),
         .integer(
             "scheduling.continuedSlots", \.scheduler.continuedSlots, 0...64,
-            "The number of continued launches at a time. Our choice: Apple has a limit, but does not publish it"
+            "The largest number of continued launches at a time. Our choice: Apple has a limit, but does not publish it"
         ),
         .integer(
             "scheduling.urgentSlots", \.scheduler.urgentSlots, 0...64,
-            "The number of launches for urgent pushes at a time. Our choice: one launch of 30 s must not hold up the next"
+            "The largest number of launches for urgent pushes at a time. Our choice: one launch of 30 s must not hold up the next"
         ),
         .integer(
             "scheduling.appSlots", \.scheduler.appSlots, 0...64,
-            "The number of launches of apps at a time. Our choice: many new plugins at once must not overload a small machine"
+            "The largest number of launches of apps at a time. Our choice: many new plugins at once must not overload a small machine"
         ),
         .integer(
             "scheduling.batteryStartPercent", \.scheduler.batteryStartPercent, 0...100,
@@ -65,11 +65,11 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.launchesPerHour", \.scheduler.launchesPerHour, 1...100_000,
-            "The number of launches of one deferrable kind, per bundle and hour. Our choice: enough for ten tasks that each run once a minute"
+            "The largest number of launches of one deferrable kind, per bundle and hour. Our choice: enough for ten tasks that each run once a minute"
         ),
         .integer(
             "scheduling.refreshLaunchesPerDay", \.scheduler.refreshLaunchesPerDay, 0...100_000,
-            "The number of refresh launches per bundle and day. Our choice: one every half hour"),
+            "The largest number of refresh launches per bundle and day. Our choice: one every half hour"),
         .decimal(
             "scheduling.budgetBurst", \.scheduler.budgetBurst, 0...1,
             "The share of a bundle's daily budgets that is available at midnight; the rest is added during the day. Our choice: enough for a morning's bursts"
@@ -107,11 +107,11 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.pendingRefreshLimit", \.scheduler.pendingRefreshLimit, 1...1000,
-            "The number of pending refresh requests of a bundle. Requests of schedules do not count. Apple's number. The key pending of a manifest overrides it"
+            "The largest number of pending refresh requests of a bundle. Requests of schedules do not count. Apple's number. The key pending of a manifest overrides it"
         ),
         .integer(
             "scheduling.pendingProcessingLimit", \.scheduler.pendingProcessingLimit, 1...100_000,
-            "The number of pending processing requests of a bundle. Requests of schedules do not count. Apple's number. The key pending of a manifest overrides it"
+            "The largest number of pending processing requests of a bundle. Requests of schedules do not count. Apple's number. The key pending of a manifest overrides it"
         ),
         .duration(
             "scheduling.deadlineDelay", \.scheduler.deadlineDelay, .seconds(60) ... .seconds(366 * 86_400),
@@ -124,7 +124,7 @@ extension SettingTable {
         ),
         .duration(
             "scheduling.wakeDelay", \.scheduler.wakeDelay, .zero ... .seconds(86_400),
-            "The longest time by which the host delays a wake-up for a request without a schedule, to start it with others. A quarter of the time to its earliest begin date, if that is shorter. Our choice: a request for an hour from now can wait a quarter of an hour more"
+            "The longest time by which the host delays a wake-up for a request without a schedule, to start it with others. A quarter of the time to its earliest begin date, if that is shorter. Our choice: a request that waits an hour can wait a quarter more"
         ),
         .duration(
             "scheduling.usePeriod", \.scheduler.usePeriod, .zero ... .seconds(366 * 86_400),
@@ -147,7 +147,7 @@ extension SettingTable {
         ),
         .integer(
             "scheduling.usageDays", \.scheduler.usageDays, 1...366,
-            "The days of history that the host needs before it uses the learned hours of use. Our choice: fewer days are chance"
+            "The days of history that the host needs before it uses the learned hours of use. Our choice: fewer days do not show a habit"
         ),
         .integer(
             "scheduling.usageWeekdayDays", \.scheduler.usageWeekdayDays, 1...366,
@@ -190,34 +190,34 @@ extension SettingTable {
     static let weights: [SettingKey] = [
         .decimal(
             "scheduling.weights.externalPower", \.scheduler.weights.externalPower, 0...100,
-            "The weight of external power"),
+            "The weight of external power in a request's score"),
         .decimal(
             "scheduling.weights.batteryLevel", \.scheduler.weights.batteryLevel, 0...100,
-            "The weight of the battery charge"),
+            "The weight of the battery charge in a request's score"),
         .decimal(
             "scheduling.weights.network", \.scheduler.weights.network, 0...100,
-            "The weight of the cost of the network, for tasks that need it"),
+            "The weight of the network's cost in the score of a request that needs the network"),
         .decimal(
             "scheduling.weights.thermal", \.scheduler.weights.thermal, 0...100,
-            "The weight of the thermal state"),
+            "The weight of the thermal state in a request's score"),
         .decimal(
             "scheduling.weights.deviceActivity", \.scheduler.weights.deviceActivity, 0...100,
-            "The weight of user activity"),
+            "The weight of user activity in a request's score"),
         .decimal(
             "scheduling.weights.pressure", \.scheduler.weights.pressure, 0...100,
-            "The weight of pressure on CPU, memory and disks"),
+            "The weight of pressure on CPU, memory and disks in a request's score"),
         .decimal(
             "scheduling.weights.lowPowerMode", \.scheduler.weights.lowPowerMode, 0...100,
-            "The weight of low-power mode"),
+            "The weight of low-power mode in a request's score"),
         .decimal(
             "scheduling.weights.usage", \.scheduler.weights.usage, 0...100,
-            "The weight of the hours at which the bundle is usually used"),
+            "The weight of the bundle's usual hours of use in a request's score"),
         .decimal(
             "scheduling.weights.conduct", \.scheduler.weights.conduct, 0...100,
-            "The weight of the bundle's conduct"),
+            "The weight of the bundle's conduct in a request's score"),
         .decimal(
             "scheduling.weights.coalescing", \.scheduler.weights.coalescing, 0...100,
-            "The weight of other launches that run at the same time"),
+            "The weight of other launches under way in a request's score"),
     ]
 
     static let scores: [SettingKey] = [

@@ -24,7 +24,7 @@ public enum SettingTable {
             path: ["bundles", bundle.rawValue, "refresh"],
             kind: .word(RefreshPermission.allCases.map(\.rawValue)),
             reason:
-                "Background refresh of the bundle, until the user changes it. Only the administrator can lift restricted",
+                "Background refresh of the bundle, until the user changes it. Only the administrator can lift 'restricted'",
             needsRestart: false,
             text: { $0.scheduler.bundleRefresh[bundle]?.rawValue },
             set: { settings, text in
@@ -35,7 +35,7 @@ public enum SettingTable {
     private static let host: [SettingKey] = [
         .word(
             "refresh", \.scheduler.refresh,
-            "Background refresh, processing and pushes of all bundles. Only the administrator can lift restricted"
+            "Background refresh, processing and pushes of all bundles. Only the administrator can lift 'restricted'"
         ),
         .word(
             "logLevel", \.logLevel, "The host writes lines of this level and above to standard error",

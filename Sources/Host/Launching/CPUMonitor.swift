@@ -65,11 +65,11 @@ struct CPUMonitor: Equatable, Sendable {
         return .within
     }
 
-    /// The time from the newest sample until the quota or half of it can be reached at the earliest; `nil`
-    /// without a limit.
+    /// How long after the newest sample the next one is due; `nil` without a limit.
     ///
-    /// It is the remaining quota divided by the number of cores, but at least 5 ms, and at least a hundredth
-    /// of the window or 100 ms, whichever is less.
+    /// The launch can reach the next threshold (half of the quota, or all of it) no earlier than the missing
+    /// CPU time divided by the number of cores. The result is that time, but at least 5 ms, and at least a
+    /// hundredth of the window or 100 ms, whichever is less.
     var nextSampleIn: Duration? {
         guard let limit, let newest = samples.last, let oldest = samples.first else { return nil }
         // The oldest sample is at or before the start of the window, so this is the least that can be left.
@@ -80,10 +80,7 @@ struct CPUMonitor: Equatable, Sendable {
         return max(wanted / cores, least, .milliseconds(5))
     }
 
-    /// The earliest time at which the quota or half of it can be reached, on CLOCK_MONOTONIC; `nil` without a
-    /// limit.
-    ///
-    /// An earlier sample can't find that the launch has reached either.
+    /// When the next sample is due, on CLOCK_MONOTONIC; `nil` without a limit.
     var nextSampleAt: Duration? {
         guard let next = nextSampleIn, let newest = samples.last else { return nil }
         return newest.at + next

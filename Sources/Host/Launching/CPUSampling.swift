@@ -2,7 +2,9 @@ import LinuxSystem
 import RunnerWire
 import TaskModel
 
-/// What the threads of a launch did after half of its CPU quota was used, for the report of a `cpuLimit`.
+/// What the threads of a launch did after half of its CPU quota was used.
+///
+/// It is for the report of a launch that ends for the reason `cpuLimit`.
 struct CPUSampling: Sendable {
     /// The greatest number of stacks that are kept.
     static let maximumStacks = 32

@@ -29,7 +29,7 @@ final class ControlPipe: @unchecked Sendable {
         return waiting.count + bytesInChannel
     }
 
-    /// The first waiting bytes, at most `count`; the launcher writes them into the pipe when it creates it.
+    /// The first waiting bytes, at most `count`; the launcher process writes them into the pipe it creates.
     func first(_ count: Int) -> [UInt8] {
         loop.assertInEventLoop()
         return Array(waiting.prefix(count))
@@ -91,7 +91,7 @@ final class ControlPipe: @unchecked Sendable {
             case .success(let channel):
                 channel.close(promise: nil)
             case .failure:
-                // The task notices that its control pipe is closed, and behaves as if it had expired.
+                // The task notices that its control pipe is closed, and stops as if the host had expired it.
                 _ = OwnedDescriptor(taking: descriptor)
                 waiting = []
             }

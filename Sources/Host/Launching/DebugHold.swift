@@ -1,6 +1,7 @@
 import LinuxSystem
 
-/// Decides whether the deadlines and the CPU limit of a launch under `--debug` are paused.
+/// Decides whether the deadlines and the CPU limit of a launch are paused, if `bgtask launch --debug`
+/// started it.
 ///
 /// They are paused while a debugger is attached, and while the process has stopped itself before its handler
 /// to wait for a debugger. A launch that continues without a debugger is treated like any other.

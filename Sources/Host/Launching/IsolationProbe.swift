@@ -3,7 +3,7 @@ import TaskModel
 
 /// Finds out, at the start of the host, how this machine can end all processes of a launch for certain.
 struct IsolationProbe: Sendable {
-    /// The available layers, and the one that the host uses.
+    /// All layers of isolation with their availability, and the layer that the host uses.
     let report: IsolationReport
     /// The parent of this host's cgroups; `nil` if cgroups are not used.
     let groups: ControlGroup?

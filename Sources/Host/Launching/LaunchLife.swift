@@ -29,7 +29,7 @@ struct LaunchLife: Equatable, Sendable {
     enum Event: Equatable, Sendable {
         /// The template is loaded.
         case templateReady
-        /// The template could not load its library, or ended while loading.
+        /// The template could not be set up, could not load its library, or has ended.
         case templateFailed(finding: String, status: ExitStatus?)
         /// The library did not load in time.
         case loadDeadlinePassed

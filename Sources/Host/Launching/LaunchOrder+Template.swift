@@ -7,13 +7,13 @@ extension LaunchOrder {
     /// Whether the task may open sockets.
     var mayOpenSockets: Bool { handler.manifest.sandbox.network ?? false }
 
-    /// The environment of its template: for a library, the bundle's own directory is the home.
+    /// The environment of the launch's template; for a plugin, `HOME` is the bundle's data directory.
     ///
     /// The template gets this environment when it is executed, because libraries read the variables while
     /// they are loaded. For example, CoreFoundation then copies `HOME` and `CFFIXED_USER_HOME`, and ignores
     /// later changes. The four `XDG_` variables are removed, so that libraries look for these directories
-    /// below `HOME`. A `call:` keeps the home directory of the host's user, because the paths in its manifest
-    /// are paths of that user: `~` means the same directory there.
+    /// below `HOME`. A `call:` keeps the home directory of the host's user, because `~` in its manifest means
+    /// that directory.
     var templateEnvironment: [String] {
         guard libraryPath != nil else { return environment }
         let homes = [

@@ -2,7 +2,7 @@ import LinuxSystem
 import NIOCore
 import TaskModel
 
-/// Launches under `--debug`, which stop before their handler and wait for a debugger.
+/// Launches by `bgtask launch --debug`, which stop before their handler and wait for a debugger.
 extension LauncherCore {
     /// Pauses the deadlines and the CPU limit of a launch, and examines its processes once a second until it
     /// ends.

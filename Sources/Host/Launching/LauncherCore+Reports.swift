@@ -2,7 +2,7 @@ import NIOCore
 import RunnerWire
 import TaskModel
 
-/// Reads what tasks send and print, and enforces limits on its amount.
+/// Reads what tasks send and print, and limits how much of it the host accepts.
 extension LauncherCore {
     /// The shortest time between two reports of the progress or checkpoint of one launch.
     static let newsInterval = Duration.milliseconds(50)
@@ -26,8 +26,8 @@ extension LauncherCore {
 
     /// Starts to read a task's report pipe, and prepares reading of its output.
     ///
-    /// The output is read after *ready*, or after ``outputDelay``. To create a channel takes as long as the
-    /// task needs to get ready, and creating more would delay *ready*.
+    /// The output is read after *ready*, or after ``outputDelay``. Creating a channel takes about as long as
+    /// a task needs to get ready, so channels for the output would delay the handling of *ready*.
     func open(_ launch: RunningLaunch, report: CInt, stdout: CInt, stderr: CInt) {
         launch.openPipes = 3
         launch.isReportOpen = true
@@ -67,7 +67,8 @@ extension LauncherCore {
         if launch.droppedLogs > 0 {
             tell(
                 .log(
-                    launch.id, level: .warning, message: "truncated \(launch.droppedLogs) bytes",
+                    launch.id, level: .warning,
+                    message: "\(launch.droppedLogs) more bytes were dropped: the limit per launch is 1 MiB",
                     subsystem: nil,
                     category: nil))
             launch.droppedLogs = 0
@@ -187,7 +188,7 @@ extension LauncherCore {
 
     private func beginCall(_ call: UInt64, _ launch: RunningLaunch) -> Bool {
         guard launch.openCalls.count < Self.maximumCalls else {
-            violation("\(Self.maximumCalls) of its calls wait for an answer", launch)
+            violation("more than \(Self.maximumCalls) of its calls wait for an answer", launch)
             return false
         }
         guard launch.openCalls.insert(call).inserted else {

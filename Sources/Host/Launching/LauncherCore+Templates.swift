@@ -27,6 +27,7 @@ extension LauncherCore {
         message.executable = order.place.executable
         message.environment = order.templateEnvironment
         message.niceness = order.priority.nice == 0 ? nil : Int64(order.priority.nice)
+        // RLIMIT_CORE and RLIMIT_NOFILE.
         message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096)]
         do {
             if let group = try groups?.makeForTemplate() {
@@ -35,7 +36,7 @@ extension LauncherCore {
             }
             try send(message)
         } catch {
-            templateFailed(id, "its settings can't be sent: \(error)", nil)
+            templateFailed(id, "the settings of its template can't be sent: \(error)", nil)
             return
         }
         templateTimers[id] = after(LaunchLife.loadDeadline) { [self] in

@@ -3,9 +3,9 @@ import TaskModel
 
 /// Sends conditions to tasks, and receives their advice and faults.
 extension LauncherCore {
-    /// How many pieces of advice for its author one launch may give.
+    /// How many pieces of advice for the author of the handler one launch may give.
     ///
-    /// The others are dropped; the first dropped one is logged as a warning.
+    /// The others are dropped. A warning is logged for the first dropped one.
     static let maximumAdvice = 100
 
     /// Sends the machine's conditions to a launch, unless it already has the same ones.

@@ -130,7 +130,7 @@ final class LauncherCore: @unchecked Sendable {
         }
     }
 
-    /// How long a task may take to exit after its completion or, if later, its last assertion.
+    /// How long a task may take to exit after its completion or, if later, the end of its last assertion.
     static let exitTime = Duration.seconds(5)
     /// How long a task that holds an assertion at its completion may continue: 30 s for assertions, and 5 s
     /// to exit.

@@ -31,7 +31,7 @@ struct OutputLines: Sendable {
     /// Passes on the unfinished last line, and the number of dropped bytes.
     mutating func finish(_ receive: (String) -> Void) {
         if !line.isEmpty { flush(receive) }
-        if dropped > 0 { receive("truncated \(dropped) bytes") }
+        if dropped > 0 { receive("\(dropped) more bytes were dropped: the limit per stream is 1 MiB") }
         dropped = 0
     }
 

@@ -69,7 +69,7 @@ final class RunningLaunch: @unchecked Sendable {
     var askedThreads: [UInt64: Int32] = [:]
     /// The main thread's stack shortly before the deadline; `nil` before the thread is asked.
     var mainThread: MainThreadStack?
-    /// The first lines of the report of a `cpuLimit`.
+    /// The first lines of the report, if the launch ends for the reason `cpuLimit`.
     var limitReport: String?
     /// The CPU weight of the group before it was halved; `nil` while it is not halved.
     var fullWeight: Int?

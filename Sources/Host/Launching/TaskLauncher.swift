@@ -169,7 +169,7 @@ public final class TaskLauncher: Sendable {
                             LauncherError(
                                 code: .launcherUnavailable, subject: configuration.runnerPath,
                                 finding: "it ended before it was ready: \(message)",
-                                remedy: "See its output above")))
+                                remedy: "Read what it printed before this message")))
                 }
             }
         }
@@ -210,7 +210,7 @@ public final class TaskLauncher: Sendable {
 
     /// Starts a launch.
     ///
-    /// Its progress and end are reported as events. Each identifier of a launch must be used only once.
+    /// Its progress and end are reported as events. Each launch id may be used only once.
     public func launch(_ order: LaunchOrder) {
         onLoop { $0.launch(order) }
     }

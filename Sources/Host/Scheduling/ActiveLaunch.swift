@@ -180,7 +180,7 @@ struct ActiveLaunch: Sendable {
                     quantity: "runTime", required: "at most \(granted.text)",
                     observed: (now.boot - readyAt.boot).text,
                     remedy: isRenewable
-                        ? "Plug in the charger: on external power the lease renews" : nil),
+                        ? "Plug in the charger: on external power, the host renews the lease" : nil),
                 since: readyAt.wall)
         )
     }

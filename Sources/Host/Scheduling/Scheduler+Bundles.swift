@@ -25,7 +25,7 @@ extension Scheduler {
                 "the host's configuration sets 'refresh: \(inForce.rawValue)' for all bundles, so that allowing it for "
                     + "one has no effect",
                 "Set 'refresh: available' in the host's configuration"
-                    + (inForce == .restricted ? "; only the administrator may" : ""))
+                    + (inForce == .restricted ? "; only the administrator can do that" : ""))
         }
         if !isOfHost, inForce == .restricted {
             throw refuse(

@@ -33,8 +33,8 @@ struct ConditionCell {
     }
     /// The source of the reported value, for people.
     ///
-    /// While external power is back and must last first, because it was lost several times, the text says how
-    /// long.
+    /// If external power is back after it was lost several times, the text also says how long it must still
+    /// last before it counts.
     func source(at now: Moment) -> String {
         guard simulated == nil, flaps.isFlapping, let candidate, isReturn(to: candidate.finding.reading)
         else { return current.source }

@@ -4,7 +4,7 @@ import Synchronization
 /// The file of a control socket, in a checked directory, which is published in one step.
 ///
 /// A server binds ``temporaryPath`` and then calls ``publish()``. So the socket has its mode before a client
-/// can find it, and it replaces the file of a host that died without a moment in which no file exists.
+/// can find it. If a crashed host left a file, the new one replaces it atomically.
 public struct ControlSocketFile: Sendable {
     /// The path at which clients look for the socket.
     public let path: String
@@ -157,8 +157,6 @@ public struct SocketFileError: Error, Equatable, Sendable, CustomStringConvertib
         self.remedy = remedy
     }
 
-    /// A sentence, such as `/tmp/control.sock: the file exists and is not a socket.
-    ///
-    /// Remove it`.
+    /// The path, the finding and the remedy in one line.
     public var description: String { "\(path): \(finding). \(remedy)" }
 }

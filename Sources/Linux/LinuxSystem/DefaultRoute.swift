@@ -67,6 +67,7 @@ struct RouteDump {
                 let flags = rest.number(at: 6, as: UInt16.self)
             else { return fail(EBADMSG) }
             let body = rest.dropFirst(16).prefix(length - 16)
+            // NLM_F_DUMP_INTR. The types below are NLMSG_ERROR, NLMSG_DONE and RTM_NEWROUTE.
             if flags & 0x10 != 0 { isInterrupted = true }
             switch type {
             case 2: return fail(body.number(at: 0, as: Int32.self).map { -$0 } ?? EBADMSG)
@@ -98,6 +99,7 @@ struct RouteDump {
             let attribute = rest.number(at: 2, as: UInt16.self)
         {
             let value = rest.dropFirst(4).prefix(length - 4)
+            // RTA_OIF and RTA_NH_ID, RTA_MULTIPATH, and RTA_TABLE.
             switch attribute & 0x3FFF {
             case 4, 30: hasLink = true
             case 9: workingHops = hasWorkingHop(value)

@@ -40,8 +40,9 @@ public enum LoaderPaths {
         }
     }
 
-    /// Handles an include directive; of all patterns, it supports only `DIRECTORY/*SUFFIX`, the one that is
-    /// in use.
+    /// Handles an include directive; a pattern may have one `*`, in the file name.
+    ///
+    /// Distributions use only this form: `/etc/ld.so.conf.d/*.conf`.
     private static func include(_ pattern: String, into directories: inout [String], depth: Int) {
         guard let slash = pattern.lastIndex(of: "/") else { return }
         let (directory, file) = (String(pattern[..<slash]), pattern[pattern.index(after: slash)...])

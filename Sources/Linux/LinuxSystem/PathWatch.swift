@@ -16,7 +16,7 @@ public final class PathWatch: Sendable {
         case changed(Set<String>)
         /// The kernel refuses to watch a path, because of its limit of watches or missing permissions.
         ///
-        /// This is reported only once, until the path can be watched.
+        /// This is reported once, and again only after the path could be watched in the meantime.
         case unwatchable(String, SystemCallError)
     }
 

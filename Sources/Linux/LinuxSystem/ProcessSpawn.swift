@@ -1,7 +1,7 @@
 import CLinuxShims
 import Glibc
 
-/// Starts the project's own programs.
+/// Starts programs that get one socket: the launcher process, and the shells of `bgtask dev`.
 public enum ProcessSpawn {
     /// Starts a program in a new session, with default signal actions.
     ///

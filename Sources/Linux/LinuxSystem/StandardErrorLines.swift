@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Up to 10,000 lines wait. Further lines are dropped, and a message in the output says how many.
 public final class StandardErrorLines: Sendable {
-    /// The largest number of waiting lines: at most some MB, which the busiest host produces in some seconds.
+    /// The largest number of waiting lines: a few MB, which the busiest host writes in a few seconds.
     static let capacity = 10_000
 
     private struct State {

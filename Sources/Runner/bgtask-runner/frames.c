@@ -46,7 +46,7 @@ static const char *value_violation(struct value value, const struct field_rule *
     default:
         break;
     }
-    return rule->at_most != 0 && value.length > rule->at_most ? "a text or bytes are too long" : NULL;
+    return rule->at_most != 0 && value.length > rule->at_most ? "a text or byte field is too long" : NULL;
 }
 
 const char *body_violation(struct body body, const struct message_rule *rule) {

@@ -32,7 +32,7 @@ void launches_reap_orphans(struct launcher *launcher) {
         siginfo_t ended = {0};
         if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0 ||
             is_ours(launcher, ended.si_pid))
-            return; // launches and templates reap their own children; the next SIGCHLD or pass continues here
+            return; // launches and templates reap their own children; the next SIGCHLD continues here
         waitpid(ended.si_pid, NULL, WNOHANG);
     }
 }

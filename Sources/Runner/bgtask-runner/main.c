@@ -1,9 +1,10 @@
 /* bgtask-runner loads and runs plugins. bgtaskd starts it as `launcher`; it starts itself as `template`
- * and `task`.
+ * and `task`. Tests of the codec start it as `frames`.
  *
  * Descriptors: 3 is the socket to the host in the launcher, and the socket to the launcher in a template.
  * In a task, 3 is the control pipe and 4 is the report pipe. Exit statuses: 0; 64 for wrong arguments; 69
- * if the plugin cannot be loaded; 70 for a violation of the protocol; 71 if a system call failed. */
+ * if the plugin cannot be loaded; 70 for a violation of the protocol; 71 if a system call failed; 74 for
+ * an I/O error of `frames`. */
 #include "frames_command.h"
 #include "launcher.h"
 #include "task.h"

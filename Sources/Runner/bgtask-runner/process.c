@@ -89,7 +89,7 @@ static pid_t clone_without_clone3(uint64_t flags, int cgroup, int *pidfd, pid_t 
     int code = errno;
     close(gate[0]);
     if (pid > 0 && !(move(pid, cgroup) && write(gate[1], "", 1) == 1)) {
-        // The child exits when the gate closes. The process that reaps it does not know it.
+        // The child exits when the pipe closes. The launcher then reaps it as an orphan.
         code = errno;
         pid = -1;
         close(*pidfd);
@@ -109,8 +109,8 @@ pid_t process_clone(uint64_t flags, int cgroup, int *pidfd) {
     struct clone_args arguments = {
         .flags = flags | CLONE_PIDFD,
         .pidfd = (uint64_t)(uintptr_t)pidfd,
-        // With CLONE_PARENT, the child sends the same signal as its sibling, the template: SIGCHLD. Setting
-        // one is an error.
+        // With CLONE_PARENT, the kernel reports the child's end with the signal of the calling process,
+        // the template: SIGCHLD. Setting a signal is then an error.
         .exit_signal = (flags & CLONE_PARENT) != 0 ? 0 : SIGCHLD,
     };
     if (word != NULL) {

@@ -34,7 +34,7 @@ public struct ControlClient: Sendable {
 
     /// Lists all pending requests, with the reasons why they wait.
     ///
-    /// For more than some thousand requests, read pages: ``pendingPage(after:limit:)``.
+    /// For more than a few thousand requests, read pages: ``pendingPage(after:limit:)``.
     public func pending() async throws(ControlClientError) -> [PendingRequestMessage] {
         var rows: [PendingRequestMessage] = []
         var next: RequestID?
@@ -59,7 +59,8 @@ public struct ControlClient: Sendable {
         try await get("/requests?after=\(after?.description ?? "")" + (limit.map { "&limit=\($0)" } ?? ""))
     }
 
-    /// The same part in short form: with the first reason only, in a fraction of the time.
+    /// Like ``pendingPage(after:limit:)``, but with only the first reason of each request, in a fraction of
+    /// the time.
     public func pendingSummaries(
         after: RequestID?, limit: Int? = nil
     ) async throws(ControlClientError) -> PendingSummaryPageMessage {
@@ -146,12 +147,12 @@ public struct ControlClient: Sendable {
         try await get("/plugins")
     }
 
-    /// Lists the bundles, with their switches and budgets.
+    /// Lists the bundles, with their background refresh settings and their budgets.
     public func bundles() async throws(ControlClientError) -> [BundleMessage] {
         try await get("/bundles")
     }
 
-    /// Records a use or a dismissal of a bundle, or changes its switch or budget.
+    /// Records a use or a dismissal of a bundle, switches its background refresh, or changes its budget.
     public func change(
         _ bundle: BundleIdentifier, _ change: BundleChange
     ) async throws(ControlClientError) -> BundleMessage {

@@ -31,8 +31,8 @@ public protocol Scene {
     @SceneBuilder var body: Body { get }
 }
 
-// The `body` of both is declared separately: next to a conformance, the result builder of that protocol would
-// apply to it.
+// `body` of both conformances is in the extension below: in an extension that declares a conformance, the
+// result builder of that protocol would apply to `body`.
 extension Never: Scene {}
 extension Never: View {}
 

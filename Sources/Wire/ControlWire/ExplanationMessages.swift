@@ -65,7 +65,8 @@ public struct TaskExplanationMessage: Codable, Equatable, Sendable {
 public struct ForecastMessage: Codable, Equatable, Sendable {
     /// How many recorded days the forecast uses.
     public var days: Int
-    /// In how many of the courses of these days the request would start within seven days.
+    /// How many of these days lead to a start within seven days, if the conditions change as they did on
+    /// that day and the days after it.
     public var starts: Int
     /// The probability of a start within seven days, 0 through 1; `null` with fewer than 3 days.
     @Explicit public var confidence: Double?

@@ -47,7 +47,7 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
     @Explicit public var endedAt: Timestamp?
     /// The newest progress; `null` if the launch reported none.
     @Explicit public var progress: ProgressMessage?
-    /// The title that the user sees of a continued task; otherwise empty.
+    /// The title of a continued task, as the user sees it; empty for other tasks.
     @Explicit public var title: String?
     /// The second line, below the title.
     @Explicit public var subtitle: String?
@@ -62,7 +62,7 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
     public var isolation: String
     /// The hash of the library that ran; `null` for a `call:`.
     @Explicit public var libraryHash: String?
-    /// Whether the launch was simulated, so that the policies did not apply.
+    /// Whether a client started the launch at once (`bgtask launch`), so that most policies did not apply.
     public var isSimulated: Bool
     /// The number of the signal that ended the process; `null` if none did.
     @Explicit public var signal: Int32?

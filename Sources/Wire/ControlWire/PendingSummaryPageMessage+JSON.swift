@@ -2,7 +2,7 @@ import TaskModel
 
 /// The page as JSON, written without an encoder.
 ///
-/// A listing of 100,000 requests spends most of its time in `JSONEncoder` otherwise.
+/// With `JSONEncoder`, a listing of 100,000 requests would spend most of its time there.
 extension PendingSummaryPageMessage {
     /// The page on one line, in the same bytes as `ControlJSON.line(_:)`.
     public var json: [UInt8] {

@@ -23,7 +23,8 @@ public struct PluginMessage: Codable, Equatable, Sendable {
     public var manifest: String
     /// The library's file name; `null` if the manifest names none.
     @Explicit public var library: String?
-    /// The SHA-256 of the library and its siblings, in hexadecimal; `null` if there is no library.
+    /// The SHA-256 of the library and of the libraries beside it that it needs, in hexadecimal; `null` if
+    /// there is no library.
     @Explicit public var libraryHash: String?
     /// The identifier of the bundle's app launches; `null` if its library is not an app.
     @Explicit public var appLaunch: TaskIdentifier?

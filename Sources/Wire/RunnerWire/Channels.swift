@@ -26,7 +26,7 @@ public enum ReportMessage: Sendable, Equatable {
     case fault(FaultMessage)
     /// A new title and subtitle.
     case title(TitleMessage)
-    /// The entry function of the plugin is missing or invalid.
+    /// The task can't call a handler.
     case loadFailed(LoadFailedMessage)
     /// The handler completed the task.
     case done(DoneMessage)
@@ -68,7 +68,7 @@ public enum LauncherReport: Sendable, Equatable {
     case exited(ExitedMessage)
     /// A template has loaded its plugin.
     case templateReady(TemplateReadyMessage)
-    /// A template could not load its plugin.
+    /// A template could not start or load its plugin, or ended unexpectedly.
     case templateFailed(TemplateFailedMessage)
     /// The launcher could not start a task.
     case spawnFailed(SpawnFailedMessage)

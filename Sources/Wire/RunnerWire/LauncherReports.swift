@@ -135,15 +135,15 @@ public struct TemplateReadyMessage: WireMessage {
     }
 }
 
-/// A template could not load its plugin, or died while loading it.
+/// A template could not start or load its plugin, or ended unexpectedly, at any time.
 public struct TemplateFailedMessage: WireMessage {
     public static let kind: UInt8 = 0x54
     public static let table = FieldTable(.required(1, .u64), .required(2, .text), .optional(3, .u64))
     /// The number of the template.
     public var template: UInt64
-    /// The error message of the dynamic loader.
+    /// What failed, such as the error message of the dynamic loader.
     public var finding: String
-    /// The wait status, as `waitpid` returns it, if the template crashed or was killed; otherwise `nil`.
+    /// The wait status, as `waitpid` returns it, if the template's process ended; otherwise `nil`.
     public var waitStatus: UInt64?
 
     public init(template: UInt64, finding: String, waitStatus: UInt64? = nil) {
@@ -171,7 +171,7 @@ public struct SpawnFailedMessage: WireMessage {
     public static let table = FieldTable(.required(1, .u64), .required(2, .text))
     /// The number of the launch.
     public var launch: UInt64
-    /// The system call that failed, with its error.
+    /// The system call that failed, with its error, or why the launcher refused to start the task.
     public var finding: String
 
     public init(launch: UInt64, finding: String) {

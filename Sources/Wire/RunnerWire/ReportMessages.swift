@@ -6,7 +6,8 @@ public struct ReadyMessage: WireMessage {
     public var protocolVersion: UInt64
     /// The ABI version of the plugin; `nil` for a `call:`.
     public var abiVersion: UInt64?
-    /// The time from the clone until this message was sent, in nanoseconds.
+    /// The time until this message was sent, in nanoseconds: from the clone, or from the launcher's request
+    /// to a standby.
     public var cloneToReady: UInt64
 
     public init(protocolVersion: UInt64, abiVersion: UInt64?, cloneToReady: UInt64) {
@@ -118,11 +119,12 @@ public struct CheckpointMessage: WireMessage {
     public func write(to fields: inout FieldWriter) { fields.write(1, bytes) }
 }
 
-/// No handler can run: the entry function is missing, has another ABI version, or returned NULL.
+/// The task can't call a handler: its process could not be prepared, or the library or its entry function
+/// can't be used.
 public struct LoadFailedMessage: WireMessage {
     public static let kind: UInt8 = 0x2E
     public static let table = FieldTable(.required(1, .text))
-    /// The error message of the dynamic loader.
+    /// What failed, such as the error message of the dynamic loader.
     public var finding: String
 
     public init(finding: String) { self.finding = finding }

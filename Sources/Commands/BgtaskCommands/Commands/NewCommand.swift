@@ -25,7 +25,7 @@ struct NewCommand: ParsableCommand {
     @Argument(help: "The template: swift, c or call.")
     var template: PluginTemplate
 
-    @Argument(help: "The name of the plugin: a letter, then letters, digits and _.")
+    @Argument(help: "The name of the plugin: a letter, then letters, digits, _ and, except in Swift, -.")
     var name: String
 
     @Option(

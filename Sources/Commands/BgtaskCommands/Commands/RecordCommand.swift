@@ -51,7 +51,7 @@ struct RecordCommand: ParsableCommand {
             )
             try console.print(table, ifEmpty: "Nothing is recorded.")
             for problem in problems { try console.line(Printable.text("\(problem)")) }
-            try console.line("Run it again: bgtask replay \(Printable.text(directory))")
+            try console.line("Replay the recording: bgtask replay \(Printable.text(directory))")
         } catch is Console.Closed {}
     }
 }

@@ -29,7 +29,7 @@ struct ReplayCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A recorded file, or the directory 'recording' of a host's state directory. The default is the \(HostPaths.standard.state)/recording.",
+            "A recorded file, or the directory 'recording' of a host's state directory. The default is \(HostPaths.standard.state)/recording.",
             valueName: "log"))
     var log: String?
 

@@ -5,7 +5,8 @@ import TaskModel
 
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "settings", abstract: "Shows the switch and the budget of each bundle, or changes them.",
+        commandName: "settings",
+        abstract: "Shows or changes the budget of bundles, and whether they may refresh in the background.",
         discussion: """
             Examples:
               bgtask settings
@@ -17,7 +18,8 @@ struct SettingsCommand: AsyncParsableCommand {
 
     struct Show: HostCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Shows the switch of each bundle, and what it has spent today.")
+            commandName: "show",
+            abstract: "Shows whether each bundle may refresh in the background, and what it has spent today.")
 
         @OptionGroup var common: CommonOptions
 
@@ -27,13 +29,13 @@ struct SettingsCommand: AsyncParsableCommand {
     }
 
     struct Refresh: HostCommand {
-        /// The positions of the user's switch.
+        /// What the user decides about background refresh.
         enum Choice: String, ExpressibleByArgument, CaseIterable {
             case allow, deny
         }
 
         static let configuration = CommandConfiguration(
-            commandName: "refresh", abstract: "Sets a bundle's switch for background refresh.",
+            commandName: "refresh", abstract: "Allows or denies the background refresh of a bundle.",
             discussion: """
                 The host refuses refresh, processing and push requests of a denied bundle, with the code \
                 unavailable.
@@ -84,9 +86,9 @@ struct SettingsCommand: AsyncParsableCommand {
                 """)
 
         @Argument(help: "The bundle.") var bundle: BundleIdentifier
-        @Option(help: ArgumentHelp("The number of refresh launches a day.", valueName: "count"))
+        @Option(help: ArgumentHelp("The largest number of refresh launches per day.", valueName: "count"))
         var launches: Int?
-        @Option(help: ArgumentHelp("The CPU time a day, such as 10m or 90s.", valueName: "duration"))
+        @Option(help: ArgumentHelp("The CPU time per day, such as 10m or 90s.", valueName: "duration"))
         var cpu: String?
         @OptionGroup var common: CommonOptions
 

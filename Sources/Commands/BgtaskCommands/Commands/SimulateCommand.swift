@@ -22,7 +22,7 @@ struct SimulateCommand: AsyncParsableCommand {
               bgtask simulate solarGateway --days 30 --manifests manifests --policy gateway.yaml --compare
             """)
 
-    @Argument(help: "The kinds of devices. If you name several, the devices take turns.")
+    @Argument(help: "The kinds of devices. If you name several, the devices get them in turn.")
     var kinds: [DeviceKind] = [.laptop]
 
     @Option(help: "The number of days, 1 to 3660.") var days = 1

@@ -45,7 +45,7 @@ struct SubmitCommand: HostCommand {
             valueName: "json"))
     var payload: String?
 
-    @Option(help: "The title that the user sees of a continued task.")
+    @Option(help: "The title of a continued task, as the user sees it.")
     var title: String?
 
     @Option(help: "The line below the title.")

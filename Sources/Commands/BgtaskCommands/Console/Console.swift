@@ -78,9 +78,8 @@ struct Console: Sendable {
         }
     }
 
-    /// The host's refusal.
-    ///
-    /// If no host answers, a message with the code `unavailable`, as in Apple's API.
+    /// The message to show for an error: the host's refusal or, if no host answered, one with the code
+    /// `unavailable`, as in Apple's API.
     static func message(for error: ControlClientError, tried candidates: [String]) -> ErrorMessage {
         let finding: String
         let subject: String

@@ -54,11 +54,11 @@ enum Wording {
         verdict.since.map { " (since \(relative($0, to: moment, reference)))" } ?? ""
     }
 
-    /// `forecast: usually Mon 22:40; at 8 of 10 times between Mon 22:10 and Mon 23:05 (24 recorded days)`, in
-    /// local time.
+    /// `forecast: usually Mon 22:40, in 80 % of cases between Mon 22:10 and Mon 23:05 (24 recorded days); if
+    /// nothing changes: 23:00`, in local time.
     ///
-    /// Today's times have no weekday. Without enough history, it says when the request starts if no condition
-    /// changes.
+    /// Today's times have no weekday. Without enough history, the text says only when the request starts if
+    /// no condition changes.
     static func forecast(_ forecast: ForecastMessage, at now: WallTime, offset: Duration) -> String {
         func day(_ time: WallTime) -> Int64 { (time + offset).wholeSeconds.floorDivided(by: 86_400) }
         func clock(_ time: Timestamp) -> String {
@@ -79,12 +79,12 @@ enum Wording {
         }
         guard let usual = forecast.usual else {
             let percent = Int(((forecast.confidence ?? 0) * 100).rounded())
-            return "forecast: probably not within seven days (\(percent) %), and not before \(clock(early)); "
-                + "\(unchanged) (\(days))"
+            return "forecast: probably not within seven days (the chance is \(percent) %), and not before "
+                + "\(clock(early)); \(unchanged) (\(days))"
         }
         let window =
-            forecast.late.map { "with 80 % between \(clock(early)) and \(clock($0))" }
-            ?? "with 90 % after \(clock(early))"
+            forecast.late.map { "in 80 % of cases between \(clock(early)) and \(clock($0))" }
+            ?? "in 90 % of cases after \(clock(early))"
         return "forecast: usually \(clock(usual)), \(window) (\(days)); \(unchanged)"
     }
 

@@ -108,7 +108,8 @@ extension Console {
             "launches: \(summary.launches), CPU time: \(Wording.duration(summary.cpu)), alarms: \(summary.alarms)"
         )
         try line(
-            "wake-ups of an idle host: \(summary.wakeUps); enough for all windows: \(summary.leastWakeUps)")
+            "wake-ups of an idle host: \(summary.wakeUps); the fewest that fit all windows: \(summary.leastWakeUps)"
+        )
     }
 
     /// Writes two runs side by side, and their differences.
@@ -131,7 +132,7 @@ extension Console {
         add("launches", old.launches, new.launches)
         add("alarms", old.alarms, new.alarms)
         add("wake-ups of an idle host", old.wakeUps, new.wakeUps)
-        add("wake-ups that would be enough", old.leastWakeUps, new.leastWakeUps)
+        add("fewest wake-ups for all windows", old.leastWakeUps, new.leastWakeUps)
         add("CPU time", old.cpu, new.cpu)
         for identifier in Set(old.identifiers.keys).union(new.identifiers.keys).sorted() {
             let (left, right) = (old.identifiers[identifier], new.identifiers[identifier])

@@ -114,7 +114,7 @@ struct RequestWatch {
         }
     }
 
-    /// The newer request that replaced this one; `nil` if it is no longer pending.
+    /// The newer request that replaced this one; `nil` if it was cancelled before it was launched.
     private func successor() async throws -> RequestID? {
         if let newer = try await client.pending(identifier)?.request.request, newer > request { return newer }
         return try await client.launches(identifier: identifier).map(\.request).filter { $0 > request }.max()

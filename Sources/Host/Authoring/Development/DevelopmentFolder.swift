@@ -103,8 +103,9 @@ public struct DevelopmentFolder: Sendable {
         try LeashedProgram(["sleep", "infinity"], in: "/", output: "/dev/null", after: removalAfterHost)
     }
 
-    /// Waits until the host has removed its socket, at most 10 s, because the host may still be writing
-    /// files.
+    /// A shell command that waits up to 10 s for the host to remove its socket, and then removes ``path``.
+    ///
+    /// Until the socket is removed, the host may still be writing files.
     private var removalAfterHost: String {
         let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
         return "n=0; while [ -S \(quoted)/control.sock ] && [ $n -lt 100 ]; do sleep 0.1; n=$((n+1)); done; "

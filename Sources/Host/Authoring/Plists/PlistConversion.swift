@@ -103,7 +103,7 @@ public struct PlistConversion {
     private mutating func add(_ text: String) throws(AuthoringError) {
         let pattern = try pattern(text)
         guard !tasks.contains(where: { $0.pattern == pattern }) else {
-            notes.append("'\(pattern)' appeared twice.")
+            notes.append("'\(pattern)' is in BGTaskSchedulerPermittedIdentifiers twice.")
             return
         }
         let task =
@@ -169,7 +169,7 @@ public struct PlistConversion {
         else { return }
         tasks.append(
             ManifestDraft.Task(
-                pattern: pattern, kind: .push, reason: "for 'remote-notification'; bgtask push sends one"))
+                pattern: pattern, kind: .push, reason: "for 'remote-notification'; to send one: bgtask push"))
     }
 
     /// A guess such as `libPhotos.so`, from the executable's name or else the last part of the bundle.

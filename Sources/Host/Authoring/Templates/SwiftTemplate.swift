@@ -80,7 +80,7 @@ extension TemplateNames {
                 }
             }
 
-            /// Replace this function by your work.
+            /// Replace this function with your work.
             static func summary(of items: [String]) -> String { "\\(items.count) items are new" }
         }
 

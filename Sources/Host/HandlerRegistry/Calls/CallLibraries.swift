@@ -73,7 +73,7 @@ struct CallLibraries {
 
     /// Whether a library exports a function, or one of its dependencies does; the loader searches those, too.
     ///
-    /// - Returns: Also the problem with the library's own file; `nil` if there is none.
+    /// - Returns: Whether the function was found, and the problem with the library's own file or `nil`.
     private mutating func has(
         _ function: String, _ path: String, depth: Int
     ) -> (function: Bool, finding: String?) {
@@ -110,7 +110,7 @@ struct CallLibraries {
     /// How many levels of dependencies are searched.
     private static let mostNeeded = 3
 
-    /// `in /usr/lib/bgtask/plugins, nor where 'ldconfig -p' finds libraries`.
+    /// The searched places, such as `in /usr/lib/bgtask/plugins, nor where 'ldconfig -p' finds libraries`.
     private var placesLooked: String {
         let places = search.directories.map { "in \($0)" } + ["where 'ldconfig -p' finds libraries"]
         return places.joined(separator: ", nor ")

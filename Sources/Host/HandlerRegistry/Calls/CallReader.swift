@@ -151,7 +151,7 @@ struct CallReader {
         }
         if callback.total != nil, callback.completed == nil, let place = positions["total"]?.place {
             problems.error(
-                place, "'total' without 'completed'",
+                place, "'total' can't be used without 'completed'",
                 "Add the position of the parameter with the number of completed units")
         }
     }

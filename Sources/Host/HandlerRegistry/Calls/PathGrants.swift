@@ -28,8 +28,7 @@ struct PayloadPath: Equatable {
 
 /// The paths that a request may use: the manifest's grants, with payload values filled in and links resolved.
 ///
-/// The paths are checked before the task runs. If a link changes later, this check does not notice it; the
-/// sandbox does, because it checks the opened files instead of their names.
+/// The paths are checked before the task runs. If a link changes later, this check does not notice it.
 struct PathGrants {
     private struct Grant {
         let template: String

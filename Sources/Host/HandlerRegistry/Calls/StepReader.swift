@@ -91,7 +91,8 @@ struct StepReader {
             guard let fields = Fields(node, "expect", keys: ["not", "atLeast"], problems) else { return nil }
             if let atLeast = fields["atLeast"] {
                 if type.isPointer {
-                    problems.error(atLeast.place, "'atLeast' for \(type.rawValue)", "Use {not: null}")
+                    problems.error(
+                        atLeast.place, "'atLeast' can't be used for type \(type.rawValue)", "Use {not: null}")
                 }
                 return literals.literal(atLeast, of: literalType).map { .atLeast($0) }
             }

@@ -229,7 +229,8 @@ struct PluginLibraries {
     {
         guard identity.isRegular else {
             throw LibraryError(
-                finding: "library '\(name)' is not a regular file", remedy: "Replace it by a shared library")
+                finding: "library '\(name)' is not a regular file", remedy: "Replace it with a shared library"
+            )
         }
         do {
             let bytes = try FileContents.read(path)

@@ -41,7 +41,7 @@ struct SandboxReader {
             path.hasPrefix("/") || path == "~" || path.hasPrefix("~/") || path.hasPrefix("${payload.")
         guard isRooted, !path.split(separator: "/").contains("..") else {
             problems.error(
-                node.place, "\(what) is '\(path.shortened)'",
+                node.place, "\(what) must be absolute and without '..', found '\(path.shortened)'",
                 "Begin it with '/', '~/' or '${payload.KEY}', and do not use '..'")
             return nil
         }

@@ -147,7 +147,7 @@ struct RetryReader {
         }
         if isAtMostOnce {
             problems.error(
-                node.place, "'retry' with 'delivery: atMostOnce'",
+                node.place, "'retry' can't be used with 'delivery: atMostOnce'",
                 "Remove one of them; a task that must not run twice is never retried")
         }
         guard let attempts else { return nil }

@@ -28,7 +28,7 @@ struct RequiredConditions: Policy {
 
     private static func remedy(_ name: String, _ reading: Reading<Bool>?) -> String {
         switch reading {
-        case nil: "Define \(name): a file in conditions.d with 'condition: \(name)'"
+        case nil: "Define \(name) in a file of conditions.d: 'condition: \(name)'"
         case .unknown: "See 'bgtask logs' for why the source of \(name) has no value"
         case .known: "Wait until \(name) holds, or try it out: bgtask conditions set \(name)=on"
         }

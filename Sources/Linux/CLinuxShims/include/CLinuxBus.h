@@ -23,7 +23,7 @@ int lx_bus_open(const char *address, lx_bus_handler handler, void *context, lx_b
 /** Closes a connection. No handler is called for replies that have not arrived. */
 void lx_bus_close(lx_bus *bus);
 
-/** Returns the descriptor to poll, the events to poll for, and the longest wait in ms (-1: no limit). */
+/** Stores the descriptor to poll, the events to poll for, and the longest wait in ms (-1: no limit). */
 int lx_bus_poll(lx_bus *bus, int *descriptor, short *events, int *timeout);
 
 /** Sends and receives as much as possible without waiting. Returns more than 0 if it must be called again

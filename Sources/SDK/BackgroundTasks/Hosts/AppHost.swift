@@ -1,6 +1,7 @@
 import Foundation
 
-/// The host of an app: the runner of a launch, a host at the other end of its control socket, or a test.
+/// The host of an app: the runner of a launch, a host at the other end of its control socket, a test's
+/// simulated host, or no host.
 ///
 /// All members can be used from any thread. Methods that need an answer from the host wait for it.
 package protocol AppHost: AnyObject, Sendable {

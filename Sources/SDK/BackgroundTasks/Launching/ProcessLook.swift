@@ -15,7 +15,7 @@ struct ProcessLook {
         case idle
     }
 
-    /// Nanoseconds; a timer that fires later than this is ignored.
+    /// How far ahead the look considers timers, in nanoseconds; a timer that fires later is ignored.
     let horizon: UInt64
     /// The CPU time in nanoseconds that all other threads, including ended ones, had used when activity was
     /// last found.

@@ -33,7 +33,8 @@ final class ReportedProgress: Progress, @unchecked Sendable {
 /// Changes of its own units are reported immediately. On Linux, the completion of child progresses does not
 /// call a setter of the parent, so a timer looks for it.
 final class ProgressWatch: Sendable {
-    /// How often the timer looks for changes; the host measures missing progress in tens of seconds.
+    /// How often the timer looks for changes; the host ends a launch only after tens of seconds without
+    /// progress.
     static let interval = DispatchTimeInterval.milliseconds(250)
 
     let progress: Progress

@@ -163,7 +163,7 @@ package final class RunningTask: Sendable {
         if let success { handler(success) }
     }
 
-    // MARK: What it says meanwhile
+    // MARK: Reports during the launch
 
     var checkpoint: Data? {
         get { state.withLock { $0.checkpoint } }
