@@ -51,7 +51,7 @@ import Testing
             ]
             try follower.run()
             while !host.isFollowed { await Task.yield() }
-            // This is more than the buffers of the socket and the server hold.
+            // The events below are more than the buffers of the socket and the server hold.
             let identifier = try TaskIdentifier("org.example.a")
             var submission = TaskSubmission(identifier: identifier, origin: .client)
             submission.title = String(repeating: "x", count: 4000)

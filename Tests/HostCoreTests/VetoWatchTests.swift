@@ -59,7 +59,7 @@ import Testing
         func part() -> [RequestID] { watch.takePart(of: ids) }
         watch.note(.timePassed, [])
         #expect(part() == ids[1500...].reversed())
-        // An event that changes nothing still continues with the next part.
+        // An event that starts no new round still makes the watch continue with the next part.
         watch.note(.launchActive(launch), [])
         #expect(part() == ids[500..<1500].reversed())
         #expect(part() == ids[..<500].reversed())

@@ -279,8 +279,8 @@ import Testing
         }
         _ = try ended("advises", on: host)
         #expect(try advice(host) == ["tooLate", "noExpirationHandler"])
-        // The test submits the identifier while its launch is running, so the chain has a pending request at
-        // its end.
+        // The test submits the identifier while its launch is running. So the launch leaves a pending request
+        // when it ends, and the host must not advise that the chain of requests is over.
         let name = try launch("watch", on: host)
         try host.wait("it runs") { host.run("show", name).output.contains("at first:") }
         host.run("submit", "com.example.words.watch", "--earliest", "1h")

@@ -63,7 +63,8 @@ import Testing
         _ = monitor.sample(at: Self.at(30), usage: .seconds(24))
         _ = monitor.sample(at: Self.at(95), usage: .seconds(24))
         #expect(monitor.sample(at: Self.at(150), usage: .seconds(71)) != .exceeded(message: ""))
-        // At 151 s the window holds 47 s of CPU time, used since 95 s; the 24 s before that have left it.
+        // At 151 s the window holds just under 48 s of CPU time, used since 95 s; the 24 s before that have
+        // left it.
         #expect(monitor.sample(at: Self.at(151), usage: .milliseconds(71_999)) == .within)
         if case .exceeded = monitor.sample(at: Self.at(152), usage: .seconds(72)) {
         } else {

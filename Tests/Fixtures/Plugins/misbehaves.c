@@ -1,4 +1,5 @@
-/* Does one bad thing: the last label of the task's identifier selects it, or MISBEHAVE while it is loaded. */
+/* Does one bad thing: the last label of the task's identifier selects it. For faults while the plugin is
+   loaded, the environment variable MISBEHAVE does. */
 #include "bgtask.h"
 
 #include <fcntl.h>
