@@ -33,8 +33,8 @@ final class PluginHarness {
         self.plugin = plugin
     }
 
-    /// Calls the handler. From the `polls`-th time that it asks, it learns that it must stop; never if `polls`
-    /// is `nil`.
+    /// Calls the handler. When it asks for the `polls`-th time, and from then on, it learns that it must
+    /// stop; never if `polls` is `nil`.
     func run(
         payload: String?, dataDirectory: String, checkpoint: Data? = nil, expiringAfter polls: Int? = nil
     ) -> Run {

@@ -144,7 +144,8 @@ import Testing
         #expect(rig.wake == Wake())
         rig.change { $0.power = .known(.mains) }
         #expect(rig.launched() == ["com.example.a.w1"])
-        // A quarter of the second for which the client asked.
+        // The next request may begin in 1 s. Its client asked for a wait of 1 s, so the window in which it
+        // may join other work ends a quarter of a second later.
         #expect(rig.wake == Wake(wall: rig.now.wall + .milliseconds(1250)))
     }
 }

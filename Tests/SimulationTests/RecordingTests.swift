@@ -41,7 +41,7 @@ import Testing
         #expect(!text.contains("secret"))
         let segments = try RecordedLog.read(folder.path)
         #expect(segments.count == 1 && segments[0].header.isContinued == false && !segments[0].isCut)
-        // No segment has the entries from before the segment began.
+        // The event that was recorded before the segment began is not in it.
         #expect(
             segments[0].entries == [
                 RecordedEntry(
@@ -87,7 +87,7 @@ import Testing
         let rows = try RecordedLog.readFiles(folder.path, skipped: &skipped)
         #expect(rows.count == files.count && rows.count > 2 * segments.count)
         #expect(RecordedLog.problems(of: rows).isEmpty && skipped.isEmpty)
-        // A quarter of the log is for a recap and what follows it, so recaps are a small part.
+        // A new recap comes only after a quarter of the log's limit, so recaps are a small part of the log.
         #expect(rows.count { $0.header.hasRecap } == segments.count)
     }
 

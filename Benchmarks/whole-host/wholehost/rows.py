@@ -338,7 +338,7 @@ def resident(bench, _closing):
         try:
             for _ in range(tasks // 20):
                 host.warm()
-            # The host gives back its code after two minutes without work, and looks every 30 s.
+            # After two minutes without work, the host releases the memory of its code; it checks every 30 s.
             time.sleep(155)
             return {
                 "value": machine.proportional_set(host.process.pid) / 1000,
