@@ -289,8 +289,8 @@ extension VirtualWorld {
         }
     }
 
-    /// Checks `explain` by a pass without any change: requests that it holds wait, and requests that it
-    /// permits start.
+    /// Compares `explain` with a pass of the scheduler in which nothing has changed: a request with a veto
+    /// must not start, and a request without one must start.
     mutating func checkExplanations() throws {
         guard core.phase == .serving else { return }
         func waiting() -> [(TaskRequest, Explanation)] {
@@ -305,7 +305,7 @@ extension VirtualWorld {
         let busy = core.launches.all.count { !$0.hasFreedSlot }
         let wasGoingToSleep = core.isGoingToSleep
         try hear(.timePassed(localTimeOffset: .zero))
-        // A sleep that was announced and did not come is over.
+        // The time limit for a sleep that was announced and did not come is over: something has changed.
         if wasGoingToSleep, !core.isGoingToSleep { return }
         // A client was overdue, so the slot of its launch became free: something has changed.
         if core.launches.all.count(where: { !$0.hasFreedSlot }) < busy { return }

@@ -175,7 +175,7 @@ import Testing
         host.run("expire", name, "--reason", "userReturned")
         try host.wait("it ends") { try shown(name, on: host)["state"] as? String == "ended" }
         #expect(host.run("show", name).output.contains("defer 1"))
-        // The task completed within the grace period, like one that deferred.
+        // The handler completes when it should defer, so the launch succeeds.
         #expect(try shown(name, on: host)["outcome"] as? String == "succeeded")
         #expect(host.stop() == 0)
     }

@@ -54,7 +54,7 @@ import Testing
         #expect(monitor.nextSampleIn == .seconds(2))
         _ = monitor.sample(at: Self.at(41), usage: .milliseconds(47_999))
         #expect(monitor.nextSampleIn == .milliseconds(100))
-        // The samples of memory, once a second, read no CPU time before this.
+        // The launch's memory is sampled once a second; these samples read no CPU time before this time.
         #expect(monitor.nextSampleAt == Self.at(41) + .milliseconds(100))
     }
 

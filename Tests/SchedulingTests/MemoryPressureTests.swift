@@ -25,7 +25,7 @@ import Testing
         #expect(veto.policy == "Pressure" && rig.vetoes("export.film").count == 1)
         #expect(veto.rationale.first?.statement == "The machine is under pressure (memory)")
         #expect(veto.rationale.first?.remedy == "Close what uses the memory, or wait")
-        // The pressure holds no continued task that it has not ended before.
+        // The pressure holds only continued tasks that were put back.
         rig.submit("export.song")
         #expect(rig.launched() == ["com.example.a.export.song"])
         // No date ends the wait, so no alarm wakes the host for it.

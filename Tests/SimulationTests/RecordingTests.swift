@@ -165,7 +165,7 @@ import Testing
                 try Data(contentsOf: URL(fileURLWithPath: $0)).count { $0 == 10 }
             }.reduce(0, +)
         }
-        // The queue holds 65,536 orders; the first one began the segment.
+        // The queue holds 65,536 items; the first of them begins the segment.
         while try lineCount() < 65_536 { await Task.yield() }
         moments.advance(by: .seconds(60))
         #expect(recorder.wantsSegment(at: moments.now()))
