@@ -30,7 +30,7 @@ def _bundles(bench, closing, settings=None):
     return hosts
 
 
-@row("latency", "Submission to handler, warm and idle, durable", "us", "at most 1 ms, and a quarter of at's")
+@row("latency", "Submission to handler, warm and idle, durable", "us", "at most 1 ms, and a quarter of the time of at")
 def latency(bench, closing):
     """The time from a submission to the first instruction of the task's handler. Tasks are submitted one
     at a time over one open connection, with a pause of 30 ms after each. The host stores the request and
@@ -330,8 +330,9 @@ def idle(bench, closing):
 
 @row("resident", "Memory of an idle host, PSS", "MB", "at most 20 MB")
 def resident(bench, _closing):
-    """The memory of the host after its start, and after 200 tasks have run. No other host may run during
-    this measurement, because hosts share pages."""
+    """The memory of the host after its start, and after 200 tasks have run. PSS is the proportional set size:
+    a page that several processes share counts divided by their number. No other host may run during this
+    measurement, because hosts share pages."""
 
     def memory(tasks):
         host = Host(bench)

@@ -194,7 +194,7 @@ def manifests_submit(bench, closing):
     "unknown",
     "A submission that no manifest permits, at 1,000 manifests",
     "us",
-    "at most 5 ms, off the actor",
+    "at most 5 ms, without holding up other calls",
     scale=True,
 )
 def unknown(bench, closing):
@@ -387,7 +387,7 @@ def history(bench, _closing):
     "eight",
     "Eight submissions at once: to the handler of each",
     "us",
-    "by template alone: 8 forks (C), 15 (app)",
+    "for the launcher alone: 8 times a fork (C), 15 times (app)",
 )
 def eight(bench, closing):
     """Eight connections submit one task each at the same time, and the host may run eight launches. The
