@@ -93,7 +93,7 @@ import Testing
         _ = scheduler.handle(.submitted(request), at: Self.now)
         let none = scheduler.forecast(request, from: ConditionHistory(), at: Self.now)
         #expect(none.days == 0 && none.usual == nil && none.confidence == nil)
-        // Nothing else happens, so the alarm at the end of the window starts it.
+        // Nothing else happens, so the host wakes for the request 15 min after its begin date.
         #expect(none.unchanged == Self.now.wall + .seconds(3600 + 900))
     }
 
