@@ -1,7 +1,7 @@
-"""Holds the layers: reads .ci/layers (lowest first) and fails on a dependency that does not point downwards.
+"""Checks the layers: reads .ci/layers (lowest first) and fails on a dependency that does not point downwards.
 
-Targets on one line are blind to each other. Test targets may use everything and need no line; every other target
-needs one. The C files of the runner may call each other in one direction only.
+Targets on one line cannot use each other. Test targets may use everything and need no line; every other target
+needs one. The C files of the runner may call each other in one direction only, without circles.
 """
 import glob
 import json
@@ -24,7 +24,7 @@ for name, target in sorted(targets.items()):
     if target["type"] == "test":
         continue
     if name not in level:
-        faults.append(f"{name} has no line in .ci/layers: add it to the lowest line it can stand on")
+        faults.append(f"{name} has no line in .ci/layers: add it to the first line below all targets that it uses")
         continue
     for dependency in target["dependencies"]:
         kind, value = next(iter(dependency.items()))
@@ -32,9 +32,9 @@ for name, target in sorted(targets.items()):
         if kind == "product" or lower not in targets:
             continue
         if lower in level and level[lower] >= level[name]:
-            faults.append(f"{name} depends on {lower}, which is not on a lower line of .ci/layers")
+            faults.append(f"{name} depends on {lower}, which is not on an earlier line of .ci/layers")
 for name in sorted(set(level) - set(targets)):
-    faults.append(f"{name} stands in .ci/layers but is no target")
+    faults.append(f"{name} is in .ci/layers, but Package.swift has no such target. Remove it from .ci/layers")
 
 
 def calls_between_files(directory):
@@ -50,12 +50,12 @@ def calls_between_files(directory):
 
 
 def circle(calls):
-    """The files of one circle of calls; none if all calls lead downwards."""
+    """The files that call each other in a circle; none if there is no circle."""
     left = dict(calls)
     while left:
         leaves = [name for name, others in left.items() if not others & left.keys()]
         if not leaves:
-            # A file that no other remaining file calls is not part of the circle; it only calls into it.
+            # A file that no other remaining file calls is not part of a circle; it only calls files of one.
             called = set().union(*left.values())
             callers = [name for name in left if name not in called]
             if not callers:

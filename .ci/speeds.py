@@ -1,8 +1,9 @@
-"""Reads in the sources which suites are slow: .ci/speeds.py system | alone | check
+"""Finds in the sources which suites of tests are slow: .ci/speeds.py system | alone | check
 
 A suite with the trait .system starts processes or waits for the kernel; one with .alone measures the machine or its own
-process too, and nothing may run beside it. All other suites are values. Prints a pattern for --filter or --skip of
-'swift test' that is right for every suite of that speed; 'check' fails on suites that start processes without a word.
+process, and no other test may run meanwhile. All other suites only test values. Prints a pattern for --filter or
+--skip of 'swift test' that matches every suite with that trait; 'check' fails on suites that start processes and
+have neither trait.
 """
 import pathlib
 import re

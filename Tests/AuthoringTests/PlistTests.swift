@@ -66,7 +66,7 @@ import Testing
         ]
         try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
             .write(to: URL(filePath: folder.path + "/Info.plist"))
-        // The names of the tasks suggest the wrong kinds: each task would get the kind of the other.
+        // The names of the first two tasks suggest the wrong kinds: each would get the kind of the other.
         try folder.write(
             "Sources/Tasks.swift",
             """

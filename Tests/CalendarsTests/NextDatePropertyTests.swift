@@ -64,7 +64,7 @@ import Testing
             if sample.hours == nil {
                 if sample.matches(now) { return minute }
             } else if now > furthest {
-                // A step of more than one minute is a gap. All its minutes count at this minute.
+                // A step of more than one minute is a gap. This minute counts for all minutes of the gap.
                 if (furthest + 1...now).contains(where: sample.matches) { return minute }
             }
             furthest = max(furthest, now)

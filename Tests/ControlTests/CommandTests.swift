@@ -378,7 +378,7 @@ import Testing
             atPath: plugins + "/libmine.so", withDestinationPath: library)
         let found = await bgtask(arguments, environment: environment)
         #expect(found.status == 0, "\(found)")
-        // A directory that is named counts instead of the host's.
+        // With --plugins, the command searches that directory instead of the host's.
         let named = await bgtask(arguments + ["--plugins", manifests], environment: environment)
         #expect(
             named.status == 1 && (named.output + named.errors).contains("is not in \(manifests), nor"),

@@ -9,7 +9,7 @@ import Testing
 
 @testable import BgtaskCommands
 
-/// Listings in pages, and what a reader that leaves spares the host.
+/// Listings in pages. If a reader of the output leaves early, the command requests no more pages.
 @Suite(.system, .timeLimit(.minutes(2))) struct ListingTests {
     private static func pending(_ ids: ClosedRange<Int64>) throws -> [PendingRequest] {
         try ids.map { id in
@@ -29,7 +29,7 @@ import Testing
             #expect(page.requests.map(\.request.request.rawValue) == [1, 2, 3])
             #expect(page.next == RequestID(rawValue: 3))
             #expect(page.requests.first?.verdicts.first?.policy == ScriptedHost.veto.policy)
-            // A request that is not pending any more is a beginning, too.
+            // A page can also start after a request that is no longer pending.
             host.edit { $0.pending.removeAll { $0.request.id.rawValue == 3 } }
             page = try await client.pendingPage(after: page.next, limit: 4)
             #expect(page.requests.map(\.request.request.rawValue) == [4, 5, 6, 7] && page.next == nil)
@@ -114,7 +114,7 @@ import Testing
                 }, errors: { Issue.record("\($0)") })
             let status = await CommandLineTool.run(arguments + ["--socket", socket], in: surroundings)
             #expect(status == 0)
-            // What is in the socket's buffer was made before the host knew.
+            // The host may make a few more pages, which stay in the socket's buffer, before it notices.
             #expect(host.asked.count < 12, "\(host.asked.count) of 20 or more")
         }
     }

@@ -51,7 +51,7 @@ import Testing
             ]
             try follower.run()
             while !host.isFollowed { await Task.yield() }
-            // This is more than the buffers of the socket and the server hold.
+            // The events below are more than the buffers of the socket and the server hold.
             let identifier = try TaskIdentifier("org.example.a")
             var submission = TaskSubmission(identifier: identifier, origin: .client)
             submission.title = String(repeating: "x", count: 4000)
@@ -236,8 +236,8 @@ import Testing
     @Test(.enabled(if: isRoot, "needs root and setpriv to become another user"))
     func `another user is told who it is and that it may not`() async throws {
         try await serving { host, socket in
-            // Without this change, the files' modes would already refuse the other user; the test is of the
-            // credentials alone.
+            // Without these changes, the modes of the files would already refuse the other user. The test is
+            // only about the check of the user's credentials.
             let directory = (socket as NSString).deletingLastPathComponent
             for folder in [directory, (directory as NSString).deletingLastPathComponent] {
                 try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)

@@ -18,7 +18,7 @@ final class ScriptedHost: HostControl {
         var replaces: RequestID?
         /// Whether the host already knows the next submission.
         var isRepeat = false
-        /// Who follows the events, and who follows the log, by number.
+        /// The followers of the events and those of the log, each by its number.
         var listeners: [Int: @Sendable (HostEvent?) -> Void] = [:]
         var readers: [Int: @Sendable (LogLine?) -> Void] = [:]
         var lastFollower = 0

@@ -3,7 +3,7 @@ import HandlerRegistry
 import RunnerWire
 import TaskModel
 
-/// One call program that the real runner runs; the test has the host's ends of the pipes.
+/// One launch of a `call:` program by the real runner; the test has the host's ends of the pipes.
 struct CallLaunch {
     var ready = false
     var progress: [TaskProgress] = []
@@ -15,10 +15,10 @@ struct CallLaunch {
     /// Runs a program until its process ends.
     ///
     /// - Parameters:
-    ///   - program: The call program.
+    ///   - program: The program, in the form in which the host sends it to the runner.
     ///   - expireAtOnce: Whether the expire frame directly follows the frame that starts the launch.
     ///   - expireWhen: Called after every report; when it returns true, the expire frame is sent.
-    ///   - whenExpired: Called when `onExpiration` has returned, if the task is still running.
+    ///   - whenExpired: Called when the program's `onExpiration` has returned, if the task is still running.
     ///   - killWhen: Called after every report; when it returns true, the task is killed.
     static func run(
         _ program: [UInt8], expireAtOnce: Bool = false, expireWhen: (CallLaunch) -> Bool = { _ in false },
@@ -89,7 +89,7 @@ struct CallLaunch {
 }
 
 extension TemporaryFolder {
-    /// Reads a manifest with a call through the registry and returns the call's program.
+    /// Reads a manifest with a `call:` through the registry, and returns the program of its first task.
     func program(_ manifest: String, payload: String? = nil) throws -> [UInt8] {
         try write("manifests/call.yaml", manifest)
         let snapshot = registry.scan()

@@ -23,7 +23,8 @@ import Testing
         )
     }
 
-    /// Whether two patterns permit a common identifier, by the definition in the documentation.
+    /// Whether two patterns permit a common identifier: they are equal, or one is a wildcard that matches the
+    /// other.
     private func overlap(_ left: IdentifierPattern, _ right: IdentifierPattern) -> Bool {
         left == right || left.isWildcard && left.matches(right.base)
             || right.isWildcard && right.matches(left.base)

@@ -3,7 +3,7 @@ import Testing
 
 import Digests
 
-/// SHA-256, compared with results of NIST and of another implementation.
+/// SHA-256, compared with results of NIST and of `sha256sum`.
 @Suite struct SHA256Tests {
     private func hash(_ text: String) -> String { SHA256.hexadecimal(of: Array(text.utf8)) }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HostCore
 
-/// What the scheduler gets of many reports: few of them, and each before it matters.
+/// The scheduler gets only a few of a launch's many reports, but gets the newest before a decision needs it.
 @Suite struct ActivityBookTests {
     private let id = LaunchID(rawValue: 7)
     private let settings = SchedulerSettings()
@@ -42,7 +42,8 @@ import Testing
         #expect(
             book.given(before: .timePassed, at: .seconds(30))
                 == [.progressed(id, progress(2), changedAt: .seconds(6))])
-        // The scheduler knows a change at 6 s, so it looks at 36 s, although it got something at 30 s.
+        // The scheduler knows of a change at 6 s. It can first find a stall 30 s later, at 36 s, so it gets
+        // the newest change then, although it got a report at 30 s.
         #expect(book.report(progress(3), of: id, at: .seconds(31), settings).isEmpty)
         #expect(
             book.given(before: .timePassed, at: .seconds(36))

@@ -32,8 +32,8 @@ import Testing
         actions.contains { if case .launch(RequestID(rawValue: 1), _, _, _) = $0 { true } else { false } }
     }
 
-    // The host asks the scheduler again while it handles the same input. A launch here would cause an endless
-    // loop.
+    // While the host handles one input, it sends the scheduler further events. If the scheduler launched the
+    // request again at one of them, the host would never finish this input.
     @Test func `a start that was not possible waits, though back-offs are shorter`() throws {
         let now = VirtualMoments().now()
         var settings = SchedulerSettings()

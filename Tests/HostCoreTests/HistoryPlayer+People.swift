@@ -102,7 +102,7 @@ extension HistoryPlayer {
         case 8..<11: world.call(.cancel(.identifier(identifier)))
         case 11: world.call(.simulate(identifier, debug: chance(0.3)))
         case 12:
-            // Also the reasons that only the scheduler and the CPU monitor have in a real host.
+            // In a real host, only the scheduler and the launch's monitors give most of these reasons.
             let reasons: [Reason] = [
                 .simulated, .leaseEnded, .cpuLimit, .memoryLimit, .noProgress, .pressure, .userReturned,
             ]
@@ -122,7 +122,7 @@ extension HistoryPlayer {
         let isBad = chance(0.2)
         if isBad { submission.payload = VirtualWorld.badPayload }
         let call = world.call(.submit(submission, from: nil))
-        // For `call:` tasks, the worker checks the payload.
+        // Only payloads of `call:` tasks are checked.
         if isBad, identifier.rawValue.hasSuffix(".call") { world.refusedPayloads.insert(call) }
     }
 

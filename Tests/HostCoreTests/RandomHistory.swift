@@ -20,7 +20,7 @@ enum VirtualFault: CaseIterable {
     case stoppedHost
     /// Tasks crash, fail or are killed, and the launcher dies.
     case badTasks
-    /// Clients leave, and report on launches of others.
+    /// Clients leave, and report on launches that other processes run.
     case badClients
     /// The machine sleeps.
     case sleep
@@ -35,6 +35,9 @@ enum VirtualFault: CaseIterable {
 }
 
 /// A random history of a host; a seed decides every step.
+///
+/// ``VirtualWorld`` checks the host's promises, the rules that a host keeps whatever happens: for example,
+/// that no acknowledged request is lost.
 struct RandomHistory {
     let seed: UInt64
     var steps = 150

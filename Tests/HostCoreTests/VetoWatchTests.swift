@@ -4,12 +4,13 @@ import Testing
 
 @testable import HostCore
 
-/// Which requests the host asks for their vetoes while a client follows its events.
+/// Which pending requests the host judges again, in rounds of several parts, while a client follows its
+/// events.
 @Suite struct VetoWatchTests {
     private let ids = (1...2500).map { RequestID(rawValue: Int64($0)) }
     private let launch = LaunchID(rawValue: 1)
 
-    /// A watch that has already asked for each of `count` requests once.
+    /// A watch whose first round, over `count` requests, is over.
     private func settled(_ count: Int) -> VetoWatch {
         var watch = VetoWatch()
         while !watch.takePart(of: ids.prefix(count)).isEmpty {}
@@ -59,7 +60,7 @@ import Testing
         func part() -> [RequestID] { watch.takePart(of: ids) }
         watch.note(.timePassed, [])
         #expect(part() == ids[1500...].reversed())
-        // An event that changes nothing still continues with the next part.
+        // An event that starts no new round still makes the watch continue with the next part.
         watch.note(.launchActive(launch), [])
         #expect(part() == ids[500..<1500].reversed())
         #expect(part() == ids[..<500].reversed())

@@ -49,7 +49,7 @@ extension VirtualWorld {
         case .end(let ended, _, _, let putBack):
             try check(ended, putBack)
             try checkAttempts(ended, putBack)
-            // A back-off counts from the end of the launch, before which the clock may have been set.
+            // A back-off counts from the end of the launch, and the clock may have been set since.
             let isSet = ended.at.wall.sinceEpoch - ended.at.boot != now.wall.sinceEpoch - now.boot
             if putBack != nil, let id = store.launch(ended.id)?.request {
                 putBackClock[id] = isSet ? nil : clockChanges
@@ -58,8 +58,8 @@ extension VirtualWorld {
         }
     }
 
-    /// Checks that a periodic schedule begins at most one launch within a period, less the tolerance: a launch
-    /// within its tolerance does not move the next date.
+    /// Checks that two launches of a periodic schedule begin at least one period, less the tolerance, apart.
+    /// The tolerance is allowed because a launch that begins late does not move the schedule's next date.
     private func checkPeriod(_ id: RequestID, _ terms: LaunchTerms) throws {
         guard let request = store.request(id)?.request, request.submission.origin == .schedule,
             request.identifier.rawValue.hasSuffix(".hourly"), request.attempt == 1, !terms.isSimulated,
@@ -102,8 +102,8 @@ extension VirtualWorld {
         if putBack == nil { throw BrokenPromise("\(id) is \(end.outcome), and is not tried again") }
     }
 
-    /// Checks that a request that is put back waits for its back-off, that attempts without progress are
-    /// limited, and that an attempt by conditions has no back-off.
+    /// Checks how an attempt's request is put back: after an attempt without progress it has a back-off, the
+    /// number of such attempts is limited, and after an attempt that conditions ended it has no back-off.
     private func checkAttempts(_ ended: EndedLaunch, _ putBack: PutBack?) throws {
         let settings = core.scheduler.settings
         let unsaved = core.unsavedEnds.first { $0.ended.id == ended.id }?.launch
@@ -289,8 +289,8 @@ extension VirtualWorld {
         }
     }
 
-    /// Checks `explain` by a pass without any change: requests that it holds wait, and requests that it
-    /// permits start.
+    /// Compares `explain` with a pass of the scheduler in which nothing has changed: a request with a veto
+    /// must not start, and a request without one must start.
     mutating func checkExplanations() throws {
         guard core.phase == .serving else { return }
         func waiting() -> [(TaskRequest, Explanation)] {
@@ -305,7 +305,7 @@ extension VirtualWorld {
         let busy = core.launches.all.count { !$0.hasFreedSlot }
         let wasGoingToSleep = core.isGoingToSleep
         try hear(.timePassed(localTimeOffset: .zero))
-        // A sleep that was announced and did not come is over.
+        // The time limit for a sleep that was announced and did not come is over: something has changed.
         if wasGoingToSleep, !core.isGoingToSleep { return }
         // A client was overdue, so the slot of its launch became free: something has changed.
         if core.launches.all.count(where: { !$0.hasFreedSlot }) < busy { return }

@@ -48,7 +48,7 @@ struct VirtualWorld {
     var inputs: [HostInput] = []
     /// Writes that the store has not committed yet.
     var writes: [(StoreTicket, StoreWrite)] = []
-    /// Work that the worker has not done yet.
+    /// Work outside the core, such as reading directories, that is not done yet.
     var work: [HostWork] = []
     var tasks: [LaunchID: VirtualTask] = [:]
     var clients: [ClientID: VirtualClient] = [:]
@@ -135,7 +135,7 @@ struct VirtualWorld {
     mutating func kill() {
         note { "the host dies" }
         store.loseNotes()
-        // The next host reuses the numbers that no store ever had.
+        // The next host gives the numbers of requests that were never stored to other requests.
         cancelled = cancelled.filter { store.request($0) != nil }
         // The next host removes the directories that this one leaves.
         directories = []
@@ -387,7 +387,7 @@ struct VirtualWorld {
         }
     }
 
-    /// A payload that the worker refuses.
+    /// A payload that its check refuses.
     static let badPayload = #"{"path": "/etc/shadow"}"#
 
     /// Ends a task's process.

@@ -38,7 +38,7 @@ import Testing
         host.run("submit", Self.task, "--network", "any", "--payload", #"{"mode":"wait"}"#)
         try host.wait("it runs") { try host.launches().first?["state"] as? String == "running" }
         host.run("conditions", "set", "network=metered")
-        // The answer to this question comes after the host has taken in the condition.
+        // The host answers this only after it has applied the new condition.
         #expect(host.run("conditions").output.contains("metered"))
         #expect(try host.launches().first?["state"] as? String == "running")
         #expect(host.stop() == 0)

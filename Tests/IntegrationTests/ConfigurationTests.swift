@@ -135,8 +135,8 @@ import Testing
         #expect(refused.status == 4 && refused.errors.contains("administrator"), "\(refused)")
         #expect(host.run("submit", "com.example.stubborn.steady").status == 4)
 
-        // The restriction is lifted while the host runs. Each round writes the file, in case the watch began
-        // after the last.
+        // The restriction is lifted while the host runs. Each round writes the file again, because the host
+        // may have begun to watch the file only after the previous write.
         try host.wait("the restriction is lifted") {
             _ = try machine.write(
                 Self.administrator, "scheduling:\n  urgentSlots: 7\nhistory: {launches: 80}\n")

@@ -45,7 +45,8 @@ import Testing
             kind: appRefresh
         """
 
-    /// Installs the counting plugin. It polls for its expiration, after a call that gives it a grace period.
+    /// Installs the counting plugin, which polls for its expiration. It calls `expiration_descriptor` first,
+    /// because a handler that has asked for no kind of expiration gets no grace period.
     static func install(in host: HostProcess) throws {
         let source = counting.replacingOccurrences(
             of: "long position = 0;", with: "long position = 0; host->expiration_descriptor(task);")

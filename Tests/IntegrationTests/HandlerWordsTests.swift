@@ -175,7 +175,7 @@ import Testing
         host.run("expire", name, "--reason", "userReturned")
         try host.wait("it ends") { try shown(name, on: host)["state"] as? String == "ended" }
         #expect(host.run("show", name).output.contains("defer 1"))
-        // The task completed within the grace period, like one that deferred.
+        // The handler completes when it should defer, so the launch succeeds.
         #expect(try shown(name, on: host)["outcome"] as? String == "succeeded")
         #expect(host.stop() == 0)
     }
@@ -279,8 +279,8 @@ import Testing
         }
         _ = try ended("advises", on: host)
         #expect(try advice(host) == ["tooLate", "noExpirationHandler"])
-        // The test submits the identifier while its launch is running, so the chain has a pending request at
-        // its end.
+        // The test submits the identifier while its launch is running. So the launch leaves a pending request
+        // when it ends, and the host must not advise that the chain of requests is over.
         let name = try launch("watch", on: host)
         try host.wait("it runs") { host.run("show", name).output.contains("at first:") }
         host.run("submit", "com.example.words.watch", "--earliest", "1h")

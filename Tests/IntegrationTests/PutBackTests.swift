@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Jobs that never end, on a real host: they wait their turn, and the host gives them up.
+/// Jobs that never end, on a real host: they let other requests start first, and in the end they fail.
 @Suite(.system) struct PutBackTests {
     /// A handler that works until it must stop, and then returns without completing. The task `job` completes.
     static let endless = """
@@ -52,7 +52,7 @@ import Testing
         try host.wait("the job ends") {
             try host.launches(of: "com.example.three.job").first?["outcome"] as? String == "succeeded"
         }
-        // It got the first slot that became free.
+        // The job got the first slot that became free.
         let launch = try #require(host.launches(of: "com.example.three.job").first?["launch"] as? String)
         #expect(launch == "L\(before + 1)" || launch == "L\(before + 2)", "\(launch) after \(before)")
         #expect(host.stop() == 0)

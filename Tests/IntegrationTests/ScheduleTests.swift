@@ -4,8 +4,9 @@ import Testing
 
 /// Schedules and retries in a whole host, as a user sees them.
 @Suite(.system) struct ScheduleTests {
-    /// Fails until its third attempt, which it counts in its checkpoint. `steady` always succeeds; `crashing`
-    /// aborts once.
+    /// A handler that fails until its third attempt; it counts the attempts in its checkpoint. The task
+    /// `steady` always succeeds. The first attempt of `crashing` aborts, and that of `expiring` runs until it
+    /// expires.
     static let stubborn = """
         #include <bgtask.h>
         #include <stdio.h>

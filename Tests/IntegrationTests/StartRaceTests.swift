@@ -22,7 +22,7 @@ import Testing
                 await withTaskGroup(of: Void.self) { group in
                     for _ in 1...24 {
                         group.addTask {
-                            // Until the host listens, there is nobody to answer.
+                            // Until the host listens on its socket, each call fails.
                             while !Task.isCancelled, (try? await client.version()) == nil {
                                 await Task.yield()
                             }

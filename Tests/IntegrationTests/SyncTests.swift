@@ -7,8 +7,8 @@ import Testing
 
 /// How many syncs of the disk a job costs, from its submission to its end, in a real host.
 ///
-/// Each commit of the store is one fdatasync, so a commit that is added anywhere in the host, and a sync that is
-/// lost, both change these numbers.
+/// Each commit of the store is one fdatasync, so a commit that is added anywhere in the host, and a sync that
+/// is lost, both change these numbers.
 @Suite(
     .alone, .serialized,
     .enabled(if: Strace.isAvailable, "strace is missing or may not trace here: no syncs are counted"))
@@ -62,7 +62,7 @@ struct SyncTests {
         }
     }
 
-    /// Counts the calls of fdatasync and its kin of a host while `work` runs, and then stops the host.
+    /// Counts a host's calls of fdatasync and similar functions while `work` runs, and then stops the host.
     private static func countSyncs(of host: HostProcess, while work: () async throws -> Void) async throws
         -> Int
     {

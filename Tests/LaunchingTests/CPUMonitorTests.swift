@@ -54,7 +54,7 @@ import Testing
         #expect(monitor.nextSampleIn == .seconds(2))
         _ = monitor.sample(at: Self.at(41), usage: .milliseconds(47_999))
         #expect(monitor.nextSampleIn == .milliseconds(100))
-        // The samples of memory, once a second, read no CPU time before this.
+        // The launch's memory is sampled once a second; these samples read no CPU time before this time.
         #expect(monitor.nextSampleAt == Self.at(41) + .milliseconds(100))
     }
 
@@ -63,7 +63,8 @@ import Testing
         _ = monitor.sample(at: Self.at(30), usage: .seconds(24))
         _ = monitor.sample(at: Self.at(95), usage: .seconds(24))
         #expect(monitor.sample(at: Self.at(150), usage: .seconds(71)) != .exceeded(message: ""))
-        // At 151 s the window holds 47 s of CPU time, used since 95 s; the 24 s before that have left it.
+        // At 151 s the window holds just under 48 s of CPU time, used since 95 s; the 24 s before that have
+        // left it.
         #expect(monitor.sample(at: Self.at(151), usage: .milliseconds(71_999)) == .within)
         if case .exceeded = monitor.sample(at: Self.at(152), usage: .seconds(72)) {
         } else {

@@ -84,8 +84,8 @@ import Testing
         return pid
     }
 
-    /// Waits until the handler has asked for the expiration descriptor, then expires it; otherwise it would
-    /// end at once.
+    /// Waits until the handler has asked for the expiration descriptor, then expires the launch. A launch
+    /// whose handler has not asked would end at once.
     private static func expireOnceItListens(_ harness: LaunchHarness, _ id: LaunchID) async throws {
         try await harness.wait(for: "its word") {
             harness.sight(id).events.contains { if case .log = $0 { true } else { false } }

@@ -154,8 +154,8 @@ import Testing
         Foundation.kill(template, SIGSTOP)
         let order = try harness.order("succeeds")
         harness.launcher.launch(order)
-        // The launcher handles orders one by one. When this one, with another template, runs, the stopped
-        // template has its order too.
+        // The launcher handles orders one by one. When `other`, which has another template, has run, the
+        // stopped template has the first order too.
         var other = try harness.order("succeeds")
         other.environment.append("OTHER=1")
         #expect(try await harness.run(other).end?.outcome == .succeeded)

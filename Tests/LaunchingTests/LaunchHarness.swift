@@ -84,7 +84,7 @@ final class LaunchHarness: Sendable {
             environment: ["PATH=/usr/bin:/bin"])
     }
 
-    /// Launches a task and waits for its end. With `expire`, it expires the task as soon as that is ready.
+    /// Launches a task and waits for its end. With `expire`, the task expires as soon as it is ready.
     func run(_ order: LaunchOrder, expire reason: Reason? = nil) async throws -> Sight {
         launcher.launch(order)
         if let reason {
@@ -156,11 +156,11 @@ extension LaunchOrder {
     ///
     /// - Parameters:
     ///   - identifier: The task, of the bundle `com.example`.
-    ///   - number: Of the launch, its request and its token.
-    ///   - library: A file; `nil` for none.
+    ///   - number: The number of the launch, of its request and of its fencing token.
+    ///   - library: The plugin's file; `nil` for none.
     ///   - limits: What the task declares.
-    ///   - place: Its directories.
-    ///   - environment: All of it.
+    ///   - place: The launch's directories.
+    ///   - environment: The complete environment of the task's process.
     init(
         running identifier: String, number: Int64, library: String?, limits: LaunchLimits,
         place: LaunchPlace, environment: [String]

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Launching
 
-/// The real runner with a plugin that misbehaves. Each case has the outcome of the documentation's table, and
-/// the next launch of the same launcher succeeds.
+/// The real runner with a plugin that misbehaves. Each case has the outcome of the tables in
+/// Documentation/Outcomes.md, and the next launch of the same launcher succeeds.
 @Suite(.system, .serialized) struct MisbehavingTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let what: String

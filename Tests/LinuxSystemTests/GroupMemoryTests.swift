@@ -25,7 +25,7 @@ import Testing
                 return memory.residentBytes() == ProcessUsage.residentBytes(of: group.processes)
             }
         }
-        // This is more than the number of descriptors that stay open.
+        // Ten processes are more than the eight whose files stay open.
         for count in 1...10 {
             let process = try TestGroup.sleeper()
             processes.append(process)

@@ -33,8 +33,8 @@ final class PluginHarness {
         self.plugin = plugin
     }
 
-    /// Calls the handler. From its `polls`-th question on, the handler learns that it must stop; never if
-    /// `nil`.
+    /// Calls the handler. When it asks for the `polls`-th time, and from then on, it learns that it must
+    /// stop; never if `polls` is `nil`.
     func run(
         payload: String?, dataDirectory: String, checkpoint: Data? = nil, expiringAfter polls: Int? = nil
     ) -> Run {

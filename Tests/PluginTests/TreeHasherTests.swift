@@ -11,8 +11,8 @@ import Testing
 
     init() throws {
         plugin = try PluginHarness("TreeHasher")
-        // Sizes around those of a block and of a read, in deep directories and with names that sha256sum
-        // escapes.
+        // Sizes around those of a block of SHA-256 (64 bytes) and of a read by the plugin (256 KiB), in deep
+        // directories and with names that sha256sum escapes.
         let sizes = [
             "a": 0, "b/1": 1, "b/2/55": 55, "b/2/56": 56, "b/63": 63, "c": 64, "d d": 65, "e\nf": 1000,
             "g\\h": 5,

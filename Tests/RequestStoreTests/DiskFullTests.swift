@@ -18,8 +18,8 @@ import Testing
             let copy = directory + "/copy"
             let mountPoint = directory + "/small"
             try FileManager.default.createDirectory(atPath: mountPoint, withIntermediateDirectories: true)
-            // The script gets the exerciser's path first, because `run` puts that path after the program; its
-            // own follow.
+            // `run` puts the exerciser's path after the words of `under`. So $0 of the script is the mount
+            // point, $1 the exerciser and $2 the copy.
             let said = try await Exerciser.run(
                 [copy], under: ["unshare", "-Urm", "sh", "-c", script, mountPoint])
 

@@ -292,7 +292,7 @@ import Testing
                 #expect(seen.state == .running)
                 #expect(try await store.launches(identifier: nil, limit: 1, before: nil) == [seen])
                 #expect(try await store.launches(of: launch.request) == [seen])
-                // The second check is of what a commit has written.
+                // After the first round, a commit writes the notes, so the second round reads written ones.
                 if note == 0 { await store.remember(.boot("carry the notes")) }
             }
             try await store.end(launch.id)

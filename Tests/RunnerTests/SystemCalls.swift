@@ -54,7 +54,8 @@ func receive(_ socket: CInt) throws -> ([UInt8], [CInt]) {
         }
     }
     if count < 0 { throw HarnessError("recvmsg: \(errno)") }
-    // Control messages: length (8 bytes, its header of 16 counted in), level, type, descriptors; padded to 8.
+    // A control message has a header of 16 bytes: its length with the header (8 bytes), its level and its
+    // type. The descriptors follow, padded to a multiple of 8 bytes.
     let descriptors = control.withUnsafeBytes { ancillary in
         var descriptors: [CInt] = []
         var at = 0

@@ -214,7 +214,7 @@ static void make_program(void) {
     put_text("a"), put_text("b"), put_text("c");
     put(CALL_INT, 1), put(2, 1), put(CALL_POINTER, 1), put(CALL_LONG, 1), put(0, 1), put(2, 1), put(0, 1);
     put_integer(0), put_integer(1);
-    /* One call with all ten arguments, one of a list of values expected. */
+    /* One call with all ten kinds of arguments, whose result must be one of a list of values. */
     put(1, 1), put(7, 1), put(0, 2), put(1, 1), put(2, 1), put_integer(0), put_integer(-1), put(1, 1),
         put(1, 2);
     put_call("first", 10);
@@ -228,7 +228,8 @@ static void make_program(void) {
     put(8, 1), put(0, 2), put_text("/a/file");
     put(9, 1), put(2, 2);
     put(10, 1), put(0, 2);
-    /* Not NULL, at least 0, nothing expected; a text as value; a save. */
+    /* Calls whose result must not be NULL, must be at least 0, or may be any value, and a step that saves a
+     * file. The second call has a text as its argument. */
     put(1, 1), put(0, 1), put(2, 1), put(2, 1), put(0, 1), put_call("second", 1);
     put(6, 1), put(CALL_STRING, 1), put(1, 2), put(3, 1), put_text("from a text");
     put(1, 1), put(0, 1), put(3, 1), put_integer(0), put(0, 1), put_call("third", 0);

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Scheduling
 
-/// Activities are asked to stop before they expire.
+/// An activity that should no longer run is first asked to defer. It expires only if it still runs 10 s
+/// later.
 @Suite struct ActivityTests {
     private static let manifest = Manifest.make("com.example.a") {
         var activity = TaskDeclaration(

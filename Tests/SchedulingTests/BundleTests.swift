@@ -157,7 +157,7 @@ import Testing
         var settings = SchedulerSettings.unpaced
         settings.refreshSpacing = .zero
         let rig = SchedulerRig(settings: settings)
-        // The rig's first day begins at 08:00 UTC. A third of 36 launches have been added to the first 12.
+        // The rig begins at 08:00 UTC. By then, the budget has gained 12 of the day's 36 further launches.
         for _ in 0..<24 { Self.finish(rig, rig.submit("refresh")) }
         #expect(rig.launched().count == 24)
         let start = rig.now.wall
@@ -165,7 +165,7 @@ import Testing
             let id = rig.submit("refresh")
             #expect(rig.take() == [])
             #expect(rig.vetoes("refresh") == ["Budget"])
-            // One each 40 min, a millisecond later: the last one at 23:20.
+            // The budget gains a launch every 40 min, the last at 23:20; the scheduler looks 1 ms later.
             let next = start + .seconds(2400 * (launch - 25)) + .milliseconds(1)
             let alarm = try #require(rig.wake.wall)
             // The share of the day is rounded to a millisecond.

@@ -80,7 +80,8 @@ import Testing
         #expect(modest.rank < greedy.rank)
         #expect(greedy.seconds == 100)
         modest.add(cpu: .seconds(50), at: start + .seconds(86_400))
-        // 10 s are 5 s after a day, and 60 s are added; 100 s are 50 s.
+        // A launch counts as its CPU time plus 10 s, and a day halves what was counted. So `modest` has 5 s
+        // left of 10 s, plus 60 s; `greedy` has 50 s left of 100 s.
         #expect(abs(modest.seconds - 65) < 1e-9)
         #expect(modest.rank > greedy.rank)
         #expect(ServiceAccount().rank < modest.rank)

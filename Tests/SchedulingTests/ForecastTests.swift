@@ -9,8 +9,8 @@ import Testing
     private static let day = Duration.seconds(86_400)
     private static let now = VirtualMoments().now()
 
-    /// A history of days on battery. `plug` gives for each day the hours from now's time of day until
-    /// external power is connected, for three hours; `nil` for a day without external power.
+    /// A history of days on battery; a day begins at the present time of day. For each day, `plug` gives the
+    /// hour at which external power is connected for three hours; `nil` for a day without external power.
     private static func history(days: Int, plug: (Int) -> Double?) -> ConditionHistory {
         var history = ConditionHistory()
         var battery = Conditions.simulatedStart
@@ -47,7 +47,7 @@ import Testing
         let history = Self.history(days: 24) { $0 % 5 == 0 ? nil : 6 + Double($0 % 3) / 2 }
         let forecast = scheduler.forecast(request, from: history, at: Self.now)
         #expect(forecast.days == 24)
-        // On the four days without the charger, it comes on the next day.
+        // After each of the four days without the charger, the charger is connected on the next day.
         #expect(forecast.starts == 24 && forecast.confidence == 1)
         #expect(forecast.early == Self.now.wall + .seconds(6 * 3600))
         #expect(forecast.usual == Self.now.wall + .seconds(23_400))
@@ -81,7 +81,7 @@ import Testing
         let weekly = Self.history(days: 28) { ($0 - 4) % 7 == 0 ? 5 : nil }
         let forecast = scheduler.forecast(request, from: weekly, at: Self.now)
         #expect(forecast.usual == Self.now.wall + .seconds(3 * 86_400 + 5 * 3600))
-        // On this weekday it comes after one hour, on all others after nine.
+        // On this weekday the charger is connected after one hour, on all others after nine.
         let mixed = Self.history(days: 28) { $0 % 7 == 0 ? 1 : 9 }
         let early = scheduler.forecast(request, from: mixed, at: Self.now).early
         #expect(early == Self.now.wall + .seconds(3600))
@@ -93,7 +93,7 @@ import Testing
         _ = scheduler.handle(.submitted(request), at: Self.now)
         let none = scheduler.forecast(request, from: ConditionHistory(), at: Self.now)
         #expect(none.days == 0 && none.usual == nil && none.confidence == nil)
-        // Nothing else happens, so the alarm at the end of the window starts it.
+        // Nothing else happens, so the host wakes for the request 15 min after its begin date.
         #expect(none.unchanged == Self.now.wall + .seconds(3600 + 900))
     }
 

@@ -144,7 +144,8 @@ import Testing
         #expect(rig.wake == Wake())
         rig.change { $0.power = .known(.mains) }
         #expect(rig.launched() == ["com.example.a.w1"])
-        // A quarter of the second for which the client asked.
+        // The next request may begin in 1 s. Its alarm may be late by a quarter of the wait that its client
+        // asked for, which is 1 s too.
         #expect(rig.wake == Wake(wall: rig.now.wall + .milliseconds(1250)))
     }
 }

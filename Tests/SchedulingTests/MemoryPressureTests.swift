@@ -25,14 +25,14 @@ import Testing
         #expect(veto.policy == "Pressure" && rig.vetoes("export.film").count == 1)
         #expect(veto.rationale.first?.statement == "The machine is under pressure (memory)")
         #expect(veto.rationale.first?.remedy == "Close what uses the memory, or wait")
-        // It holds no other continued task.
+        // The pressure holds only continued tasks that were put back.
         rig.submit("export.song")
         #expect(rig.launched() == ["com.example.a.export.song"])
         // No date ends the wait, so no alarm wakes the host for it.
         #expect(rig.wake.wall == nil)
         rig.advance(.seconds(86_400))
         #expect(rig.launched() == [])
-        // Other pressure does not matter.
+        // Pressure on the CPU alone does not hold the task.
         rig.change { $0.pressure = Self.pressure(memory: false) }
         #expect(rig.launched() == [Self.film])
     }

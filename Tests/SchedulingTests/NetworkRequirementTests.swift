@@ -5,7 +5,7 @@ import Testing
 
 /// Which network a task requires, and what happens when the present one becomes metered.
 @Suite struct NetworkRequirementTests {
-    /// The networks that are connected but not free of charge.
+    /// The networks that are connected, but metered or in low-data mode.
     static let costly: [NetworkCondition] = [.metered, .constrained]
 
     @Test(arguments: costly)

@@ -30,7 +30,7 @@ struct PlainDecision {
             let dates = Self.requests(in: lane, of: known, scheduler).compactMap { request in
                 Self.date(of: request, lane, scheduler, now).map { (date: $0, id: request.id) }
             }
-            // A request holds the whole lane, so the lane has no alarm, unless that ends by itself.
+            // A request holds the whole lane, so the lane has no alarm, unless the hold ends by itself.
             if let holder = dates.first(where: { $0.date == .distantPast }) {
                 guard let end = Self.endOfHold(in: lane, of: known, scheduler, now), end > now.wall else {
                     continue
@@ -42,7 +42,7 @@ struct PlainDecision {
         }
     }
 
-    /// When a request that holds its lane stops doing so by itself; `nil` if one of them does not.
+    /// When the last of the requests that hold a lane stops doing so by itself; `nil` if one never does.
     private static func endOfHold(
         in lane: Lane, of known: [RequestID], _ scheduler: Scheduler, _ now: Moment
     ) -> WallTime? {

@@ -23,7 +23,7 @@ final class RandomHost {
     var scheduler = Scheduler()
     /// The broken rules, in words.
     var faults: [String] = []
-    /// Whether every decision is compared with a decision that was made without the index.
+    /// Whether every decision is compared with a ``PlainDecision``, which is made without an index.
     var comparesPlainly = false
     private(set) var launchCount = 0
     private var isPreparingForSleep = false

@@ -71,7 +71,7 @@ import Testing
         let launch = rig.begin(rig.submit("p1"))
         rig.submit("p1")
         _ = rig.take()
-        // 'bgtask launch' is refused beside the launch that runs.
+        // The remedy does not name 'bgtask launch', because that is refused while a launch of the task runs.
         let date = try #require(try Self.rate(rig, "p1").earliestChange).text
         #expect(try Self.rate(rig, "p1").remedy == "Wait until \(date)")
         let early = rig.submit("p1") { $0.earliestBeginDate = rig.now.wall + .seconds(3600) }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Scheduling
 
-/// A log that begins in the middle of a history must continue as the history did.
+/// A log that begins in the middle of a history begins with a recap: events that bring a new scheduler into
+/// the state of the old one. The log must then continue as the history did.
 @Suite struct RecapTests {
     /// The requests that these actions launch.
     private static func launches(_ actions: [SchedulerAction]) -> [String] {
@@ -15,7 +16,7 @@ import Testing
     }
 
     @Test func `a scheduler that was told a recap launches what the other one launches`() {
-        // The sum is compared because some histories have no idle moment.
+        // The sum is compared because some histories never have a moment at which a recap is possible.
         let launched = (1...12).reduce(0) { $0 + launchesAfterRecaps(seed: $1) }
         #expect(launched > 100)
     }

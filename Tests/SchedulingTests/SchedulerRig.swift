@@ -21,7 +21,8 @@ final class SchedulerRig {
     /// The running launches.
     private(set) var running: [LaunchID: TaskRequest] = [:]
 
-    /// Starts a scheduler with manifests. It takes no action yet, unless a schedule needs a request.
+    /// Starts a scheduler with manifests. The scheduler takes no action yet, unless a schedule needs a
+    /// request.
     ///
     /// The standard settings of this rig limit no identifier's rate, so a test may launch one repeatedly at
     /// one moment.
@@ -45,8 +46,8 @@ final class SchedulerRig {
         return actions
     }
 
-    /// The actions since the last call, without wakes, saves, measurements and questions, and without
-    /// expirations' records.
+    /// The actions since the last call, without wakes, saves, measurements and questions. Expirations are
+    /// without their explanations.
     func take() -> [SchedulerAction] {
         defer { said = [] }
         return said.compactMap { action in

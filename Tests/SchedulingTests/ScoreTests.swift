@@ -119,7 +119,7 @@ import Testing
         #expect(!counted.contains { $0.policy == "Network" || $0.policy == "Usage" })
     }
 
-    /// A score of the table, the policy that gives it, and the machine for which it does.
+    /// One of the configurable scores, the policy that gives it, and the conditions in which the policy does.
     struct Case: Sendable {
         let policy: String
         let score: any WritableKeyPath<PolicyScores, Double> & Sendable
@@ -143,7 +143,7 @@ import Testing
     func `a score is the number that is set for it`(test: Case) throws {
         for number in [nil, 0.85] {
             var settings = SchedulerSettings()
-            // Out of reach, so that the request stays pending and can be explained.
+            // The score stays below this threshold, so the request stays pending and can be explained.
             settings.scoreThreshold = 1
             if let number { settings.scores[keyPath: test.score] = number }
             let rig = SchedulerRig(settings: settings)

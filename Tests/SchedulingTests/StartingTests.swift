@@ -100,11 +100,11 @@ import Testing
             let delays = requests.map { settings.backOff(afterAttempts: attempts, of: $0) }
             let (least, most) = (Duration.seconds(exact) * 8 / 10, Duration.seconds(exact))
             #expect(delays.allSatisfy { (least...most).contains($0) }, "\(attempts)")
-            // The jitter uses the whole fifth, and is the same each time.
+            // The jitter uses its whole range, a fifth of the back-off. It is the same each time.
             #expect(delays.contains { $0 < least * 101 / 100 } && delays.contains { $0 > most * 99 / 100 })
             #expect(delays == requests.map { settings.backOff(afterAttempts: attempts, of: $0) })
         }
-        // The jitter of a request is another one after each attempt.
+        // After each attempt, the same request has another jitter.
         let shares = (1...9).map {
             settings.backOff(afterAttempts: $0, of: requests[0]).inSeconds / Double(5 << ($0 - 1))
         }

@@ -53,7 +53,7 @@ import Testing
         }
         rig.moments.sleepMachine(for: .seconds(3600))
         rig.send(.preparingForSleep(false))
-        // Two long ones, a short one and the one of a user: each has a slot.
+        // Two processing requests, a refresh and a user's export: there is a slot for each.
         #expect(rig.launched().count == 4)
     }
 

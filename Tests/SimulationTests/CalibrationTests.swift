@@ -50,7 +50,7 @@ import Testing
         return history
     }
 
-    /// Of the forecasts with a window, the share whose start was in it.
+    /// The number of forecasts that gave a window, and the number of those whose request started in it.
     private static func share(
         of kind: DeviceKind, needing name: String, seed: UInt64, every hours: Int
     ) throws -> (said: Int, came: Int) {
@@ -90,8 +90,8 @@ import Testing
     }
 
     // This is a part of the measurement in Documentation/Simulation.md, which takes eight minutes in a debug
-    // build: all four devices, seeds 1 to 6, every 5 hours, and also "p1". With few windows, the share of this
-    // part can be further from 80 % than that of the whole.
+    // build: all four devices, seeds 1 to 6, every 5 hours, and also "p1". With few windows, the share of
+    // this part can be further from 80 % than that of the whole.
     @Test func `about 80 % of the windows with 80 % come true`() throws {
         var (said, came) = (0, 0)
         for kind in [DeviceKind.laptop, .solarGateway, .phone] {

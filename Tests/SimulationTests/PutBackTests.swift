@@ -170,7 +170,8 @@ import Testing
             let limit = (lease + .milliseconds(100)) * ((count + 1) / 2)
             #expect(start - time <= limit, "\(task) waits \(start - time) of at most \(limit)")
         }
-        // Every restart of a task keeps the distance that its attempts without progress demand.
+        // Between two attempts without progress, the back-off passes: 5 s, doubled after each attempt, of
+        // which the jitter leaves at least four fifths.
         for (task, _) in submitted {
             let launches = host.tally.launches.filter { $0.identifier.rawValue.hasSuffix(".\(task)") }
             if plans[task]?.resumes == true || plans[task]?.progressPeriod != nil { continue }

@@ -41,7 +41,7 @@ import Testing
         #expect(!text.contains("secret"))
         let segments = try RecordedLog.read(folder.path)
         #expect(segments.count == 1 && segments[0].header.isContinued == false && !segments[0].isCut)
-        // No segment has the entries from before the segment began.
+        // The event that was recorded before the segment began is not in it.
         #expect(
             segments[0].entries == [
                 RecordedEntry(
@@ -87,7 +87,7 @@ import Testing
         let rows = try RecordedLog.readFiles(folder.path, skipped: &skipped)
         #expect(rows.count == files.count && rows.count > 2 * segments.count)
         #expect(RecordedLog.problems(of: rows).isEmpty && skipped.isEmpty)
-        // A quarter of the log is for a recap and what follows it, so recaps are a small part.
+        // A new recap comes only after a quarter of the log's limit, so recaps are a small part of the log.
         #expect(rows.count { $0.header.hasRecap } == segments.count)
     }
 
@@ -165,7 +165,7 @@ import Testing
                 try Data(contentsOf: URL(fileURLWithPath: $0)).count { $0 == 10 }
             }.reduce(0, +)
         }
-        // The queue holds 65,536 orders; the first one began the segment.
+        // The queue holds 65,536 items; the first of them begins the segment.
         while try lineCount() < 65_536 { await Task.yield() }
         moments.advance(by: .seconds(60))
         #expect(recorder.wantsSegment(at: moments.now()))

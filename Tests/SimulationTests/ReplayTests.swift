@@ -43,7 +43,8 @@ import Testing
         let replay = ExactReplay([RecordedSegment(path: "memory", entries: entries)])
         #expect(replay.differences.isEmpty, "\(replay.differences.prefix(3))")
         #expect(Self.times(replay.tally) == Self.times(tally))
-        // The replay ends with the last event, and the run at the end of its last day.
+        // The replay ends with the last event, and the recorded run with its last day. So the wait of a
+        // request that still waits then is longer in the run.
         let end = Fleet.start + .seconds(86_400) * Self.fleet.days
         let tail = try #require(segment.entries.last.map { end - $0.at.wall })
         #expect(Set(replay.tally.waits.keys) == Set(tally.waits.keys))
@@ -74,7 +75,8 @@ import Testing
         let size = try RecordedLog.files(in: folder.path)
             .map { try FileManager.default.attributesOfItem(atPath: $0)[.size] as? Int ?? 0 }.reduce(0, +)
         #expect(size < 8 << 20, "\(entries.count) events, \(size) bytes")
-        // The bytes of a day in which two tasks report progress for eight hours, one line in ten seconds each.
+        // The bytes of a day in which two tasks report progress for eight hours, one line in ten seconds
+        // each.
         let progress = RecordedEntry(
             at: first.at,
             .event(

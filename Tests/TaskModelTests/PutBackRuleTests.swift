@@ -60,7 +60,7 @@ import Testing
             history = history.following(try Self.launch(), counts: true)
             #expect(history == AttemptHistory(withoutProgress: count))
         }
-        // An end by conditions neither adds to the row nor ends it.
+        // An end by conditions neither adds to the number of attempts in a row nor resets it.
         #expect(history.following(try Self.launch(), counts: false).withoutProgress == 3)
         #expect(history.following(try Self.launch(hasNewCheckpoint: true), counts: true).withoutProgress == 0)
 
@@ -68,7 +68,7 @@ import Testing
         history = history.following(try Self.launch(third), counts: true)
         #expect(history.withoutProgress == 0)
         #expect(history.furthest == TaskProgress(completed: 3, total: 10))
-        // It starts from the beginning each time, and stops at the same place or before.
+        // Each attempt starts from the beginning, and stops at the same place or before it.
         for completed in [3, 2, 3] as [Int64] {
             let progress = TaskProgress(completed: completed, total: 10)
             history = history.following(try Self.launch(progress), counts: true)
@@ -100,11 +100,11 @@ import Testing
             PutBackRule.cpuWait(
                 used: .seconds(used), within: .seconds(elapsed), limit: limit, isExceeded: isExceeded)
         }
-        // 12 s of CPU time in 12 s: the next window of 60 s from the start is free of it.
+        // 12 s of CPU time are the quota of 60 s, so the next attempt waits until 60 s after the start.
         #expect(wait(12, 12) == .seconds(48))
         // The grace period counts too.
         #expect(wait(22, 22) == .seconds(88))
-        // A launch that was idle for long and then used its quota leaves no debt, but a full window.
+        // A launch that was idle for long and then used its quota waits until the quota has left the window.
         #expect(wait(12, 3600) == .seconds(48))
         #expect(wait(12, 3600, isExceeded: false) == .zero)
         #expect(wait(2, 2, isExceeded: false) == .seconds(8))

@@ -7,8 +7,8 @@ struct SchedulingBenchmark {
     private let counts = [1000, 10_000, 100_000]
 
     func run() {
-        print("\nScheduling, by what keeps the pending requests (us): loading all, the first pass,")
-        print("the pass after the condition turned for all, and back; wake-ups asked for in an idle day")
+        print("\nScheduling, by the reason why the requests wait (us): loading all, the first pass, the pass")
+        print("after the conditions become good for all, and bad again; wake-ups asked for in an idle day")
         print(
             cell("", 24, right: false) + cell("pending", 9) + cell("load", 11) + cell("first pass", 12)
                 + cell("turned", 10) + cell("back", 10) + cell("wake-ups", 10))

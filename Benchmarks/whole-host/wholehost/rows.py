@@ -30,7 +30,7 @@ def _bundles(bench, closing, settings=None):
     return hosts
 
 
-@row("latency", "Submission to handler, warm and idle, durable", "us", "at most 1 ms, and a quarter of at's")
+@row("latency", "Submission to handler, warm and idle, durable", "us", "at most 1 ms, and a quarter of the time of at")
 def latency(bench, closing):
     """The time from a submission to the first instruction of the task's handler. Tasks are submitted one
     at a time over one open connection, with a pause of 30 ms after each. The host stores the request and
@@ -330,15 +330,16 @@ def idle(bench, closing):
 
 @row("resident", "Memory of an idle host, PSS", "MB", "at most 20 MB")
 def resident(bench, _closing):
-    """The memory of the host after its start, and after 200 tasks have run. No other host may run during
-    this measurement, because hosts share pages."""
+    """The memory of the host after its start, and after 200 tasks have run. PSS is the proportional set size:
+    a page that several processes share counts divided by their number. No other host may run during this
+    measurement, because hosts share pages."""
 
     def memory(tasks):
         host = Host(bench)
         try:
             for _ in range(tasks // 20):
                 host.warm()
-            # The host gives back its code after two minutes without work, and looks every 30 s.
+            # After two minutes without work, the host releases the memory of its code; it checks every 30 s.
             time.sleep(155)
             return {
                 "value": machine.proportional_set(host.process.pid) / 1000,

@@ -129,7 +129,7 @@ def listing(bench, closing):
 
 
 def _declarations(folder, bundles, tasks):
-    """Manifests of so many bundles with so many tasks each."""
+    """Creates a folder with the manifests of `bundles` bundles, each with `tasks` tasks."""
     folder.mkdir()
     for bundle in range(bundles):
         name = f"org.example.m{bundle}"
@@ -194,7 +194,7 @@ def manifests_submit(bench, closing):
     "unknown",
     "A submission that no manifest permits, at 1,000 manifests",
     "us",
-    "at most 5 ms, off the actor",
+    "at most 5 ms, without holding up other calls",
     scale=True,
 )
 def unknown(bench, closing):
@@ -230,7 +230,8 @@ def recording(bench, closing):
         time.sleep(0.2)
         before, filled = filled, sum(file.stat().st_size for file in folder.iterdir())
         if filled <= before:
-            # While the host is busy, a segment ends at a quarter of the limit. A restart begins the next one.
+            # A busy host may find no moment to begin a new segment. Recording then pauses at three quarters
+            # of the limit. A restart begins a segment.
             host.stop()
             host.start(600)
             starts += 1
@@ -386,7 +387,7 @@ def history(bench, _closing):
     "eight",
     "Eight submissions at once: to the handler of each",
     "us",
-    "by template alone: 8 forks (C), 15 (app)",
+    "for the launcher alone: 8 times a fork (C), 15 times (app)",
 )
 def eight(bench, closing):
     """Eight connections submit one task each at the same time, and the host may run eight launches. The
@@ -449,7 +450,7 @@ def accounting(bench, closing):
 @row("size", "Programs on the disk, stripped", "MB", "host at most 30 MB, command line at most 15 MB")
 def size(bench, _closing):
     """The sizes of the programs after `strip`, as `make install` installs them. They contain Swift's
-    runtime and Foundation, which are linked statically."""
+    runtime, linked statically, and `bgtaskd` also contains Foundation."""
 
     def stripped(name):
         copy = bench.fresh("size") / name
@@ -482,7 +483,7 @@ def start(bench, closing):
 
     host = Host(bench)
     closing.append(host.close)
-    # A submission replaces one that waits for the end of the same task.
+    # If the launch of one submission still runs, the next submissions wait, and each replaces the one before.
     submit = ("submit", "--socket", host.socket, f"{C_BUNDLE}.run.1")
     return [
         Subject("a C program", "floor", lambda: run(bench.tools / "bench-task")),
@@ -511,7 +512,7 @@ def build(bench, _closing):
         return time.monotonic() - begun
 
     def once(measure):
-        # A build from nothing takes minutes and varies little: every round has the first one's time.
+        # A build from nothing takes minutes and varies little, so it is measured once for all rounds.
         times = []
 
         def measured():
@@ -529,7 +530,7 @@ def build(bench, _closing):
 
     def dependencies():
         folder = dependencies_alone(bench.fresh("dependencies"))
-        # Without the download, which is before the build of bgtaskd, too.
+        # The download is not measured. For the build of bgtaskd, the packages are already there, too.
         subprocess.run(["swift", "package", "resolve"], cwd=folder, check=True, capture_output=True)
         return swift("-c", "release", "--static-swift-stdlib", folder=folder)
 

@@ -12,7 +12,8 @@ let apps = [
 ]
 let frameworks = ["BackgroundTasks", "UIKit", "SwiftUI", "OSLog"]
 
-/// A test program already has a `main`, so the app's own gets the other name that the runner looks for.
+/// A test program already has a `main`, so the app's is renamed to `bgtask_app_main`, which the runner also
+/// looks for.
 let launchCodeBesideTests = SwiftSetting.unsafeFlags([
     "-Xfrontend", "-entry-point-function-name", "-Xfrontend", "bgtask_app_main",
 ])

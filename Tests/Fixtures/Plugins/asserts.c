@@ -1,4 +1,4 @@
-/* Completes, and its process stays until a thread ends the assertion. */
+/* Completes while it holds an assertion, which keeps its process alive until a thread ends the assertion. */
 #include "fixture.h"
 
 #include <pthread.h>

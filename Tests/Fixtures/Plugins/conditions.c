@@ -39,7 +39,7 @@ static void run(bgtask_task *task, const bgtask_host *host) {
     bgtask_conditions now = {.struct_size = sizeof(now)};
     host->conditions(task, &now);
     print("at first", &now);
-    // The struct of another ABI version has another size; the host must not write behind its own fields.
+    // The struct of another ABI version has another size; the host must write only fields that both know.
     struct {
         bgtask_conditions known;
         char later[8];

@@ -1,4 +1,5 @@
-/* Does one bad thing: the last label of the task's identifier selects it, or MISBEHAVE while it is loaded. */
+/* Does one bad thing, which the last label of the task's identifier selects. The environment variable
+   MISBEHAVE selects a fault of the constructor, which runs when the plugin is loaded. */
 #include "bgtask.h"
 
 #include <fcntl.h>

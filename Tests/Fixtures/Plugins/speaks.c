@@ -1,4 +1,5 @@
-/* Sends every message that gets no answer, submits with every option, and lists titles. */
+/* Sends every message that the host does not answer, submits with every option, and lists the pending
+   requests with their titles. */
 #include "fixture.h"
 
 #include <stdio.h>

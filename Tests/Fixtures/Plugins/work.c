@@ -1,4 +1,4 @@
-/* Does everything once: prints, reports progress a thousand times, logs, saves, completes twice. */
+/* Uses each basic call: prints, reports progress 100,000 times, logs, saves, and completes twice. */
 #include "fixture.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// An app that runs longer than its host, and that requests more than a plain launch.
+/// An app that keeps running when its host dies or restarts, and that uses the GPU.
 @Suite(.system) struct AppClientLifeTests {
     private static func host(gpu: Bool = true) throws -> HostProcess {
         let host = try HostProcess()

@@ -2,7 +2,7 @@ import Foundation
 import TaskHostTestSupport
 import Testing
 
-/// Common habits of handlers on iOS that they may rely on there.
+/// Common habits of handlers that work on iOS, and must work here too.
 @Suite(.system) struct AppHabitTests {
     private func start(_ tasks: String..., more: [String: String] = [:], extra: String = "") throws -> AppHost
     {

@@ -122,7 +122,8 @@ import Testing
         let submitted = try app.launch("submitUnregistered")
         #expect(submitted.outcome == "crashed" && submitted.message.contains("No launch handler registered"))
 
-        // A file in the bundle's data directory makes the app break the next rule in every later process.
+        // A file in the bundle's data directory makes the app register a handler twice in every later
+        // process.
         let data = app.host.state.appendingPathComponent("data/org.example.rules")
         try Data().write(to: data.appendingPathComponent("twice"))
         let twice = try app.launch("succeed")

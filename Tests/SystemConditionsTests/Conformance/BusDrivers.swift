@@ -136,7 +136,7 @@ final class LogindDriver: BusDriver, SensorDriver {
 
     func makeSensor() throws -> (sensor: any Sensor, bus: SystemBus?) { try join(BusSensor(LogindSource())) }
     func appear() throws { mock = try bus.mock("logind", as: Self.service) }
-    // The session is idle since 1970, which is longer than five minutes.
+    // The fake says that the session has been idle since 1970. A user counts as idle after five minutes.
     func improve() throws { try set(true) }
     func worsen() throws { try set(false) }
     func vanish() throws { mock = nil }

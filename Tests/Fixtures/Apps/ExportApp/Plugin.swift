@@ -1,6 +1,7 @@
 import BackgroundTasks
 
-// Continued tasks. The last label selects the progress: `steady`, `still-40` (stops at 40 of 100), `slowing`.
+// Continued tasks. The last label of an identifier selects how the progress grows: `steady`, `still-40`
+// (stops at 40 of 100) or `slowing`.
 @main
 struct ExportPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {

@@ -1,7 +1,7 @@
 import BackgroundTasks
 import OSLog
 
-// Uses each feature of Swift and Foundation once, in a process that was cloned from a template.
+// Uses many features of Swift and Foundation, each once, in a process that was cloned from a template.
 @main
 struct FeaturesPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RulesApp
 
-/// Handlers in the test kit, with a virtual clock and without a host.
+/// Handlers of `RulesApp` and others in the kit `BackgroundTasksTesting`: with a virtual clock and no host.
 @Suite(.timeLimit(.minutes(1))) struct HandlerTests {
     private static let permitted: [String: TestApp.Kind] = {
         let names = [

@@ -1,7 +1,7 @@
 import BackgroundTasks
 import OSLog
 
-// Writes to the log in the ways that Apple documents; each task uses one part of a module.
+// Writes to the log in the ways that Apple documents; each task uses one part of `os` or `OSLog`.
 @main
 struct LogPlugin: BackgroundPlugin {
     static func registerHandlers(with scheduler: BGTaskScheduler) {
