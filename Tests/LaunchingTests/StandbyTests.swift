@@ -133,7 +133,8 @@ struct StandbyTests {
 private enum Processes {
     static var haveGroups: Bool {
         let probe = try? IsolationProbe(
-            stateDirectory: FileManager.default.temporaryDirectory.path, wanted: .cgroup)
+            stateDirectory: FileManager.default.temporaryDirectory.path,
+            runnerPath: Products.path("bgtask-runner"), wanted: .cgroup)
         return probe?.report.groupKill == .cgroup
     }
 

@@ -51,4 +51,42 @@ import Testing
         }
         await harness.end()
     }
+
+    /// What the kernel says of a process: its nice value, its scheduling class (3 is SCHED_BATCH) and its class
+    /// for disk I/O.
+    private static func classes(of pid: Int32) throws -> [String] {
+        let stat = try SmallFile.read("/proc/\(pid)/stat")
+        let end = try #require(stat.lastIndex(of: ")"))
+        let fields = stat[stat.index(after: end)...].split(separator: " ")
+        let io = Command.run("ionice", "-p", "\(pid)").output
+        return [String(fields[16]), String(fields[38]), io.trimmingCharacters(in: .whitespacesAndNewlines)]
+    }
+
+    @Test func `a deferrable launch has its priority from the first instruction on, and so has the next one`()
+        async throws
+    {
+        let harness = try await LaunchHarness()
+        for _ in 0..<2 {
+            var order = try harness.order("expires")
+            order.priority = .discretionary
+            let id = order.id
+            harness.launcher.launch(order)
+            try await harness.wait(for: "ready") { harness.isReady(id) }
+            let task = try #require(harness.pid(id))
+            #expect(try Self.classes(of: task) == ["10", "3", "idle"])
+            harness.launcher.expire(id, reason: .simulated)
+            try await harness.wait(for: "end") { harness.sight(id).end != nil }
+        }
+        var order = try harness.order("expires")
+        order.priority = .foreground
+        let id = order.id
+        harness.launcher.launch(order)
+        try await harness.wait(for: "ready") { harness.isReady(id) }
+        let task = try #require(harness.pid(id))
+        let own = try Self.classes(of: ProcessFacts.number)
+        #expect(try Self.classes(of: task) == own)
+        harness.launcher.setPriority(id, .discretionary)
+        try await harness.wait(for: "the change") { (try? Self.classes(of: task)) == ["10", "3", "idle"] }
+        await harness.end()
+    }
 }

@@ -21,8 +21,24 @@ import Testing
         state.budget.cpuLimit = .seconds(600)
         state.lastRefresh = now
         state.lastPush = later
+        if let identifier = try? TaskIdentifier("com.example.photos.refresh") {
+            state.recent.newest = [RecentLaunches.Newest(identifier: identifier, beganAt: now)]
+        }
+        state.recent.minutes = [
+            RecentLaunches.Minute(kind: .appRefresh, minute: 30_000_000, launches: 2),
+            RecentLaunches.Minute(kind: .push, minute: 30_000_000, launches: 1),
+            RecentLaunches.Minute(kind: .appRefresh, minute: 30_000_001, launches: 3),
+        ]
+        state.service.seconds = 12.5
+        state.service.at = later
         state.wakeUpsSaved = 7
         return state
+    }
+
+    @Test func `the full state has a value in every field, so that no store can forget one unnoticed`() {
+        let empty = Mirror(reflecting: BundleState()).children.map { "\($0.label ?? ""): \($0.value)" }
+        let full = Mirror(reflecting: Self.fullState()).children.map { "\($0.label ?? ""): \($0.value)" }
+        #expect(Set(empty).intersection(full).isEmpty)
     }
 
     @Test(arguments: StoreUnderTest.allCases)

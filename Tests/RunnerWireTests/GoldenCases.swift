@@ -191,6 +191,8 @@ extension GoldenCase {
         message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 256, hard: 1024)]
         message.cgroup = "/sys/fs/cgroup/bgtask/t3"
         message.niceness = 10
+        message.isBatch = true
+        message.isIdleIO = true
         message.executable = "/var/lib/bgtask/apps/3/photos.app/bgtask-runner"
         return message
     }

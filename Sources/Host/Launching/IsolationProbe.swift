@@ -17,12 +17,13 @@ struct IsolationProbe: Sendable {
     /// - Parameters:
     ///   - stateDirectory: The state directory; its hash names the host's cgroup, so that two hosts do not
     ///     use the same group.
+    ///   - runnerPath: The path of the `bgtask-runner` program, which tries the layers.
     ///   - wanted: The layer to use; `nil` takes the strongest available one.
     /// - Throws: ``LauncherError`` if the wanted layer, or any layer, is not available.
-    init(stateDirectory: String, wanted: GroupKill?) throws(LauncherError) {
+    init(stateDirectory: String, runnerPath: String, wanted: GroupKill?) throws(LauncherError) {
         let (groupLayer, base) = Self.probeGroups(stateDirectory)
-        let namespaceLayer = Self.probeNamespaces()
-        let seccompLayer = Self.probeSeccomp()
+        let namespaceLayer = Self.probeNamespaces(runnerPath)
+        let seccompLayer = Self.probeSeccomp(runnerPath)
         let found: [(GroupKill, IsolationReport.Layer)] = [
             (.cgroup, groupLayer), (.pidNamespace, namespaceLayer), (.noFork, seccompLayer),
         ]
@@ -101,30 +102,57 @@ struct IsolationProbe: Sendable {
         ]
     }
 
-    private static func probeNamespaces() -> IsolationReport.Layer {
+    /// Tries one isolation with a real process; returns why it does not work, or `nil` if it does.
+    ///
+    /// What the kernel says of itself is not enough: a container's filter, or a security module such as
+    /// AppArmor, can refuse the clone or the mount that a launch needs.
+    private static func failure(of isolation: GroupKill, _ runnerPath: String) -> String? {
+        do throws(SystemCallError) {
+            let (_, theirs) = try DescriptorSocket.pair()
+            let process = try ProcessSpawn.start(
+                runnerPath, arguments: ["probe", isolation.rawValue],
+                environment: ProcessSpawn.ownEnvironment, passing: theirs
+            ).handle
+            guard process.waitForEnd(timeoutMilliseconds: 5000) else {
+                process.kill()
+                _ = try? process.reap()
+                return "an attempt did not end within 5 s"
+            }
+            let status = ExitStatus(waitStatus: UInt64(UInt32(bitPattern: try process.reap())))
+            guard let code = status.code else { return "an attempt was ended by a signal" }
+            return code == 0 ? nil : "an attempt failed: \(SystemCallError.text(of: CInt(code)))"
+        } catch {
+            // The launcher reports a runner that can't be started, with its remedy.
+            return nil
+        }
+    }
+
+    private static func probeNamespaces(_ runnerPath: String) -> IsolationReport.Layer {
         let name = "pid namespace"
         guard SmallFile.exists("/proc/self/ns/pid_for_children") else {
             return .init(name: name, isAvailable: false, finding: "the kernel has no PID namespaces")
         }
-        if hasAdministratorCapability() {
-            return .init(name: name, isAvailable: true, finding: "by CAP_SYS_ADMIN")
-        }
-        let limit =
-            (try? SmallFile.read("/proc/sys/user/max_user_namespaces"))?.split(separator: "\n").first ?? "0"
-        guard (Int(limit) ?? 0) > 0 else {
+        if let failure = failure(of: .pidNamespace, runnerPath) {
+            let limit = try? SmallFile.read("/proc/sys/user/max_user_namespaces")
+            let isOff = !hasAdministratorCapability() && limit == "0\n"
             return .init(
                 name: name, isAvailable: false,
-                finding: "user namespaces are switched off (/proc/sys/user/max_user_namespaces is \(limit))")
+                finding: isOff
+                    ? "user namespaces are switched off (/proc/sys/user/max_user_namespaces is 0)" : failure)
+        }
+        if hasAdministratorCapability() {
+            return .init(name: name, isAvailable: true, finding: "by CAP_SYS_ADMIN")
         }
         return .init(name: name, isAvailable: true, finding: "inside a user namespace")
     }
 
-    private static func probeSeccomp() -> IsolationReport.Layer {
+    private static func probeSeccomp(_ runnerPath: String) -> IsolationReport.Layer {
         let status = (try? SmallFile.read("/proc/self/status")) ?? ""
         let isThere = status.contains("\nSeccomp:")
+        let failure =
+            isThere ? failure(of: .noFork, runnerPath) : "the kernel has no seccomp filters"
         return .init(
-            name: "seccomp", isAvailable: isThere,
-            finding: isThere ? "filters are available" : "the kernel has no seccomp filters")
+            name: "seccomp", isAvailable: failure == nil, finding: failure ?? "filters are available")
     }
 
     /// Whether this process has CAP_SYS_ADMIN, which is capability 21 in linux/capability.h.

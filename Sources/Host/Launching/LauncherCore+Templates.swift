@@ -27,6 +27,8 @@ extension LauncherCore {
         message.executable = order.place.executable
         message.environment = order.templateEnvironment
         message.niceness = order.priority.nice == 0 ? nil : Int64(order.priority.nice)
+        message.isBatch = order.priority.isBatch
+        message.isIdleIO = order.priority.ioClass == .idle
         // RLIMIT_CORE and RLIMIT_NOFILE.
         message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096)]
         do {

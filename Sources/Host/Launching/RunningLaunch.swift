@@ -127,6 +127,8 @@ final class RunningLaunch: @unchecked Sendable {
         clock = count.clock
         usageBefore = count.usage
         memoryBefore = count.memory
+        // The group may have another weight from its last launch.
+        setWeight(order.priority.cpuWeight)
     }
 
     /// The numbers of all processes of the launch that can be found; use them only to read /proc.

@@ -106,7 +106,8 @@ public final class TaskLauncher: Sendable {
 
     private func prepare() throws {
         let probe = try IsolationProbe(
-            stateDirectory: configuration.stateDirectory, wanted: configuration.groupKill)
+            stateDirectory: configuration.stateDirectory, runnerPath: configuration.runnerPath,
+            wanted: configuration.groupKill)
         do throws(FileLock.Failure) {
             // The lock is only tested here: the launcher process takes it.
             _ = try FileLock(path: lockPath, owner: "")

@@ -10,6 +10,8 @@ struct TemplateKey: Hashable, Sendable {
     let environment: [String]
     let network: Bool
     let niceness: Int
+    let isBatch: Bool
+    let ioClass: LaunchPriority.IOClass
 
     init(_ order: LaunchOrder) {
         bundle = order.record.bundle
@@ -20,6 +22,8 @@ struct TemplateKey: Hashable, Sendable {
         environment = order.environment
         network = order.mayOpenSockets
         niceness = order.priority.nice
+        isBatch = order.priority.isBatch
+        ioClass = order.priority.ioClass
     }
 }
 

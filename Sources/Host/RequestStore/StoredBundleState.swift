@@ -38,6 +38,47 @@ struct StoredBundleState: Codable {
         var days: [Day]
     }
 
+    /// The newest launches.
+    ///
+    /// A busy bundle has hundreds of minutes, so they are stored without names: for each kind, a list of
+    /// alternating minutes and numbers of launches.
+    struct Recent: Codable {
+        struct Newest: Codable {
+            var identifier: TaskIdentifier
+            var beganAt: StoredInstant
+        }
+
+        var newest: [Newest]
+        var minutes: [String: [Int64]]
+
+        init(_ recent: RecentLaunches) {
+            newest = recent.newest.map {
+                Newest(identifier: $0.identifier, beganAt: StoredInstant($0.beganAt))
+            }
+            minutes = recent.minutes.reduce(into: [:]) {
+                $0[$1.kind.rawValue, default: []] += [$1.minute, Int64($1.launches)]
+            }
+        }
+
+        /// The launches; kinds that this version of the host does not know are left out.
+        var launches: RecentLaunches {
+            var recent = RecentLaunches()
+            recent.newest = newest.map {
+                RecentLaunches.Newest(identifier: $0.identifier, beganAt: $0.beganAt.time)
+            }
+            for (name, numbers) in minutes {
+                guard let kind = TaskKind(rawValue: name) else { continue }
+                for index in stride(from: 0, to: numbers.count - 1, by: 2) {
+                    recent.minutes.append(
+                        RecentLaunches.Minute(
+                            kind: kind, minute: numbers[index], launches: Int(clamping: numbers[index + 1])))
+                }
+            }
+            recent.minutes.sort { ($0.minute, $0.kind.rawValue) < ($1.minute, $1.kind.rawValue) }
+            return recent
+        }
+    }
+
     struct Service: Codable {
         var seconds: Double
         var at: StoredInstant?
@@ -52,6 +93,7 @@ struct StoredBundleState: Codable {
     var budget: Budget?
     var lastRefresh: StoredInstant?
     var lastPush: StoredInstant?
+    var recent: Recent?
     var service: Service?
     var wakeUpsSaved: Int?
 
@@ -68,6 +110,7 @@ struct StoredBundleState: Codable {
             launchLimit: state.budget.launchLimit, cpuLimit: state.budget.cpuLimit)
         lastRefresh = state.lastRefresh.map(StoredInstant.init)
         lastPush = state.lastPush.map(StoredInstant.init)
+        recent = state.recent == RecentLaunches() ? nil : Recent(state.recent)
         service = Service(seconds: state.service.seconds, at: state.service.at.map(StoredInstant.init))
         wakeUpsSaved = state.wakeUpsSaved
     }
@@ -96,6 +139,7 @@ struct StoredBundleState: Codable {
         }
         state.lastRefresh = lastRefresh?.time
         state.lastPush = lastPush?.time
+        state.recent = recent?.launches ?? state.recent
         if let service {
             state.service.seconds = service.seconds
             state.service.at = service.at?.time

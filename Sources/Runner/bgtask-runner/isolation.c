@@ -64,6 +64,16 @@ static bool raise_oom_score(void) {
     return done;
 }
 
+/* Sets the scheduling classes for the processor and the disk, which clones inherit. No privilege is needed
+ * for these two. */
+static bool enter_classes(const struct settings *settings) {
+    enum { THIS_PROCESS = 1, CLASS_IDLE = 3, CLASS_SHIFT = 13 }; // of linux/ioprio.h, which old headers lack
+    struct sched_param parameters = {.sched_priority = 0};
+    if (settings->batch && sched_setscheduler(0, SCHED_BATCH, &parameters) != 0)
+        return false;
+    return !settings->idle_io || syscall(SYS_ioprio_set, THIS_PROCESS, 0, CLASS_IDLE << CLASS_SHIFT) == 0;
+}
+
 /* Gives up the capability CAP_SYS_NICE, for this process and for the program that it executes. With the
  * capability, libdispatch would override the host's nice value, because it sets the value of each worker
  * thread according to its quality of service. */
@@ -112,6 +122,8 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
     if (getpriority(PRIO_PROCESS, 0) < settings->niceness &&
         setpriority(PRIO_PROCESS, 0, settings->niceness) != 0)
         return refused("setpriority", finding, size);
+    if (!enter_classes(settings))
+        return refused("sched_setscheduler or ioprio_set", finding, size);
     if (!give_up_priority())
         return refused("capset", finding, size);
     // 4. A separate user. (Not implemented.)

@@ -23,6 +23,8 @@ struct settings {
     struct limit_setting *limits;
     size_t limit_count;
     int niceness;
+    bool batch;   /**< Whether the scheduling class is SCHED_BATCH. */
+    bool idle_io; /**< Whether the I/O scheduling class is idle. */
 };
 
 /** Isolates the calling process as a template. Must be called before exec, so that no code of a plugin

@@ -81,6 +81,8 @@ static struct template *parse(struct body body) {
     template->cgroup = body_text(body, 7);
     template->settings.niceness = (int)(int64_t)body_number(body, 8, 0);
     template->executable = body_text(body, 9);
+    template->settings.batch = body_number(body, 10, 0) != 0;
+    template->settings.idle_io = body_number(body, 11, 0) != 0;
     if (template->executable == NULL)
         template->executable = strdup("/proc/self/exe");
     template->socket = template->pidfd = -1;

@@ -1,5 +1,6 @@
 /* bgtask-runner loads and runs plugins. bgtaskd starts it as `launcher`; it starts itself as `template`
- * and `task`. Tests of the codec start it as `frames`.
+ * and `task`. bgtaskd also starts it as `probe`, to try an isolation; the exit status is then the errno of
+ * the step that failed. Tests of the codec start it as `frames`.
  *
  * Descriptors: 3 is the socket to the host in the launcher, and the socket to the launcher in a template.
  * In a task, 3 is the control pipe and 4 is the report pipe. Exit statuses: 0; 64 for wrong arguments; 69
@@ -7,6 +8,7 @@
  * an I/O error of `frames`. */
 #include "frames_command.h"
 #include "launcher.h"
+#include "probe.h"
 #include "task.h"
 #include "template.h"
 
@@ -23,6 +25,8 @@ int main(int count, char **arguments) {
         return template_main(count == 3 ? arguments[2] : NULL);
     if (strcmp(role, "task") == 0)
         return task_main(count - 2, arguments + 2);
+    if (strcmp(role, "probe") == 0 && count == 3)
+        return probe_main(arguments[2]);
     if (strcmp(role, "frames") == 0 && count == 2)
         return frames_main();
     fprintf(stderr,

@@ -6,7 +6,7 @@ public struct TemplateMessage: WireMessage {
     public static let table = FieldTable(
         .required(1, .u64), .optional(2, .text), .required(3, .text), .repeated(4, .text),
         .repeated(5, .bytes), .required(6, .text), .optional(7, .text), .optional(8, .i64),
-        .optional(9, .text))
+        .optional(9, .text), .optional(10, .flag), .optional(11, .flag))
     /// The number by which later messages refer to the template.
     public var template: UInt64
     /// The absolute real path of the library; `nil` for a `call:`, which loads libraries itself.
@@ -28,6 +28,10 @@ public struct TemplateMessage: WireMessage {
     /// It is a copy of the runner or a hard link to it. `Bundle.main` of a plugin is the directory that
     /// contains this program.
     public var executable: String?
+    /// Whether the kernel schedules the template's tasks as batch work (`SCHED_BATCH`).
+    public var isBatch = false
+    /// Whether the disk serves the template's tasks only while no other process uses it.
+    public var isIdleIO = false
 
     /// The arguments of one `setrlimit` call.
     public struct ResourceLimit: Sendable, Equatable {
@@ -82,6 +86,8 @@ public struct TemplateMessage: WireMessage {
         cgroup = values[7]
         niceness = values[8]
         executable = values[9]
+        isBatch = values[10]
+        isIdleIO = values[11]
     }
 
     public func write(to fields: inout FieldWriter) {
@@ -94,6 +100,8 @@ public struct TemplateMessage: WireMessage {
         fields.write(7, cgroup)
         fields.write(8, niceness)
         fields.write(9, executable)
+        if isBatch { fields.write(10, isBatch) }
+        if isIdleIO { fields.write(11, isIdleIO) }
     }
 }
 
