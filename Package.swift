@@ -195,9 +195,9 @@ let package = Package(
         module(
             "TaskHost", in: "Sources/Host",
             uses: [
-                "Calendars", "HandlerRegistry", "HostCore", "HostSettings", "Launching", "LinuxSystem",
-                "Recording", "RequestStore", "Scheduling", "SystemConditions", "TaskModel", deque, logging,
-                serviceLifecycle,
+                "Calendars", "Digests", "HandlerRegistry", "HostCore", "HostSettings", "Launching",
+                "LinuxSystem", "Recording", "RequestStore", "Scheduling", "SystemConditions", "TaskModel",
+                deque, logging, serviceLifecycle,
             ]),
         module(
             "ControlServer", in: "Sources/Host",
