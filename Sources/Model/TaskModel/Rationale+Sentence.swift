@@ -25,7 +25,7 @@ extension Rationale {
         case "conduct": ("The bundle's conduct is", "it must be")
         case "continuedLaunches": number("running continued launches")
         case "cpuTime": ("The CPU time that the bundle used today is", "it must be")
-        case "deadline": ("The time left until the deadline is", "the request must start by")
+        case "deadline": ("", "it must start by")
         case "deviceActivity": ("The device is", "it must be")
         case "deferrableLaunches": number("running deferrable launches")
         case "discretionaryLaunches": number("running processing launches and activities")

@@ -32,14 +32,14 @@ public struct Schedule: Equatable, Hashable, Sendable, Codable {
         /// - Parameters:
         ///   - device: A number that identifies the device.
         ///   - identifier: The task.
-        /// - Returns: The offset, in whole milliseconds.
+        /// - Returns: The offset, in whole seconds.
         public func offset(ofDevice device: UInt64, task identifier: TaskIdentifier) -> Duration {
             // FNV-1a over the name, and a round of SplitMix64 that mixes the device in.
             var hash: UInt64 = 0xCBF2_9CE4_8422_2325
             for byte in identifier.rawValue.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
             var numbers = SeededNumbers(seed: device, part: hash)
-            let length = UInt64(max(1, spread.wholeMilliseconds))
-            return .milliseconds(Int64(numbers.next().multipliedFullWidth(by: length).high))
+            let length = UInt64(max(1, spread.components.seconds))
+            return .seconds(Int64(numbers.next().multipliedFullWidth(by: length).high))
         }
     }
 

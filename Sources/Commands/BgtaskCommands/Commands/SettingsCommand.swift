@@ -137,7 +137,7 @@ extension Console {
             table.add(
                 row.bundle.rawValue + (row.isInstalled ? "" : " (not installed)"), row.refresh.rawValue,
                 row.pausedSince == nil
-                    ? "" : row.pausedUntil.map { "until " + Wording.relative($0, to: now) } ?? "until resumed",
+                    ? "" : row.pausedUntil.map { "ends " + Wording.relative($0, to: now) } ?? "until resumed",
                 row.dismissedAt.map { Wording.relative($0, to: now) } ?? "",
                 row.lastUsed.map { Wording.relative($0, to: now) } ?? "",
                 "\(row.launchesToday) of \(row.launchLimit)"

@@ -16,7 +16,7 @@ struct Paused: Policy {
         func rationale() -> Rationale {
             Rationale(
                 quantity: "pause", required: "resumed",
-                observed: (isOfHost ? "all bundles are" : "\(bundle) is") + " paused"
+                observed: (isOfHost ? "all bundles are" : "the bundle \(bundle) is") + " paused"
                     + (pause.until.map { " until \($0.text)" } ?? ""),
                 earliestChange: pause.until,
                 remedy: "End the pause: bgtask resume\(isOfHost ? "" : " \(bundle)")")
