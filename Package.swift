@@ -196,9 +196,9 @@ let package = Package(
         module(
             "TaskHost", in: "Sources/Host",
             uses: [
-                "Calendars", "HandlerRegistry", "HostCore", "HostSettings", "Launching", "LinuxSystem",
-                "Recording", "RequestStore", "Scheduling", "StrictFiles", "SystemConditions", "TaskModel",
-                deque, logging, serviceLifecycle,
+                "Calendars", "Digests", "HandlerRegistry", "HostCore", "HostSettings", "Launching",
+                "LinuxSystem", "Recording", "RequestStore", "Scheduling", "StrictFiles", "SystemConditions",
+                "TaskModel", deque, logging, serviceLifecycle,
             ]),
         module(
             "ControlServer", in: "Sources/Host",

@@ -32,6 +32,21 @@ extension ScriptedHost {
         return facts(bundle, state)
     }
 
+    func pause() async throws(SubmissionError) -> Pause? {
+        try note("pause")
+        return nil
+    }
+
+    func pause(until end: WallTime?) async throws(SubmissionError) -> Pause? {
+        try note("pause until \(end.map { "\($0.milliseconds)" } ?? "resumed")")
+        return Pause(since: WallTime(milliseconds: 0), until: end)
+    }
+
+    func resume() async throws(SubmissionError) -> Pause? {
+        try note("resume")
+        return nil
+    }
+
     func push(
         to bundle: BundleIdentifier, payload: String?, priority: PushPriority
     ) async throws(SubmissionError) -> TaskRequest {

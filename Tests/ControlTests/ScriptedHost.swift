@@ -120,7 +120,7 @@ final class ScriptedHost: HostControl {
         return request
     }
 
-    func pending(after: RequestID?, limit: Int) async throws(SubmissionError)
+    func pending(after: RequestID?, limit: Int, tag: Tag?) async throws(SubmissionError)
         -> ListingPage<PendingRequest, RequestID>
     {
         try note("pending after \(after?.description ?? "-") \(limit)")
@@ -131,10 +131,10 @@ final class ScriptedHost: HostControl {
         return ListingPage(rows: rows, next: left.count > limit ? rows.last?.request.id : nil)
     }
 
-    func pendingSummaries(after: RequestID?, limit: Int) async throws(SubmissionError)
+    func pendingSummaries(after: RequestID?, limit: Int, tag: Tag?) async throws(SubmissionError)
         -> ListingPage<PendingSummary, RequestID>
     {
-        let page = try await pending(after: after, limit: limit)
+        let page = try await pending(after: after, limit: limit, tag: tag)
         let rows = page.rows.map { row in
             let vetoes = row.verdicts.filter { $0.decision != .proceed }
             return PendingSummary(
@@ -150,12 +150,12 @@ final class ScriptedHost: HostControl {
         return pending.first { $0.request.identifier == identifier }
     }
 
-    func launches(identifier: TaskIdentifier?, after: LaunchID?, limit: Int) async throws(SubmissionError)
-        -> ListingPage<LaunchRecord, LaunchID>
-    {
+    func launches(
+        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+    ) async throws(SubmissionError) -> ListingPage<LaunchRecord, LaunchID> {
         try note(
             "launches \(identifier?.rawValue ?? "all") \(limit)"
-                + (after.map { " after \($0)" } ?? ""))
+                + (after.map { " after \($0)" } ?? "") + (tag.map { " tag \($0)" } ?? ""))
         let left = script.withLock { $0.launches }.filter { row in after.map { row.id < $0 } ?? true }
         let rows = Array(left.prefix(limit))
         return ListingPage(rows: rows, next: left.count > limit ? rows.last?.id : nil)

@@ -165,4 +165,82 @@ import Testing
             try settleStore()
         }
     }
+
+    /// A client's request whose launch ended, while the store could not record that.
+    private func unsavedEndOfClient() throws -> (VirtualWorld, TaskIdentifier) {
+        var world = VirtualWorld()
+        try world.begin()
+        world.connect([try IdentifierPattern("com.example.c.export")], process: 7)
+        try world.takeInput()
+        let identifier = try TaskIdentifier("com.example.c.export")
+        world.submit(TaskSubmission(identifier: identifier, origin: .client), from: 7)
+        try settleStore(&world)
+        let launch = try #require(world.core.launches.launch(of: identifier)?.record.id)
+        world.call(.expire(.launch(launch), .simulated))
+        try settleStore(&world)
+        // The client does not complete in time.
+        let grace = try #require(world.core.launches.deadlines[launch])
+        world.pass(max(.zero, grace - world.now.boot))
+        world.ring()
+        while !world.inputs.isEmpty { try world.takeInput() }
+        world.commit(failing: true)
+        while !world.inputs.isEmpty { try world.takeInput() }
+        return (world, identifier)
+    }
+
+    @Test func `a client's request keeps its client while the end of its launch is not stored`() throws {
+        var (world, identifier) = try unsavedEndOfClient()
+        try #require(world.core.unsavedEnds.count == 1)
+        world.pass(HostCore.storeRetryDelay)
+        world.ring()
+        try settleStore(&world)
+        let request = world.core.requests.request(of: identifier)
+        let isBack = request != nil || world.core.launches.launch(of: identifier) != nil
+        let ended = world.store.launches(identifier: identifier, limit: 1, before: nil).first
+        // A launch that was killed is over; one that expired comes back, in the same client.
+        #expect(isBack == (ended?.end?.outcome == .expired))
+        #expect(world.store.pendingRequests.allSatisfy { world.core.requests.clients[$0.id] != nil })
+        try world.settle()
+    }
+
+    @Test func `a request that comes after another one starts when that has ended, in spite of a restart`()
+        throws
+    {
+        var world = VirtualWorld()
+        try world.begin()
+        let identifier = try Self.export
+        var submission = TaskSubmission(identifier: identifier, origin: .client)
+        world.call(.submit(submission, from: nil))
+        try settleStore(&world)
+        let first = try #require(world.core.launches.launch(of: identifier)?.record)
+        submission.ifPending = .append
+        world.call(.submit(submission, from: nil))
+        try settleStore(&world)
+        let next = try #require(world.core.requests.appended(to: identifier))
+        #expect(next.after == first.request)
+        #expect(world.core.explain(next, at: world.now).vetoes.first?.policy == "Order")
+        #expect(
+            world.core.pendingSummaries(after: nil, limit: 9, at: world.now).rows.first?.reason?.policy
+                == "Order")
+        try world.settle()
+        let launches = world.store.launches(identifier: identifier, limit: 9, before: nil)
+        #expect(launches.map(\.request).first == next.id)
+    }
+
+    @Test func `a pause survives the host, and one that has ended does not`() throws {
+        var world = VirtualWorld()
+        try world.begin()
+        let end = world.now.wall + .seconds(600)
+        world.call(.pause(.until(end)))
+        try settleStore(&world)
+        #expect(world.store.facts.pause?.until == end)
+        world.kill()
+        try world.begin()
+        #expect(world.core.scheduler.pause(at: world.now.wall)?.until == end)
+        world.kill()
+        world.pass(.seconds(600))
+        try world.begin()
+        #expect(world.core.scheduler.pause(at: world.now.wall) == nil)
+        try world.settle()
+    }
 }

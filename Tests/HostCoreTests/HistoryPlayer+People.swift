@@ -22,6 +22,7 @@ extension HistoryPlayer {
             var submission = TaskSubmission(
                 identifier: try! TaskIdentifier("\(task.order.record.bundle).\(name)"), origin: .handler)
             if chance(0.5) { submission.earliestBeginDate = world.now.wall + .seconds(600) }
+            if chance(0.2) { submission.ifPending = .append }
             world.handlerCall { .submit(id, call: $0, submission) }
         case 4:
             let isAll = chance(0.5)
@@ -87,6 +88,7 @@ extension HistoryPlayer {
         let name = one(of: ["work", "export", "once"]) ?? ""
         var submission = TaskSubmission(identifier: try! TaskIdentifier("\(bundle).\(name)"), origin: .client)
         if chance(0.2) { submission.earliestBeginDate = world.now.wall + .seconds(900) }
+        choose(&submission)
         world.submit(submission, from: process)
     }
 
@@ -101,6 +103,7 @@ extension HistoryPlayer {
         case 7: submitElsewhere(bundle)
         case 8..<11: world.call(.cancel(.identifier(identifier)))
         case 11: world.call(.simulate(identifier, debug: chance(0.3)))
+        case 12 where chance(0.3): world.call(.cancel(.tag(try! Tag(chance(0.5) ? "red" : "blue"))))
         case 12:
             // In a real host, only the scheduler and the launch's monitors give most of these reasons.
             let reasons: [Reason] = [
@@ -111,6 +114,7 @@ extension HistoryPlayer {
         case 15:
             guard let id = one(of: world.core.launches.ids) else { return }
             world.call(.keepGoing(id, chance(0.6)))
+        case 16: world.call(.pause(chance(0.5) ? .ended : .until(world.now.wall + .seconds(number(1..<900)))))
         default: world.call(.cancel(target(identifier)))
         }
     }
@@ -119,11 +123,22 @@ extension HistoryPlayer {
         var submission = TaskSubmission(identifier: identifier, origin: .client)
         if chance(0.3) { submission.idempotencyKey = "key-\(number(0..<3))" }
         if chance(0.3) { submission.earliestBeginDate = world.now.wall + .seconds(900) }
+        choose(&submission)
         let isBad = chance(0.2)
         if isBad { submission.payload = VirtualWorld.badPayload }
         let call = world.call(.submit(submission, from: nil))
         // Only payloads of `call:` tasks are checked.
         if isBad, identifier.rawValue.hasSuffix(".call") { world.refusedPayloads.insert(call) }
+    }
+
+    /// Adds what a client can say about a request besides its conditions.
+    private mutating func choose(_ submission: inout TaskSubmission) {
+        if chance(0.2) { submission.ifPending = chance(0.3) ? .keep : .append }
+        if chance(0.2) { submission.tags = [try! Tag(chance(0.5) ? "red" : "blue")] }
+        if chance(0.2) {
+            submission.startDeadline = StartDeadline(
+                date: world.now.wall + .seconds(number(1..<2000)), action: chance(0.7) ? .fail : .start)
+        }
     }
 
     private mutating func submitElsewhere(_ bundle: String) {
@@ -151,7 +166,8 @@ extension HistoryPlayer {
     private mutating func change(_ bundle: BundleIdentifier) {
         let changes: [BundleChange] = [
             .used, .dismissed, .budget(launches: 40, cpu: nil), .refresh(chance(0.5) ? .denied : .available),
-            .foreground(chance(0.5)),
+            .foreground(chance(0.5)), .resumed, .resumed,
+            .paused(until: chance(0.8) ? world.now.wall + .seconds(number(1..<900)) : nil),
         ]
         world.call(.change(bundle, one(of: changes) ?? .used))
     }

@@ -119,8 +119,10 @@ struct HistoryPlayer {
         world.settings = VirtualManifests.settings[0]
         world.inputs += [.hasWoken, .conditions(world.conditions), .settings(world.settings)]
         world.install { $0.restore() }
+        world.call(.pause(.ended))
         for bundle in VirtualManifests.bundles {
             world.call(.change(try! BundleIdentifier(bundle), .refresh(.available)))
+            world.call(.change(try! BundleIdentifier(bundle), .resumed))
             world.call(.change(try! BundleIdentifier(bundle), .used))
         }
     }

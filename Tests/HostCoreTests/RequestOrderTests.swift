@@ -32,7 +32,7 @@ import Testing
         for limit in [1, 7, 1000] {
             var (found, after): ([RequestID], RequestID?) = ([], nil)
             repeat {
-                let page = book.page(after: after, limit: limit)
+                let page = book.page(after: after, limit: limit, tag: nil)
                 #expect(page.rows.count == limit || page.next == nil)
                 found += page.rows.map(\.id)
                 after = page.next

@@ -88,7 +88,7 @@ extension VirtualWorld {
         }
         let unsaved = core.unsavedEnds.first { $0.ended.id == id }?.launch
         let expiration = (core.launches[id] ?? unsaved)?.record.expiration
-        let isHosts = end.reason == .hostShutdown || end.reason == .systemSleep
+        let isHosts = [.hostShutdown, .systemSleep, .paused].contains(end.reason)
         guard end.reason != .attemptsWithoutProgress,
             end.outcome == .lost || (end.outcome == .expired && isHosts && end.completion == nil),
             !record.identifier.rawValue.hasSuffix(".once"), runners[id] == nil,
@@ -190,6 +190,12 @@ extension VirtualWorld {
         case .connected(let id):
             guard let process else { throw BrokenPromise("a call that connects nothing is connected") }
             clients[id] = VirtualClient(process: process)
+        case .paused(let pause):
+            // A stored pause may have ended by itself.
+            if store.facts.pause?.isInForce(at: now.wall) == true ? store.facts.pause != pause : pause != nil
+            {
+                throw BrokenPromise("a pause is acknowledged before it is stored")
+            }
         case .done: break
         case .refused(let error):
             if error.code != .notFound { break }
@@ -274,6 +280,7 @@ extension VirtualWorld {
         case .request(let id): order.request.id == id
         case .launch(let id): order.id == id
         case .identifier(let identifier): order.record.identifier == identifier
+        case .tag(let tag): order.record.tags.contains(tag)
         }
     }
 

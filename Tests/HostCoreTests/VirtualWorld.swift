@@ -214,6 +214,7 @@ struct VirtualWorld {
             case .request(let id): request.id == id
             case .launch: false
             case .identifier(let identifier): request.identifier == identifier
+            case .tag(let tag): request.submission.tags.contains(tag)
             }
         }
         let records = core.launches.all.map(\.record) + core.unsavedEnds.map(\.record)
@@ -222,6 +223,7 @@ struct VirtualWorld {
             case .request(let id): record.request == id
             case .launch(let id): record.id == id
             case .identifier(let identifier): record.identifier == identifier
+            case .tag(let tag): record.tags.contains(tag)
             }
         }
         return Cancellation(requests: requests.map(\.id), launches: launches.map(\.id))

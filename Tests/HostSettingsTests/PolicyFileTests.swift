@@ -19,6 +19,7 @@ import Testing
             refresh: denied
             bundles:
               com.example.feed: {refresh: restricted}
+              com.example.photos: {weight: 2.5}
             paths: {state: /elsewhere}
             """)
         var base = SchedulerSettings()
@@ -31,6 +32,7 @@ import Testing
         expected.scores.userActive = 0.9
         expected.refresh = .denied
         expected.bundleRefresh[try BundleIdentifier("com.example.feed")] = .restricted
+        expected.bundleWeights[try BundleIdentifier("com.example.photos")] = 2.5
         #expect(settings == expected)
     }
 
@@ -92,6 +94,10 @@ import Testing
         (
             "bundles: {com.example.feed: {refrsh: denied}}",
             "1:30: error: unknown key 'refrsh' in bundles.com.example.feed. Did you mean 'refresh'?"
+        ),
+        (
+            "bundles: {com.example.feed: {weight: 0}}",
+            "1:38: error: bundles.com.example.feed.weight is 0"
         ),
         (
             "paths: {state: state}",

@@ -11,7 +11,7 @@ import Testing
         let fields = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
         let weights = try #require(fields["weights"] as? [String: Any])
         let scores = try #require(fields["scores"] as? [String: Any])
-        let others = ["weights", "scores", "refresh", "bundleRefresh"]
+        let others = ["weights", "scores", "refresh", "bundleRefresh", "bundleWeights"]
         var wanted = fields.keys.filter { !others.contains($0) }.map { "scheduling.\($0)" }
         wanted += weights.keys.map { "scheduling.weights.\($0)" }
         wanted += scores.keys.map { "scheduling.scores.\($0)" }

@@ -34,6 +34,17 @@ extension ControlTarget: ExpressibleByArgument {
 
 extension SubmissionStrategy: ExpressibleByArgument {}
 
+extension DeadlineAction: ExpressibleByArgument {}
+
+extension PendingRule: ExpressibleByArgument {}
+
+extension Tag: ExpressibleByArgument {
+    /// Reads a tag; `nil` if it is not valid.
+    public init?(argument: String) {
+        try? self.init(argument)
+    }
+}
+
 extension DeviceKind: ExpressibleByArgument {}
 
 extension LogLine.Level: ExpressibleByArgument {}

@@ -19,7 +19,7 @@ struct BundleRoutes {
             guard let change = message.change else {
                 throw ClientText.invalid(
                     "\(bundle)", "the body contains no change, several changes or a negative limit",
-                    remedy: "Send one of used, foreground, dismissed, refresh and budget")
+                    remedy: "Send one of used, foreground, dismissed, refresh, budget, paused and resumed")
             }
             return try await Response.json(BundleMessage(host.change(bundle, change)))
         }

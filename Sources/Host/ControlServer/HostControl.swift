@@ -48,14 +48,15 @@ public protocol HostControl: Sendable {
     ///   - after: The request after which the part begins, whether it is still pending or not; `nil` for the
     ///     first part.
     ///   - limit: The greatest number of requests, 1 through 1000.
+    ///   - tag: Only requests with this tag; `nil` for all.
     /// - Returns: The part, and where the next one begins.
     /// - Throws: `unavailable`.
-    func pending(after: RequestID?, limit: Int) async throws(SubmissionError)
+    func pending(after: RequestID?, limit: Int, tag: Tag?) async throws(SubmissionError)
         -> ListingPage<PendingRequest, RequestID>
 
-    /// Like ``pending(after:limit:)``, but with only the first reason of each request, which takes a fraction
+    /// Like ``pending(after:limit:tag:)``, but with only the first reason of each request, which takes a fraction
     /// of the time.
-    func pendingSummaries(after: RequestID?, limit: Int) async throws(SubmissionError)
+    func pendingSummaries(after: RequestID?, limit: Int, tag: Tag?) async throws(SubmissionError)
         -> ListingPage<PendingSummary, RequestID>
 
     /// The pending request of a task, with the policies' answers at this time; `nil` if there is none.
@@ -65,12 +66,14 @@ public protocol HostControl: Sendable {
     ///
     /// - Parameters:
     ///   - identifier: Only launches of this task; `nil` for all.
+    ///   - tag: Only launches of requests with this tag; `nil` for all.
     ///   - after: The launch after which the part begins, so that all are older; `nil` for the first part.
     ///   - limit: The greatest number of launches, 1 through 1000.
     /// - Returns: The records.
     /// - Throws: `unavailable` if the store can't be read.
-    func launches(identifier: TaskIdentifier?, after: LaunchID?, limit: Int) async throws(SubmissionError)
-        -> ListingPage<LaunchRecord, LaunchID>
+    func launches(
+        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
+    ) async throws(SubmissionError) -> ListingPage<LaunchRecord, LaunchID>
 
     /// One launch with its log.
     ///
@@ -130,13 +133,28 @@ public protocol HostControl: Sendable {
     /// The bundles that are installed, or about which the host has stored facts; sorted by name.
     func bundles() async throws(SubmissionError) -> [BundleFacts]
 
-    /// Records a use or a dismissal of a bundle, switches its background refresh, or changes its budget.
+    /// Records a use or a dismissal of a bundle, switches its background refresh, changes its budget, or pauses or resumes it.
     ///
     /// - Returns: The facts about the bundle after the change.
     /// - Throws: `notFound` if no manifest has the bundle and the host has stored no facts about it;
     ///   `notPermitted` if only the administrator may make this change.
     func change(_ bundle: BundleIdentifier, _ change: BundleChange) async throws(SubmissionError)
         -> BundleFacts
+
+    /// The pause of the whole host; `nil` if there is none.
+    func pause() async throws(SubmissionError) -> Pause?
+
+    /// Pauses the whole host: nothing starts, and what runs stops.
+    ///
+    /// - Parameter end: When the pause ends by itself; `nil` if only ``resume()`` ends it.
+    /// - Returns: The pause, which is durable.
+    /// - Throws: `invalidRequest` if the end has passed; `unavailable` if the pause could not be stored.
+    func pause(until end: WallTime?) async throws(SubmissionError) -> Pause?
+
+    /// Ends the pause of the whole host; pauses of single bundles go on.
+    ///
+    /// - Returns: Always `nil`: there is no pause any more.
+    func resume() async throws(SubmissionError) -> Pause?
 
     /// Delivers a silent push to the bundle's task of kind `push`; it replaces a push that waits.
     ///

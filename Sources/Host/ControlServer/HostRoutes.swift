@@ -20,6 +20,15 @@ struct HostRoutes {
         routes.get("configuration") { _, _ in
             try await Response.json(ConfigurationMessage(host.configuration()))
         }
+        routes.get("pause") { _, _ in try await Response.json(PauseMessage(host.pause())) }
+        routes.post("pause") { request, context in
+            let message = try await request.message(PauseMessage.self, context: context, limits: limits)
+            return try await Response.json(PauseMessage(host.pause(until: message.until?.time)))
+        }
+        routes.delete("pause") { request, context in
+            try await request.requireNoBody(context: context, limits: limits)
+            return try await Response.json(PauseMessage(host.resume()))
+        }
         routes.get("conditions") { _, _ in
             try await Response.json(host.conditions().map(ConditionMessage.init))
         }

@@ -8,10 +8,11 @@ struct LaunchRoutes {
     let limits: ControlServer.Limits
 
     func add(to routes: RouteTable) {
-        routes.get("launches", query: [.identifier, .limit, .after]) { request, _ in
+        routes.get("launches", query: [.identifier, .limit, .after, .tag]) { request, _ in
             let start = try ClientText.pageStart(request.query(.after), LaunchID.init)
             let page = try await host.launches(
-                identifier: request.query(.identifier).map(ClientText.identifier), after: start?.after,
+                identifier: request.query(.identifier).map(ClientText.identifier),
+                tag: request.query(.tag).map(ClientText.tag), after: start?.after,
                 limit: ClientText.limit(request.query(.limit)))
             return start == nil
                 ? try Response.json(page.rows.map(LaunchMessage.init))

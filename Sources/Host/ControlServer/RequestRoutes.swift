@@ -11,15 +11,20 @@ struct RequestRoutes {
     func add(to routes: RouteTable) {
         routes.post("requests") { request, context in
             let message = try await request.message(SubmissionMessage.self, context: context, limits: limits)
+            if message.atDeadline != nil, message.deadline == nil {
+                throw ClientText.invalid(
+                    "\(message.identifier)", "'atDeadline' has no effect without 'deadline'",
+                    remedy: "Add 'deadline', or leave 'atDeadline' out")
+            }
             let accepted = try await host.accept(message.submission, from: context.peer)
             return try Response.json(AcceptanceMessage(accepted), status: .created)
         }
-        routes.get("requests", query: [.after, .limit, .summary, .identifier]) { request, _ in
+        routes.get("requests", query: [.after, .limit, .summary, .identifier, .tag]) { request, _ in
             try await pending(request)
         }
         routes.post("cancel") { request, context in
             let message = try await request.message(CancelMessage.self, context: context, limits: limits)
-            let target = try ClientText.target(message.target)
+            let target = try target(of: message)
             let cancellation = try await host.naming(theEndOf: target) { host in
                 try await host.cancel(target)
             }
@@ -27,38 +32,51 @@ struct RequestRoutes {
         }
     }
 
+    private func target(of message: CancelMessage) throws -> ControlTarget {
+        switch (message.target, message.tag) {
+        case (let text?, nil): try ClientText.target(text)
+        case (nil, let tag?): .tag(tag)
+        case (nil, nil), (.some, .some):
+            throw ClientText.invalid(
+                "POST /v1/cancel", "the body must have one of the keys 'target' and 'tag'",
+                remedy: "Send one of them")
+        }
+    }
+
     /// The pending requests: a page with `after`, else an array.
     private func pending(_ request: Request) async throws -> Response {
         let isShort = try ClientText.flag(.summary, request.query(.summary))
         if let name = request.query(.identifier) {
-            try request.refuse([.after, .limit, .summary], beside: .identifier)
+            try request.refuse([.after, .limit, .summary, .tag], beside: .identifier)
             let found = try await host.pending(ClientText.identifier(name))
             return try Response.json([found].compactMap(\.self).map(PendingRequestMessage.init))
         }
+        let tag = try request.query(.tag).map(ClientText.tag)
         guard let start = try ClientText.pageStart(request.query(.after), RequestID.init) else {
             guard !isShort else {
                 throw ClientText.invalid(
                     request.subject, "'summary' is only for pages",
                     remedy: "Add 'after=' to get the first page")
             }
-            return try await array(limit: request.query(.limit).map { try ClientText.limit($0) })
+            return try await array(limit: request.query(.limit).map { try ClientText.limit($0) }, tag: tag)
         }
         let limit = try ClientText.limit(request.query(.limit), standard: ControlProtocol.standardPageLength)
         if isShort {
             let page = PendingSummaryPageMessage(
-                try await host.pendingSummaries(after: start.after, limit: limit))
+                try await host.pendingSummaries(after: start.after, limit: limit, tag: tag))
             return Response.json(bytes: page.json)
         }
-        return try Response.json(PendingPageMessage(await host.pending(after: start.after, limit: limit)))
+        return try Response.json(PendingPageMessage(
+                await host.pending(after: start.after, limit: limit, tag: tag)))
     }
 
     /// An array of the oldest requests or, without a limit, of all.
     ///
     /// The host makes each part of it after the client has read the previous part. So the whole array is
     /// never in memory, and the work ends when the client disconnects.
-    private func array(limit: Int?) async throws -> Response {
+    private func array(limit: Int?, tag: Tag?) async throws -> Response {
         let most = limit ?? ControlProtocol.standardPageLength
-        let first = try await host.pending(after: nil, limit: most)
+        let first = try await host.pending(after: nil, limit: most, tag: tag)
         let host = host
         let body = ResponseBody { writer in
             var page = first
@@ -70,7 +88,7 @@ struct RequestRoutes {
                 try await writer.write(buffer)
                 isFirst = false
                 guard limit == nil, let next = page.next else { break }
-                page = try await host.pending(after: next, limit: most)
+                page = try await host.pending(after: next, limit: most, tag: tag)
             }
             try await writer.write(ByteBuffer(string: "\n]\n"))
             try await writer.finish(nil)

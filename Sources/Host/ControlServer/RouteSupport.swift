@@ -131,6 +131,14 @@ enum ClientText {
         }
     }
 
+    static func tag(_ text: String) throws -> Tag {
+        do {
+            return try Tag(text)
+        } catch {
+            throw invalid(text, "this is not a valid tag", remedy: "\(error)")
+        }
+    }
+
     static func bundle(_ text: String) throws -> BundleIdentifier {
         do {
             return try BundleIdentifier(text)

@@ -12,7 +12,7 @@ extension HostCore {
         log(.info, "launches are isolated by \(surroundings.isolation)")
         settings = beginning.settings
         firstSettings = beginning.settings
-        registered = beginning.registered
+        registered = beginning.registered.placed(onDevice: surroundings.device)
         conditions = beginning.conditions
         launchedApps = beginning.recovery.facts.launchedApps
         lastRequest = beginning.recovery.facts.lastRequest
@@ -50,13 +50,16 @@ extension HostCore {
         for (bundle, state) in beginning.recovery.facts.bundleStates.sorted(by: { $0.key < $1.key }) {
             feed(.bundleRestored(bundle, state))
         }
+        if let pause = beginning.recovery.facts.pause, pause.isInForce(at: now.wall) {
+            feed(.pauseChanged(pause))
+        }
         localTimeOffset = beginning.localTimeOffset
         feed(.localTimeChanged(offset: beginning.localTimeOffset))
         feed(.handlersChanged(registered.handlers.map(\.manifest)))
         feed(.conditionsChanged(conditions))
         for request in beginning.recovery.pending {
             requests.insert(request)
-            feed(.submitted(request))
+            if request.after == nil { feed(.submitted(request)) }
         }
         for (identifier, time) in beginning.recovery.lastLaunches.sorted(by: { $0.key < $1.key }) {
             feed(.lastLaunched(identifier, time))

@@ -1,3 +1,4 @@
+import ControlWire
 import HandlerRegistry
 import Scheduling
 import TaskModel
@@ -14,6 +15,7 @@ extension HostCore {
         case .simulate(let identifier, let debug): simulate(identifier, call, debug: debug)
         case .expire(let target, let reason): expire(target, reason, call)
         case .change(let bundle, let change): self.change(bundle, change, call)
+        case .pause(let order): pause(order, call)
         case .keepGoing(let id, let isWanted): keepGoing(id, isWanted, call)
         case .connect(let patterns, let process): connect(patterns, process, call, asked, isRescanned)
         case .report(let id, let report, let process, let cpu):
@@ -94,7 +96,15 @@ extension HostCore {
                 return refuse(call, error)
             }
             feed(.refreshSwitched(bundle, permission))
-        case .budget(let launches, let cpu): feed(.budgetChanged(bundle, launches: launches, cpu: cpu))
+        case .budget(let launches, let cpu, let burst):
+            feed(.budgetChanged(bundle, launches: launches, cpu: cpu, burst: burst))
+        case .paused(let until):
+            if let problem = problem(withEnd: until, of: "\(bundle)") { return refuse(call, problem) }
+            log(.notice, "\(bundle) is paused\(until.map { " until \(Timestamp($0))" } ?? "")")
+            feed(.bundlePaused(bundle, Pause(since: now.wall.rounded, until: until?.rounded)))
+        case .resumed:
+            log(.notice, "\(bundle) is resumed")
+            feed(.bundlePaused(bundle, nil))
         }
         // The caller gets the answer when the change is durable.
         bundles.wait(for: bundle, call)
@@ -125,8 +135,11 @@ extension HostCore {
             found = []
             running = launches[id] == nil ? [] : [id]
         case .identifier(let identifier):
-            found = requests.request(of: identifier).map { [$0] } ?? []
+            found = [requests.appended(to: identifier), requests.request(of: identifier)].compactMap(\.self)
             running = launches.launch(of: identifier).map { [$0.record.id] } ?? []
+        case .tag(let tag):
+            found = requests.requests(with: tag)
+            running = launches.all.filter { $0.record.tags.contains(tag) }.map(\.record.id).sorted()
         }
         // Launches that have ended, but whose end is not stored yet: their requests must not be put back.
         let over = unsavedEnds.indices.filter { index in
@@ -135,6 +148,7 @@ extension HostCore {
             case .request(let id): record.request == id
             case .launch(let id): record.id == id
             case .identifier(let identifier): record.identifier == identifier
+            case .tag(let tag): record.tags.contains(tag)
             }
         }
         for index in over { unsavedEnds[index].launch.isCancelled = true }
@@ -147,10 +161,12 @@ extension HostCore {
     mutating func cancel(_ identifier: TaskIdentifier?, of id: LaunchID, _ call: UInt64) {
         guard let launch = launches[id] else { return }
         let candidates =
-            identifier.map { requests.request(of: $0).map { [$0] } ?? [] } ?? Array(requests.pending.values)
+            identifier.map {
+                [requests.appended(to: $0), requests.request(of: $0)].compactMap(\.self)
+            } ?? Array(requests.pending.values)
         let found = candidates.filter { $0.bundle == launch.record.bundle }
         cancel(
-            found.sorted { $0.id < $1.id }, [], of: identifier.map { "\($0)" } ?? "\(launch.record.bundle)",
+            found.sorted(by: RequestBook.isBefore), [], of: identifier.map { "\($0)" } ?? "\(launch.record.bundle)",
             for: .handler(id, call: call))
     }
 
@@ -282,7 +298,9 @@ extension HostCore {
         requests.remove(id)
         vetoes.forget(id)
         emit(.publish(.requestCancelled(id, request.identifier, reason)))
-        log(.info, "cancelled \(id)", identifier: request.identifier)
+        log(
+            .info, reason == .deadlinePassed ? "\(id) failed, deadlinePassed" : "cancelled \(id)",
+            identifier: request.identifier)
         failLaunchWaiters(
             of: id,
             SubmissionError(
@@ -296,6 +314,54 @@ extension HostCore {
             feed(.launchNotStarted(id, retry: now.wall + Self.startRetryDelay))
         }
         feed(.withdrawn(id))
+        release(after: id, request.identifier)
+    }
+
+    /// Makes the request pending that waited for this one, which has ended.
+    mutating func release(after id: RequestID, _ identifier: TaskIdentifier) {
+        guard let next = requests.release(after: id, identifier) else { return }
+        log(.info, "\(next.id) is pending now, because \(id) has ended", identifier: identifier)
+        feed(.submitted(next))
+        // Its client may have left while it waited.
+        cancelWithoutClient(next)
+    }
+
+    // MARK: Pauses
+
+    private mutating func pause(_ order: PauseOrder, _ call: CallID) {
+        guard phase == .serving else { return refuse(call, notServing("the host")) }
+        var pause: Pause?
+        if case .until(let end) = order {
+            if let problem = problem(withEnd: end, of: "the host") { return refuse(call, problem) }
+            pause = Pause(since: now.wall.rounded, until: end?.rounded)
+        }
+        log(
+            .notice,
+            pause.map { "all bundles are paused\($0.until.map { " until \(Timestamp($0))" } ?? "")" }
+                ?? "the pause of all bundles has ended")
+        store(.remember(.pause(pause)), .pause(call))
+        feed(.pauseChanged(pause))
+    }
+
+    private func problem(withEnd end: WallTime?, of subject: String) -> SubmissionError? {
+        guard let end, end <= now.wall else { return nil }
+        return SubmissionError(
+            code: .invalidRequest, subject: subject, finding: "the end of the pause, \(Timestamp(end)), has passed",
+            remedy: "Choose a later time")
+    }
+
+    mutating func pauseStored(_ call: CallID, _ result: Result<StoreAnswer, StoreRefusal>) {
+        if case .failure(let refusal) = result {
+            log(.error, "the pause could not be stored: \(refusal)")
+            return refuse(
+                call,
+                SubmissionError(
+                    code: .unavailable, subject: "the host",
+                    finding: "the change is in force, but it could not be stored, so it is lost when the "
+                        + "host stops",
+                    remedy: "See 'bgtask logs' for the cause, and repeat the command"))
+        }
+        answer(call, .paused(scheduler.pause(at: now.wall)))
     }
 
     private mutating func expire(_ target: ControlTarget, _ reason: Reason, _ call: CallID) {
@@ -315,6 +381,7 @@ extension HostCore {
             case .request(let id): launch.record.request == id
             case .launch(let id): launch.record.id == id
             case .identifier(let identifier): launch.record.identifier == identifier
+            case .tag(let tag): launch.record.tags.contains(tag)
             }
         }.map(\.record.id).sorted()
         if found.isEmpty { return refuse(call, notFound("\(target)", "no running launch has this name")) }

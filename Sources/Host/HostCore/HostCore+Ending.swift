@@ -123,11 +123,15 @@ extension HostCore {
             unsavedEnds.append(UnsavedEnd(launch: launch, ended: ended))
             retryLater()
             if let call = launch.reporter { refuse(call, refusal.asSubmissionError) }
-            finish(launch, ended, putBack: nil)
+            finish(launch, ended, putBack: nil, isStored: false)
         }
     }
 
-    private mutating func finish(_ launch: OpenLaunch, _ ended: EndedLaunch, putBack: TaskRequest?) {
+    /// - Parameter isStored: Whether the store has recorded the end. If not, the request may still be put
+    ///   back, so it keeps its client, and the one that waits for it goes on waiting.
+    private mutating func finish(
+        _ launch: OpenLaunch, _ ended: EndedLaunch, putBack: TaskRequest?, isStored: Bool = true
+    ) {
         let record = launch.record.ended(ended)
         answerReadyWaiters(of: record.id)
         log(
@@ -140,7 +144,7 @@ extension HostCore {
         let isUnwanted = launch.isCancelled && putBack != nil
         if let putBack {
             requests.insert(putBack)
-        } else {
+        } else if isStored {
             requests.setClient(nil, of: record.request)
         }
         advise(after: ended.end, of: launch, putBack: putBack)
@@ -154,6 +158,8 @@ extension HostCore {
         } else if let putBack {
             // The client that ran it may have left.
             cancelWithoutClient(putBack)
+        } else if isStored {
+            release(after: record.request, record.identifier)
         }
     }
 
@@ -173,9 +179,11 @@ extension HostCore {
         }
         for index in unsavedEnds.indices where !unsavedEnds[index].isUnderWay {
             unsavedEnds[index].isUnderWay = true
-            let unsaved = unsavedEnds[index]
-            storeEnd(
-                of: unsaved.launch, unsaved.ended, putBack: conclusion(of: unsaved.launch, unsaved.ended).1)
+            let launch = unsavedEnds[index].launch
+            // The settings may have changed, so that the host gives the request up now.
+            let (final, putBack) = conclusion(of: launch, unsavedEnds[index].ended)
+            unsavedEnds[index].ended = final
+            storeEnd(of: launch, final, putBack: putBack)
         }
         launchInstalledApps()
     }
@@ -191,7 +199,11 @@ extension HostCore {
         log(
             .notice, "its end is stored now", launch: unsaved.record.id,
             identifier: unsaved.record.identifier)
-        guard case .ended(let putBack?) = stored else { return }
+        guard case .ended(let putBack) = stored else { return }
+        guard let putBack else {
+            requests.setClient(nil, of: unsaved.record.request)
+            return release(after: unsaved.record.request, unsaved.record.identifier)
+        }
         requests.insert(putBack)
         // The user may have cancelled the launch during the new attempt.
         if unsaved.launch.isCancelled { return cancel(putBack.id, .cancelledByUser) }

@@ -10,12 +10,13 @@ extension HostCore {
     /// - Parameters:
     ///   - after: The request after which the part begins; `nil` for the first part.
     ///   - limit: The greatest number of requests, at least 1.
+    ///   - tag: Only requests with this tag; `nil` means all.
     ///   - now: The time of the answers.
     /// - Returns: The part, and where the next one begins.
     public func pendingRequests(
-        after: RequestID?, limit: Int, at now: Moment
+        after: RequestID?, limit: Int, tag: Tag? = nil, at now: Moment
     ) -> ListingPage<PendingRequest, RequestID> {
-        let page = requests.page(after: after, limit: limit)
+        let page = requests.page(after: after, limit: limit, tag: tag)
         return ListingPage(
             rows: page.rows.map { PendingRequest(request: $0, verdicts: explain($0, at: now).verdicts) },
             next: page.next)
@@ -23,10 +24,10 @@ extension HostCore {
 
     /// A part of the pending requests, oldest first, each with only the first reason why it waits.
     public func pendingSummaries(
-        after: RequestID?, limit: Int, at now: Moment
+        after: RequestID?, limit: Int, tag: Tag? = nil, at now: Moment
     ) -> ListingPage<PendingSummary, RequestID> {
-        let page = requests.page(after: after, limit: limit)
-        return ListingPage(rows: page.rows.map { scheduler.summary(of: $0, at: now) }, next: page.next)
+        let page = requests.page(after: after, limit: limit, tag: tag)
+        return ListingPage(rows: page.rows.map { summary(of: $0, at: now) }, next: page.next)
     }
 
     /// The pending request of an identifier, with the policies' answers at a time; `nil` if there is none.
@@ -41,7 +42,16 @@ extension HostCore {
     ///
     /// If the scheduler does not have the request, it judges the request as if it were new.
     func explain(_ request: TaskRequest, at now: Moment) -> Explanation {
-        scheduler.explain(request.id, at: now) ?? scheduler.explain(request, at: now)
+        if let known = scheduler.explain(request.id, at: now) { return known }
+        var explanation = scheduler.explain(request, at: now)
+        if let wait = request.waitForOther { explanation.verdicts.insert(wait, at: 0) }
+        return explanation
+    }
+
+    private func summary(of request: TaskRequest, at now: Moment) -> PendingSummary {
+        guard let wait = request.waitForOther else { return scheduler.summary(of: request, at: now) }
+        return PendingSummary(
+            request: request, reason: wait, otherReasons: explain(request, at: now).vetoes.count - 1)
     }
 
     /// Whether any of these launches is under way, so that its CPU time and memory can be measured.
@@ -92,6 +102,11 @@ extension HostCore {
             return TaskExplanation(
                 identifier: identifier, kind: request.kind, pending: request.id, running: running,
                 explanation: explanation, forecast: forecast(request, explanation, at: now))
+        }
+        if let request = requests.appended(to: identifier) {
+            return TaskExplanation(
+                identifier: identifier, kind: request.kind, pending: request.id, running: running,
+                explanation: explain(request, at: now), forecast: nil)
         }
         guard let handler = handler(for: identifier),
             let declaration = handler.manifest.declaration(for: identifier)
@@ -172,5 +187,20 @@ extension HostCore {
         if let cpu = state.budget.cpuLimit {
             add("cpuPerDay", DurationText.format(cpu), above: origin("scheduling.cpuPerDay"))
         }
+    }
+}
+
+extension TaskRequest {
+    /// The verdict about a request that waits for another one of its identifier; `nil` if it does not.
+    fileprivate var waitForOther: Verdict? {
+        guard let after else { return nil }
+        return Verdict(
+            policy: "Order", decision: .mustNotProceed, score: 0, weight: 0,
+            rationale: [
+                Rationale(
+                    quantity: "predecessor", required: "at an end",
+                    observed: "\(after) of the same task comes first, and has not ended",
+                    remedy: "Wait until \(after) has ended, or cancel it: bgtask cancel \(after)")
+            ], since: submittedAt)
     }
 }

@@ -5,7 +5,8 @@ import TaskModel
 /// The manifests and plugins in force: changes of them, and look-ups.
 extension HostCore {
     /// Applies a new snapshot of the manifests and plugins.
-    mutating func take(_ snapshot: RegistrySnapshot) {
+    mutating func take(_ found: RegistrySnapshot) {
+        let snapshot = found.placed(onDevice: surroundings.device)
         let (before, handlersBefore) = (registered, handlers)
         if snapshot == before { return }
         registered = snapshot
@@ -148,4 +149,22 @@ extension HostCore {
 
 extension ManifestProblem {
     var logLevel: LogLine.Level { severity == .error ? .error : .warning }
+}
+
+extension RegistrySnapshot {
+    /// The snapshot with this device's place in the jitter of each schedule.
+    ///
+    /// A replay has the places of the recorded device already, and keeps them.
+    func placed(onDevice device: UInt64) -> RegistrySnapshot {
+        var copy = self
+        for handler in copy.handlers.indices {
+            for task in copy.handlers[handler].manifest.tasks.indices {
+                let declaration = copy.handlers[handler].manifest.tasks[task]
+                guard let jitter = declaration.schedule?.jitter, jitter.offset == nil else { continue }
+                copy.handlers[handler].manifest.tasks[task].schedule?.jitter?.offset =
+                    jitter.offset(ofDevice: device, task: declaration.pattern.base)
+            }
+        }
+        return copy
+    }
 }

@@ -133,7 +133,8 @@ extension HostCore {
         case .simulation, .installation, .schedule: return false
         }
         let identifier = submission.identifier
-        guard submission.idempotencyKey == nil, requests.request(of: identifier) == nil,
+        guard submission.idempotencyKey == nil, submission.ifPending != .append,
+            requests.request(of: identifier) == nil, requests.appended(to: identifier) == nil,
             !requests.isSubmitting(identifier), unsavedEnds.isEmpty,
             !launches.all.contains(where: {
                 $0.stage == .ending && !$0.hasFreedSlot && $0.record.bundle == terms.bundle
@@ -167,13 +168,15 @@ extension HostCore {
             // If the store found a repeat, the new number is not used, so the next request gets it.
             if acceptance.isRepeat, id.rawValue == lastRequest { lastRequest -= 1 }
             // A repeat that is still pending runs in the present client, because the earlier one may be gone.
-            if let client, acceptance.state == .pending {
+            if let client, acceptance.state == .pending, !acceptance.isKept {
                 requests.setClient(clients[client]?.id, of: acceptance.request.id)
             }
             if !acceptance.isRepeat { take(acceptance, wasForeseen: wasForeseen) }
             answer(submitter, acceptance)
             // If the client left during the write, there may be no process that can run the request.
-            if let client, clients[client] == nil { cancelWithoutClient(acceptance.request) }
+            if let client, clients[client] == nil, !acceptance.isKept {
+                cancelWithoutClient(acceptance.request)
+            }
         case .success: return
         case .failure(let refusal):
             if requests.foreseen.contains(id) {
@@ -231,9 +234,13 @@ extension HostCore {
                     remedy: "Launch the task again: bgtask launch \(replaced.identifier)"))
         }
         emit(.publish(.requestAccepted(request)))
-        log(.info, "accepted \(request.id)\(replaces)", identifier: request.identifier)
+        let order = request.after.map { ", after \($0)" } ?? ""
+        log(.info, "accepted \(request.id)\(replaces)\(order)", identifier: request.identifier)
         if wasForeseen { return vetoes.enter(request.id) }
         requests.insert(request)
+        // A request that comes after another one is no matter of the scheduler yet.
+        if request.after != nil { return }
+        requests.moveAppended(of: request.identifier, after: request.id)
         feed(.submitted(request))
     }
 

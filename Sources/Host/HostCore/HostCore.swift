@@ -228,7 +228,9 @@ public struct HostCore: Sendable {
     private mutating func publishVetoes() {
         guard isFollowed else { return vetoes.pause() }
         for id in vetoes.takePart(of: requests.pending.keys)
-        where requests.starting[id] == nil && !requests.foreseen.contains(id) {
+        where requests.starting[id] == nil && !requests.foreseen.contains(id)
+            && !requests.withdrawing.contains(id)
+        {
             guard let request = requests.pending[id] else { continue }
             let verdicts = explain(request, at: now).vetoes
             if vetoes.isNews(verdicts.map(\.policy), of: id) {

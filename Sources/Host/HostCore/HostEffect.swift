@@ -79,6 +79,8 @@ public enum HostAnswer: Sendable {
     case expiring([LaunchID])
     /// The state of the bundle after the change, which is durable.
     case bundle(BundleFacts)
+    /// The pause of the host after the change, which is durable; `nil` if there is none.
+    case paused(Pause?)
     /// The client is registered.
     case connected(ClientID)
     /// The call succeeded.

@@ -149,6 +149,8 @@ public struct HostSurroundings: Sendable {
     /// Whether the store keeps the explanations of each launch's start and stop; only `bgtask explain` reads
     /// them.
     public var keepsExplanations = true
+    /// A number that identifies the device, on which the jitter of schedules depends.
+    public var device: UInt64 = 0
 
     /// Creates surroundings that keep explanations.
     public init(
@@ -181,6 +183,8 @@ public enum HostCall: Sendable {
     case expire(ControlTarget, Reason)
     /// Change the state of a bundle: a use, a dismissal, the refresh switch or the budget. Answer: `bundle`.
     case change(BundleIdentifier, BundleChange)
+    /// Pause the host, or end its pause. Answer: `paused`, when the change is durable.
+    case pause(PauseOrder)
     /// The user's answer to the question whether a launch should keep going. Answer: `done`.
     case keepGoing(LaunchID, Bool)
     /// Register a process for identifiers. Answer: `connected`.
@@ -188,6 +192,14 @@ public enum HostCall: Sendable {
     /// Handle a client's report about its launch; `processCPU` is the CPU time that the client's whole
     /// process has used. Answer: `done`.
     case report(LaunchID, ClientReport, process: Int32, processCPU: Duration)
+}
+
+/// An order of a user about the pause of the whole host.
+public enum PauseOrder: Equatable, Sendable {
+    /// Nothing starts until this time or, with `nil`, until ``ended``.
+    case until(WallTime?)
+    /// The pause ends.
+    case ended
 }
 
 /// The result of a search for the next date of a schedule.

@@ -23,6 +23,9 @@ struct RequestBook: Sendable {
     private var order = RequestOrder()
     /// The pending request of each identifier; there is at most one.
     private var byIdentifier: [TaskIdentifier: RequestID] = [:]
+    /// The requests that wait for another one of their identifier to end; ``pending`` has them, too, but the
+    /// scheduler does not.
+    private var appended: [TaskIdentifier: RequestID] = [:]
     /// The starts that the store has not recorded yet, by request.
     private(set) var starting: [RequestID: Start] = [:]
     /// The requests with a cancellation that the store has not recorded yet.
@@ -62,13 +65,50 @@ struct RequestBook: Sendable {
         byIdentifier[identifier].flatMap { pending[$0] }
     }
 
+    /// The request that waits for another one of the identifier; `nil` if there is none.
+    func appended(to identifier: TaskIdentifier) -> TaskRequest? {
+        appended[identifier].flatMap { pending[$0] }
+    }
+
+    /// The requests with a tag, those that wait for others first, so that none of them becomes pending when
+    /// all are cancelled.
+    func requests(with tag: Tag) -> [TaskRequest] {
+        pending.values.filter { $0.submission.tags.contains(tag) }.sorted(by: RequestBook.isBefore)
+    }
+
+    /// The order in which requests are cancelled together: those that wait for others first.
+    static func isBefore(_ left: TaskRequest, _ right: TaskRequest) -> Bool {
+        (left.after == nil) == (right.after == nil) ? left.id < right.id : left.after != nil
+    }
+
+    /// Puts the request that waits for another one of the identifier behind this one.
+    mutating func moveAppended(of identifier: TaskIdentifier, after request: RequestID) {
+        guard let id = appended[identifier] else { return }
+        pending[id]?.after = request
+    }
+
+    /// Ends the wait of the request that waited for this one, which has ended.
+    ///
+    /// - Returns: The request, which is now the pending one of its identifier; `nil` if there is none.
+    mutating func release(after request: RequestID, _ identifier: TaskIdentifier) -> TaskRequest? {
+        guard let id = appended[identifier], pending[id]?.after == request else { return nil }
+        appended[identifier] = nil
+        byIdentifier[identifier] = id
+        pending[id]?.after = nil
+        return pending[id]
+    }
+
     /// Adds a request, or replaces the request with the same number.
     mutating func insert(_ request: TaskRequest) {
         if pending.updateValue(request, forKey: request.id) == nil {
             count(request, 1)
             order.insert(request.id)
         }
-        byIdentifier[request.identifier] = request.id
+        if request.after == nil {
+            byIdentifier[request.identifier] = request.id
+        } else {
+            appended[request.identifier] = request.id
+        }
     }
 
     private mutating func count(_ request: TaskRequest, _ change: Int) {
@@ -96,12 +136,14 @@ struct RequestBook: Sendable {
     /// - Parameters:
     ///   - after: The request after which the part begins; `nil` for the first part.
     ///   - limit: The greatest number of requests, at least 1.
+    ///   - tag: Only requests with this tag; `nil` means all.
     /// - Returns: The part, and where the next one begins.
-    func page(after: RequestID?, limit: Int) -> ListingPage<TaskRequest, RequestID> {
+    func page(after: RequestID?, limit: Int, tag: Tag?) -> ListingPage<TaskRequest, RequestID> {
         var rows: [TaskRequest] = []
         rows.reserveCapacity(min(limit, 1000))
         for id in order.after(after) {
             guard let request = pending[id], !foreseen.contains(id) else { continue }
+            if let tag, !request.submission.tags.contains(tag) { continue }
             if rows.count == limit { return ListingPage(rows: rows, next: rows.last?.id) }
             rows.append(request)
         }
@@ -144,6 +186,7 @@ struct RequestBook: Sendable {
         count(request, -1)
         foreseen.remove(id)
         if byIdentifier[request.identifier] == id { byIdentifier[request.identifier] = nil }
+        if appended[request.identifier] == id { appended[request.identifier] = nil }
         starting[id] = nil
         withdrawing.remove(id)
         if !keepsClient { clients[id] = nil }

@@ -9,13 +9,30 @@ public enum SettingTable {
     /// All keys, without the `bundles` keys, because their names contain bundle identifiers.
     public static let keys: [SettingKey] = host + scheduling + weights + scores
 
-    /// Finds a key by its whole name, `bundles.BUNDLE.refresh` included; `nil` if there is no such key.
+    /// Finds a key by its whole name, those of bundles included; `nil` if there is no such key.
     public static func key(named name: String) -> SettingKey? {
         if let key = keys.first(where: { $0.name == name }) { return key }
-        guard name.hasPrefix("bundles."), name.hasSuffix(".refresh") else { return nil }
-        let bundle = try? BundleIdentifier(
-            String(name.dropFirst("bundles.".count).dropLast(".refresh".count)))
-        return bundle.map(refresh)
+        for (word, key) in ofBundles where name.hasPrefix("bundles.") && name.hasSuffix("." + word) {
+            let bundle = name.dropFirst("bundles.".count).dropLast(word.utf8.count + 1)
+            if let bundle = try? BundleIdentifier(String(bundle)) { return key(bundle) }
+        }
+        return nil
+    }
+
+    /// The keys that each bundle can have, with the last part of their names.
+    static let ofBundles: [(name: String, key: @Sendable (BundleIdentifier) -> SettingKey)] = [
+        ("refresh", { refresh(of: $0) }), ("weight", { weight(of: $0) }),
+    ]
+
+    /// The key of one bundle's weight in the order for free slots.
+    public static func weight(of bundle: BundleIdentifier) -> SettingKey {
+        SettingKey(
+            path: ["bundles", bundle.rawValue, "weight"], kind: .decimal(0.01...100),
+            reason:
+                "The weight of the bundle when others wait for the same slots. A bundle of weight 2 gets them as if it had used half as much. Others have the weight 1",
+            needsRestart: false,
+            text: { $0.scheduler.bundleWeights[bundle].map { SettingKind.text(of: $0) } },
+            set: { settings, text in settings.scheduler.bundleWeights[bundle] = Double(text) })
     }
 
     /// The key of one bundle's switch for background refresh.

@@ -47,8 +47,11 @@ struct SettingsReader {
                     place, "bundle '\(name.shortened)': \(error.finding)", "Use A-Z a-z 0-9 . _ -")
                 continue
             }
-            guard let fields = Fields(value, "bundles.\(name)", keys: ["refresh"], problems) else { continue }
-            if let value = fields["refresh"] { read(value, of: SettingTable.refresh(of: bundle), &entries) }
+            let names = SettingTable.ofBundles.map(\.name)
+            guard let fields = Fields(value, "bundles.\(name)", keys: names, problems) else { continue }
+            for (name, key) in SettingTable.ofBundles {
+                if let value = fields[name] { read(value, of: key(bundle), &entries) }
+            }
         }
     }
 

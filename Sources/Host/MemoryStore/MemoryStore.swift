@@ -14,6 +14,8 @@ public struct MemoryStore: Equatable, Sendable {
     private var requests: [RequestID: RequestRecord] = [:]
     /// The requests in state `pending`, by identifier.
     private var pending: [TaskIdentifier: RequestID] = [:]
+    /// The requests that wait for another one of their identifier; their state is `pending`, too.
+    private var appended: [TaskIdentifier: RequestID] = [:]
     private var checkpoints: [RequestID: [UInt8]] = [:]
     private var launches: [LaunchID: LaunchRecord] = [:]
     /// The launches that have not ended.
@@ -43,7 +45,7 @@ public struct MemoryStore: Equatable, Sendable {
             return accept(submission, terms).map { .accepted($0) }.mapError { .submission($0) }
         case .cancel(let id, let reason, let time):
             guard requests[id]?.state == .pending else { return .success(.cancelled(false)) }
-            end(id, .cancelled, reason, at: time)
+            end(id, reason.outcomeWhilePending, reason, at: time)
             return .success(.cancelled(true))
         case .begin(let id, let terms):
             return begin(id, terms).map { .begun($0) }.mapError { .store($0) }
@@ -72,10 +74,15 @@ public struct MemoryStore: Equatable, Sendable {
     ///
     /// A pending request with the same identifier is removed.
     public mutating func restore(_ request: TaskRequest) {
+        defer { facts.lastRequest = max(facts.lastRequest, request.id.rawValue) }
+        if request.after != nil {
+            requests[request.id] = RequestRecord(request: request, state: .pending)
+            appended[request.identifier] = request.id
+            return
+        }
         if let other = pending[request.identifier] { requests[other] = nil }
         requests[request.id] = RequestRecord(request: request, state: .pending)
         pending[request.identifier] = request.id
-        facts.lastRequest = max(facts.lastRequest, request.id.rawValue)
     }
 
     /// Stores a note about a launch: when it was ready, or its progress; readers see it immediately.
@@ -135,7 +142,7 @@ public struct MemoryStore: Equatable, Sendable {
 
     /// All pending requests, oldest first.
     public var pendingRequests: [TaskRequest] {
-        pending.values.sorted().compactMap { requests[$0]?.request }
+        (Array(pending.values) + Array(appended.values)).sorted().compactMap { requests[$0]?.request }
     }
 
     /// The request with this number, in any state; `nil` if there is none.
@@ -151,9 +158,12 @@ public struct MemoryStore: Equatable, Sendable {
     public func launch(_ id: LaunchID) -> LaunchRecord? { launches[id].map(withNotes) }
 
     /// The launches of one task or, with `nil`, of all tasks, newest first.
-    public func launches(identifier: TaskIdentifier?, limit: Int, before: LaunchID?) -> [LaunchRecord] {
+    public func launches(
+        identifier: TaskIdentifier?, tag: Tag? = nil, limit: Int, before: LaunchID?
+    ) -> [LaunchRecord] {
         let chosen = launches.values.filter { launch in
             (identifier == nil || launch.identifier == identifier)
+                && (tag.map { launch.tags.contains($0) } ?? true)
                 && (before.map { launch.id < $0 } ?? true)
         }
         return chosen.sorted { $0.id > $1.id }.prefix(max(0, limit)).map(withNotes)
@@ -178,10 +188,24 @@ public struct MemoryStore: Equatable, Sendable {
             return .success(
                 Acceptance(request: earlier.request, state: earlier.state, isRepeat: true, replaced: nil))
         }
-        let replaced = pending[submission.identifier].flatMap { requests[$0]?.request }
-        if let replaced, submission.origin == .schedule, replaced.submission.origin != .schedule {
-            return .success(Acceptance(request: replaced, state: .pending, isRepeat: true, replaced: nil))
+        let found = pending[submission.identifier].flatMap { requests[$0]?.request }
+        if let found, submission.origin == .schedule, found.submission.origin != .schedule {
+            return .success(Acceptance(request: found, state: .pending, isRepeat: true, replaced: nil))
         }
+        let waiting = appended[submission.identifier].flatMap { requests[$0]?.request }
+        if submission.ifPending == .keep, let kept = found ?? waiting {
+            return .success(
+                Acceptance(request: kept, state: .pending, isRepeat: true, replaced: nil, isKept: true))
+        }
+        var before: RequestID?
+        if submission.ifPending == .append {
+            before = found?.id ?? open.first { launches[$0]?.identifier == submission.identifier }
+                .flatMap { launches[$0]?.request }
+            if before != nil, let waiting {
+                return .failure(.alreadyAppended(submission.identifier, waiting: waiting.id))
+            }
+        }
+        let replaced = before == nil ? found : nil
         let taken = pendingRequests.count {
             $0.bundle == terms.bundle && $0.kind == terms.kind && $0.submission.origin != .schedule
                 && $0.id != replaced?.id
@@ -196,25 +220,34 @@ public struct MemoryStore: Equatable, Sendable {
         }
         facts.lastRequest = terms.id?.rawValue ?? (facts.lastRequest + 1)
         let id = RequestID(rawValue: facts.lastRequest)
+        if let waiting, before == nil { requests[waiting.id]?.request.after = id }
         if let replaced {
             end(replaced.id, .cancelled, .replaced, at: terms.acceptedAt)
             requests[replaced.id]?.replacedBy = id
         }
-        let request = terms.request(id, of: submission)
+        var request = terms.request(id, of: submission)
+        request.after = before
         requests[id] = RequestRecord(request: request, state: .pending)
-        pending[submission.identifier] = id
+        if before == nil { pending[submission.identifier] = id } else { appended[submission.identifier] = id }
         return .success(Acceptance(request: request, state: .pending, isRepeat: false, replaced: replaced))
     }
 
     private mutating func end(_ id: RequestID, _ outcome: Outcome, _ reason: Reason?, at time: WallTime) {
         guard var record = requests[id] else { return }
-        if record.state == .pending { pending[record.request.identifier] = nil }
+        let identifier = record.request.identifier
+        if record.state == .pending, pending[identifier] == id { pending[identifier] = nil }
+        if appended[identifier] == id { appended[identifier] = nil }
+        record.request.after = nil
         record.state = .done
         record.outcome = outcome
         record.reason = reason
         record.endedAt = time.rounded
         requests[id] = record
         checkpoints[id] = nil
+        guard let next = appended[identifier], requests[next]?.request.after == id else { return }
+        requests[next]?.request.after = nil
+        appended[identifier] = nil
+        pending[identifier] = next
     }
 
     // MARK: Launches
@@ -291,6 +324,7 @@ public struct MemoryStore: Equatable, Sendable {
         case .launchedApp(let bundle, let hash): facts.launchedApps[bundle] = hash
         case .advice(let bundle, let advice): facts.advice[bundle] = advice
         case .boot(let boot): facts.boot = boot
+        case .pause(let pause): facts.pause = pause
         case .directoryRenamed(let bundle): facts.numberedDirectories[bundle] = nil
         }
     }

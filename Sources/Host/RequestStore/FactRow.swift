@@ -15,6 +15,7 @@ enum FactRow {
     }
 
     private static let bootKey = "host.boot"
+    private static let pauseKey = "host.pause"
     /// The key of a counter for data directories, which only older hosts used.
     private static let directoryCounterKey = "next bundle directory"
 
@@ -29,6 +30,8 @@ enum FactRow {
             let text = try advice.map { try StoredJSON.text(of: StoredAdvice($0)) }
             try set(Key.advice.text(of: bundle), text, in: db)
         case .boot(let boot): try set(bootKey, boot, in: db)
+        case .pause(let pause):
+            try set(pauseKey, pause.map { try StoredJSON.text(of: StoredPause($0)) }, in: db)
         case .directoryRenamed(let bundle): try set(Key.directory.text(of: bundle), nil, in: db)
         }
     }
@@ -60,6 +63,8 @@ enum FactRow {
             let value = try StoredText.decode(row, "value")
             if key == bootKey {
                 facts.boot = value
+            } else if key == pauseKey {
+                facts.pause = try StoredJSON.decode(StoredPause.self, from: value).pause
             } else if key != directoryCounterKey {
                 try read(key, value, into: &facts)
             }

@@ -7,8 +7,9 @@ enum LaunchRow {
         try db.cachedStatement(
             sql: """
                 INSERT INTO launches (id, request, identifier, bundle, kind, attempt, token, state,
-                    started_ms, isolation, library_hash, is_simulated, explanation, title, subtitle)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    started_ms, isolation, library_hash, is_simulated, explanation, title, subtitle,
+                    tags)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             launch.id.rawValue, launch.request.rawValue, launch.identifier.rawValue, launch.bundle.rawValue,
@@ -16,7 +17,7 @@ enum LaunchRow {
             launch.startedAt.milliseconds, StoredText.encode(launch.isolation), launch.libraryHash,
             launch.isSimulated,
             StoredText.encode(launch.explanation), StoredText.encode(launch.title),
-            StoredText.encode(launch.subtitle),
+            StoredText.encode(launch.subtitle), StoredTags.encode(launch.tags),
         ])
     }
 
@@ -95,6 +96,7 @@ enum LaunchRow {
             isSimulated: try row.decode(forColumn: "is_simulated"))
         launch.title = try StoredText.decode(row, "title")
         launch.subtitle = try StoredText.decode(row, "subtitle")
+        launch.tags = try StoredTags.decode(row)
         launch.state = try StoredWord.decode(row, "state")
         launch.readyAt = try StoredTime.decodeOptional(row, "ready_ms")
         launch.endedAt = try StoredTime.decodeOptional(row, "ended_ms")

@@ -4,15 +4,18 @@ import TaskModel
 /// Converts requests to and from rows of the table `requests`.
 enum RequestRow {
     /// Inserts a pending request; returns it with its number and with times rounded to milliseconds.
-    static func insert(_ submission: TaskSubmission, _ terms: RequestTerms, into db: Database) throws
-        -> TaskRequest
-    {
+    ///
+    /// - Parameter after: The request that must end before it; `nil` if there is none.
+    static func insert(
+        _ submission: TaskSubmission, _ terms: RequestTerms, after: RequestID?, into db: Database
+    ) throws -> TaskRequest {
         try db.cachedStatement(
             sql: """
                 INSERT INTO requests (id, identifier, bundle, kind, state, origin, earliest_ms,
                     requires_external_power, requires_network, requires_gpu, strategy, payload, title, subtitle,
-                    idempotency_key, submitted_ms, deadline_ms, push_priority, network, attempt)
-                VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+                    idempotency_key, submitted_ms, deadline_ms, push_priority, network,
+                    start_deadline_ms, at_deadline, tags, after_request, attempt)
+                VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
                 """
         ).execute(arguments: [
             terms.id?.rawValue, submission.identifier.rawValue, terms.bundle.rawValue, terms.kind.rawValue,
@@ -22,10 +25,13 @@ enum RequestRow {
             StoredText.encode(submission.payload), StoredText.encode(submission.title),
             StoredText.encode(submission.subtitle), StoredText.encode(submission.idempotencyKey),
             terms.acceptedAt.milliseconds, terms.deadline.milliseconds, submission.pushPriority.rawValue,
-            submission.network?.rawValue,
+            submission.network?.rawValue, submission.startDeadline?.date.milliseconds,
+            submission.startDeadline?.action.rawValue, StoredTags.encode(submission.tags), after?.rawValue,
         ])
         // This is the same request as reading the row would return.
-        return terms.request(RequestID(rawValue: db.lastInsertedRowID), of: submission)
+        var request = terms.request(RequestID(rawValue: db.lastInsertedRowID), of: submission)
+        request.after = after
+        return request
     }
 
     /// Reads the request with this number; throws ``StoreError`` if it does not exist.
@@ -59,6 +65,11 @@ enum RequestRow {
         submission.title = try StoredText.decode(row, "title")
         submission.subtitle = try StoredText.decode(row, "subtitle")
         submission.idempotencyKey = try StoredText.decodeOptional(row, "idempotency_key")
+        submission.tags = try StoredTags.decode(row)
+        if let date = try StoredTime.decodeOptional(row, "start_deadline_ms") {
+            submission.startDeadline = StartDeadline(
+                date: date, action: try StoredWord.decode(row, "at_deadline"))
+        }
         let priority: Int = try row.decode(forColumn: "push_priority")
         submission.pushPriority = PushPriority(rawValue: priority) ?? .considerate
         var request = TaskRequest(
@@ -78,6 +89,8 @@ enum RequestRow {
         {
             request.attempts.furthest = TaskProgress(completed: completed, total: total)
         }
+        let after: Int64? = try row.decode(forColumn: "after_request")
+        request.after = after.map(RequestID.init(rawValue:))
         let replacedBy: Int64? = try row.decode(forColumn: "replaced_by")
         return RequestRecord(
             request: request, state: try StoredWord.decode(row, "state"),

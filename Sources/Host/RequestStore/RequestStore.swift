@@ -81,12 +81,13 @@ public protocol RequestStore: Sendable {
     ///
     /// - Parameters:
     ///   - identifier: The task; `nil` means all tasks.
+    ///   - tag: Only launches of requests with this tag are read; `nil` means all.
     ///   - limit: The greatest number of launches.
     ///   - before: Only launches with smaller numbers are read; `nil` begins with the newest launch.
     /// - Returns: The launches, with their newest notes.
     /// - Throws: ``StoreError`` if the store can't be read.
     func launches(
-        identifier: TaskIdentifier?, limit: Int, before: LaunchID?
+        identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
     ) async throws(StoreError) -> [LaunchRecord]
 
     /// All launches of a request, in the order of their attempts.
@@ -94,6 +95,13 @@ public protocol RequestStore: Sendable {
 }
 
 extension RequestStore {
+    /// Reads launches with any tags, newest first; see ``launches(identifier:tag:limit:before:)``.
+    public func launches(
+        identifier: TaskIdentifier?, limit: Int, before: LaunchID?
+    ) async throws(StoreError) -> [LaunchRecord] {
+        try await launches(identifier: identifier, tag: nil, limit: limit, before: before)
+    }
+
     /// Performs writes in order, in one transaction; see ``commit(_:answer:)``.
     ///
     /// - Parameter writes: The writes; each sees the changes of the earlier ones.

@@ -9,10 +9,20 @@ extension SQLiteRequestStore {
 
     /// See ``RequestStore``.
     public func launches(
-        identifier: TaskIdentifier?, limit: Int, before: LaunchID?
+        identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
     ) async throws(StoreError) -> [LaunchRecord] {
         let bound = before?.rawValue ?? .max
         return try await records { db in
+            if let tag {
+                // No tag contains a space, so this finds whole tags only.
+                return try LaunchRow.all(
+                    """
+                    WHERE tags <> '' AND instr(' ' || tags || ' ', ?) > 0 AND id < ?
+                        AND (identifier = ? OR ? IS NULL)
+                    ORDER BY id DESC LIMIT ?
+                    """,
+                    [" \(tag) ", bound, identifier?.rawValue, identifier?.rawValue, max(0, limit)], in: db)
+            }
             guard let identifier else {
                 return try LaunchRow.all(
                     "WHERE id < ? ORDER BY id DESC LIMIT ?", [bound, max(0, limit)], in: db)

@@ -14,10 +14,22 @@ extension SQLiteRequestStore {
         {
             return Acceptance(request: earlier.request, state: earlier.state, isRepeat: true, replaced: nil)
         }
-        let replaced = try findPending(submission.identifier, in: db)
-        if let replaced, submission.origin == .schedule, replaced.submission.origin != .schedule {
-            return Acceptance(request: replaced, state: .pending, isRepeat: true, replaced: nil)
+        let found = try findPending(submission.identifier, in: db)
+        if let found, submission.origin == .schedule, found.submission.origin != .schedule {
+            return Acceptance(request: found, state: .pending, isRepeat: true, replaced: nil)
         }
+        let waiting = try findAppended(submission.identifier, in: db)
+        if submission.ifPending == .keep, let kept = found ?? waiting {
+            return Acceptance(request: kept, state: .pending, isRepeat: true, replaced: nil, isKept: true)
+        }
+        var before: RequestID?
+        if submission.ifPending == .append {
+            before = try found?.id ?? findLaunched(submission.identifier, in: db)
+            if before != nil, let waiting {
+                throw SubmissionError.alreadyAppended(submission.identifier, waiting: waiting.id)
+            }
+        }
+        let replaced = before == nil ? found : nil
         if let limit = terms.pendingLimit, submission.origin != .schedule {
             let taken = try countPending(terms.bundle, terms.kind, besides: replaced?.id, in: db)
             if taken >= limit {
@@ -25,8 +37,11 @@ extension SQLiteRequestStore {
                     submission.identifier, kind: terms.kind, taken: taken, limit: limit)
             }
         }
+        // The request that waits must not become pending when the replaced one ends. No request has number 0.
+        if let waiting, before == nil { try putAfter(RequestID(rawValue: 0), waiting.id, in: db) }
         if let replaced { try end(replaced.id, .cancelled, .replaced, at: terms.acceptedAt, in: db) }
-        let request = try RequestRow.insert(submission, terms, into: db)
+        let request = try RequestRow.insert(submission, terms, after: before, into: db)
+        if let waiting, before == nil { try putAfter(request.id, waiting.id, in: db) }
         if let replaced {
             try db.cachedStatement(sql: "UPDATE requests SET replaced_by = ? WHERE id = ?")
                 .execute(arguments: [request.id.rawValue, replaced.id.rawValue])
@@ -37,28 +52,62 @@ extension SQLiteRequestStore {
     /// Ends a pending request as cancelled; returns false if the request is not pending.
     static func cancel(_ id: RequestID, _ reason: Reason, at time: WallTime, in db: Database) throws -> Bool {
         guard try RequestRow.find(id: id, in: db)?.state == .pending else { return false }
-        try end(id, .cancelled, reason, at: time, in: db)
+        try end(id, reason.outcomeWhilePending, reason, at: time, in: db)
         return true
     }
 
-    /// Ends a request, and deletes its checkpoint.
+    private static func putAfter(_ before: RequestID, _ id: RequestID, in db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE requests SET after_request = ? WHERE id = ?")
+            .execute(arguments: [before.rawValue, id.rawValue])
+    }
+
+    /// Ends a request, deletes its checkpoint, and makes the request pending that waited for it.
     static func end(
         _ id: RequestID, _ outcome: Outcome, _ reason: Reason?, at time: WallTime, in db: Database
     ) throws {
         try db.cachedStatement(
             sql: """
-                UPDATE requests SET state = 'done', outcome = ?, reason = ?, ended_ms = ?, checkpoint = NULL
+                UPDATE requests SET state = 'done', outcome = ?, reason = ?, ended_ms = ?, checkpoint = NULL,
+                    after_request = NULL
                 WHERE id = ?
                 """
         ).execute(arguments: [outcome.rawValue, reason?.rawValue, time.milliseconds, id.rawValue])
+        // The partial index is usually empty, so this costs microseconds.
+        try db.cachedStatement(
+            sql: """
+                UPDATE requests SET after_request = NULL
+                WHERE after_request IS NOT NULL AND after_request = ?
+                    AND identifier = (SELECT identifier FROM requests WHERE id = ?)
+                """
+        ).execute(arguments: [id.rawValue, id.rawValue])
     }
 
     static func findPending(_ identifier: TaskIdentifier, in db: Database) throws -> TaskRequest? {
         let statement = try db.cachedStatement(
-            sql: "SELECT * FROM requests WHERE identifier = ? AND state = 'pending'")
+            sql: """
+                SELECT * FROM requests
+                WHERE identifier = ? AND state = 'pending' AND after_request IS NULL
+                """)
         return try Row.fetchOne(statement, arguments: [identifier.rawValue]).map {
             try RequestRow.decode($0).request
         }
+    }
+
+    /// The request that waits for another one of its identifier.
+    private static func findAppended(_ identifier: TaskIdentifier, in db: Database) throws -> TaskRequest? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT * FROM requests WHERE identifier = ? AND after_request IS NOT NULL")
+        return try Row.fetchOne(statement, arguments: [identifier.rawValue]).map {
+            try RequestRow.decode($0).request
+        }
+    }
+
+    /// The request of an identifier that has a launch now.
+    private static func findLaunched(_ identifier: TaskIdentifier, in db: Database) throws -> RequestID? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT request FROM launches WHERE state <> 'ended' AND identifier = ?")
+        return try Int64.fetchOne(statement, arguments: [identifier.rawValue])
+            .map(RequestID.init(rawValue:))
     }
 
     private static func find(_ identifier: TaskIdentifier, key: String, in db: Database) throws

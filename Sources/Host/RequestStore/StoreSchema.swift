@@ -56,6 +56,25 @@ enum StoreSchema {
             try db.execute(
                 sql: "ALTER TABLE launches ADD COLUMN has_new_checkpoint INTEGER NOT NULL DEFAULT 0")
         }
+        migrator.registerMigration("8 deadlines, tags and successors of requests") { db in
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN start_deadline_ms INTEGER")
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN at_deadline TEXT")
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN tags TEXT NOT NULL DEFAULT ''")
+            try db.execute(sql: "ALTER TABLE requests ADD COLUMN after_request INTEGER")
+            try db.execute(sql: "ALTER TABLE launches ADD COLUMN tags TEXT NOT NULL DEFAULT ''")
+            // A request that waits for another one of its identifier is pending, too.
+            try db.execute(sql: "DROP INDEX requests_pending")
+            try db.execute(
+                sql: """
+                    CREATE UNIQUE INDEX requests_pending ON requests (identifier)
+                    WHERE state = 'pending' AND after_request IS NULL
+                    """)
+            try db.execute(
+                sql: """
+                    CREATE UNIQUE INDEX requests_after ON requests (identifier)
+                    WHERE after_request IS NOT NULL
+                    """)
+        }
         return migrator
     }
 

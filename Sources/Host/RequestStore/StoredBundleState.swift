@@ -10,6 +10,19 @@ struct StoredInstant: Codable {
     var time: WallTime { WallTime(sinceEpoch: sinceEpoch) }
 }
 
+/// The JSON form of ``Pause`` in the database.
+struct StoredPause: Codable {
+    var since: StoredInstant
+    var until: StoredInstant?
+
+    init(_ pause: Pause) {
+        since = StoredInstant(pause.since)
+        until = pause.until.map(StoredInstant.init)
+    }
+
+    var pause: Pause { Pause(since: since.time, until: until?.time) }
+}
+
 /// The JSON form of ``BundleState`` in the database.
 ///
 /// The form belongs to the store and must not change when a type of the model or the control API changes,
@@ -21,6 +34,7 @@ struct StoredBundleState: Codable {
         var cpu: Duration
         var launchLimit: Int?
         var cpuLimit: Duration?
+        var burst: Double?
     }
 
     struct Usage: Codable {
@@ -95,6 +109,7 @@ struct StoredBundleState: Codable {
     var lastPush: StoredInstant?
     var recent: Recent?
     var service: Service?
+    var pause: StoredPause?
     var wakeUpsSaved: Int?
 
     init(_ state: BundleState) {
@@ -107,11 +122,13 @@ struct StoredBundleState: Codable {
         conduct = Conduct(days: state.conduct.days.map { Conduct.Day(day: $0.day, points: $0.points) })
         budget = Budget(
             day: state.budget.day, launches: state.budget.launches, cpu: state.budget.cpu,
-            launchLimit: state.budget.launchLimit, cpuLimit: state.budget.cpuLimit)
+            launchLimit: state.budget.launchLimit, cpuLimit: state.budget.cpuLimit,
+            burst: state.budget.burst)
         lastRefresh = state.lastRefresh.map(StoredInstant.init)
         lastPush = state.lastPush.map(StoredInstant.init)
         recent = state.recent == RecentLaunches() ? nil : Recent(state.recent)
         service = Service(seconds: state.service.seconds, at: state.service.at.map(StoredInstant.init))
+        pause = state.pause.map(StoredPause.init)
         wakeUpsSaved = state.wakeUpsSaved
     }
 
@@ -136,6 +153,7 @@ struct StoredBundleState: Codable {
             state.budget.cpu = budget.cpu
             state.budget.launchLimit = budget.launchLimit
             state.budget.cpuLimit = budget.cpuLimit
+            state.budget.burst = budget.burst
         }
         state.lastRefresh = lastRefresh?.time
         state.lastPush = lastPush?.time
@@ -144,6 +162,7 @@ struct StoredBundleState: Codable {
             state.service.seconds = service.seconds
             state.service.at = service.at?.time
         }
+        state.pause = pause?.pause
         state.wakeUpsSaved = wakeUpsSaved ?? state.wakeUpsSaved
         return state
     }

@@ -67,6 +67,17 @@ enum StoredTime {
     }
 }
 
+/// Reads and writes the column `tags`: the tags with spaces between them, which no tag contains.
+enum StoredTags {
+    static func encode(_ tags: [Tag]) -> String { tags.map(\.rawValue).joined(separator: " ") }
+
+    static func decode(_ row: Row) throws -> [Tag] {
+        let text: String = try row.decode(forColumn: "tags")
+        // Most requests have none.
+        return text.isEmpty ? [] : try text.split(separator: " ").map { try Tag(String($0)) }
+    }
+}
+
 /// A value in the database that this version of the host can't read.
 struct StoredColumnError: Error, CustomStringConvertible {
     let finding: String

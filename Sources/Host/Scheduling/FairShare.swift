@@ -25,10 +25,19 @@ extension ServiceAccount {
     /// Service fades at the same rate for all bundles, so their order changes only when a launch ends. The
     /// number is the logarithm of the service, plus the time in half-lives, and never falls when service is
     /// added.
-    var rank: Double {
+    ///
+    /// - Parameter weight: The bundle's weight, which is more than 0: the service of a bundle of weight 2
+    ///   counts half.
+    /// - Returns: The number.
+    func rank(weight: Double) -> Double {
         guard seconds > 0, let at else { return -.infinity }
-        return seconds.logarithm + at.sinceEpoch.inSeconds / Self.halfLife
+        return (seconds / weight).logarithm + at.sinceEpoch.inSeconds / Self.halfLife
     }
+}
+
+extension ServiceAccount {
+    /// The number of a bundle of weight 1.
+    var rank: Double { rank(weight: 1) }
 }
 
 /// Powers and logarithms of 2 by arithmetic alone, so that they are the same on every machine, and a replay

@@ -190,6 +190,8 @@ enum Fact: Hashable, Sendable {
     case scores
     /// The end of the preparation for a sleep.
     case sleep
+    /// The pause of the host.
+    case pause
     /// Only the wall clock.
     case time
     /// The end of a state in which no request of the lane can start.

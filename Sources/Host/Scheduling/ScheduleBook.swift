@@ -26,7 +26,9 @@ struct ScheduleBook: Sendable {
     private var wakers: [TaskIdentifier] = []
 
     mutating func replacePlans(_ plans: [TaskIdentifier: Plan]) {
-        for (identifier, plan) in plans where self.plans[identifier]?.schedule.timing != plan.schedule.timing
+        for (identifier, plan) in plans
+        where self.plans[identifier]?.schedule.timing != plan.schedule.timing
+            || self.plans[identifier]?.schedule.offset != plan.schedule.offset
         {
             calendar.doubt(identifier)
         }
@@ -78,7 +80,7 @@ struct ScheduleBook: Sendable {
     /// Records that an identifier's request was cancelled, so that its date is not used again.
     mutating func skipped(_ identifier: TaskIdentifier, date: WallTime?, at now: WallTime) {
         began(identifier, at: now)
-        if let date, date > now { calendar.skip(identifier, date) }
+        if let date, date > now { calendar.skip(identifier, date.earlier(by: plans[identifier]?.schedule.offset)) }
     }
 
     /// Records a launch that the store contains, unless a newer one is known.
@@ -163,15 +165,18 @@ struct ScheduleBook: Sendable {
             // A date further away than a period is wrong: the period was shortened, or the clock was set
             // back.
             if let scheduled, scheduled <= now + period { return nil }
-            let next = lastBegin[identifier].map { min($0, now) + period } ?? now
+            // Later dates follow from the first launch, so the jitter only delays that.
+            let next = lastBegin[identifier].map { min($0, now) + period } ?? now + plan.schedule.offset
             return submission(of: identifier, plan, at: max(now, next))
         case .calendar(let expression, let zone):
-            let base = lastBegin[identifier].map { min($0, now) } ?? now
-            switch calendar.next(identifier, after: base, scheduled: scheduled) {
+            // The calendar knows nothing of the jitter: its dates are those of the whole fleet.
+            let offset = plan.schedule.offset
+            let base = (lastBegin[identifier].map { min($0, now) } ?? now).earlier(by: offset)
+            switch calendar.next(identifier, after: base, scheduled: scheduled?.earlier(by: offset)) {
             case .nothing: return nil
             case .ask(let after):
                 return .findDate(identifier, expression: expression, timeZone: zone, after: after)
-            case .date(let date): return submission(of: identifier, plan, at: max(now, date))
+            case .date(let date): return submission(of: identifier, plan, at: max(now, date + offset))
             }
         }
     }
@@ -183,4 +188,9 @@ struct ScheduleBook: Sendable {
         return .submitScheduled(
             identifier, plan.bundle, earliest: date, deadline: date + plan.schedule.tolerance)
     }
+}
+
+extension WallTime {
+    /// The point that is earlier by a duration; `nil` means none.
+    fileprivate func earlier(by duration: Duration?) -> Self { self + (.zero - (duration ?? .zero)) }
 }

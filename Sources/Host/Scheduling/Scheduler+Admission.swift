@@ -65,6 +65,14 @@ extension Scheduler {
                 "it is the launch of an app, and this request came from a \(submission.origin.rawValue)",
                 "Submit a task of the bundle; the app is launched by 'bgtask open \(bundle)'")
         }
+        if submission.tags.count > Tag.mostPerRequest {
+            throw refuse(
+                .invalidRequest, "it has \(submission.tags.count) tags",
+                "Use at most \(Tag.mostPerRequest) tags")
+        }
+        if let limit = submission.startDeadline {
+            try checkDeadline(limit, of: submission, at: now)
+        }
         if submission.requiresGPU, manifest.sandbox.gpu != true {
             throw refuse(
                 .notPermitted, "it asks for the GPU, and the manifest of \(bundle) does not",
@@ -105,6 +113,24 @@ extension Scheduler {
             try checkImmediateStart(submission, admission, at: now)
         }
         return admission
+    }
+
+    private func checkDeadline(
+        _ limit: StartDeadline, of submission: TaskSubmission, at now: Moment
+    ) throws(SubmissionError) {
+        func refuse(_ finding: String, _ remedy: String) -> SubmissionError {
+            SubmissionError(
+                code: .invalidRequest, subject: submission.identifier.rawValue, finding: finding,
+                remedy: remedy)
+        }
+        guard limit.date > now.wall else {
+            throw refuse("its deadline, \(limit.date.text), has passed", "Choose a later deadline")
+        }
+        if let begin = submission.earliestBeginDate, begin >= limit.date {
+            throw refuse(
+                "it may not begin before \(begin.text), and its deadline is \(limit.date.text)",
+                "Choose a deadline after the earliest begin date")
+        }
     }
 
     private func checkImmediateStart(

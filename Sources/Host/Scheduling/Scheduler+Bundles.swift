@@ -41,7 +41,7 @@ extension Scheduler {
         switch event {
         case .bundleRestored(let bundle, let state):
             situation.bundles[bundle] = state
-            pending.setRank(state.service.rank, of: bundle)
+            pending.setRank(rank(of: bundle), of: bundle)
             pending.release(.bundle(bundle))
         case .used(let bundle): use(bundle, at: now)
         case .dismissed(let bundle):
@@ -54,11 +54,15 @@ extension Scheduler {
                 if $0.refresh != permission || $0.refreshChangedAt == nil { $0.refreshChangedAt = now.wall }
                 $0.refresh = permission
             }
-        case .budgetChanged(let bundle, let launches, let cpu):
+        case .budgetChanged(let bundle, let launches, let cpu, let burst):
             changeBundle(bundle) {
                 $0.budget.launchLimit = launches
                 $0.budget.cpuLimit = cpu
+                $0.budget.burst = burst.map { min(1, max(0, $0)) }
             }
+        case .bundlePaused(let bundle, let pause):
+            changeBundle(bundle) { $0.pause = pause }
+            agenda.checkAll()
         case .foregroundChanged(let bundle, let isForeground):
             if isForeground {
                 situation.foreground.insert(bundle)
@@ -81,9 +85,14 @@ extension Scheduler {
         change(&state)
         guard state != bundleState(bundle) else { return }
         situation.bundles[bundle] = state
-        pending.setRank(state.service.rank, of: bundle)
+        pending.setRank(rank(of: bundle), of: bundle)
         unsaved.insert(bundle)
         if canRelease { pending.release(.bundle(bundle)) }
+    }
+
+    /// How much service a bundle had, for its weight; see ``ServiceAccount``.
+    func rank(of bundle: BundleIdentifier) -> Double {
+        bundleState(bundle).service.rank(weight: settings.weight(of: bundle))
     }
 
     private mutating func use(_ bundle: BundleIdentifier, at now: Moment) {

@@ -12,15 +12,23 @@ extension Scheduler {
         situation.permits.has(bundle) || situation.bundles[bundle] != nil
     }
 
+    /// The pause of the host; `nil` if there is none, or if it has ended.
+    public func pause(at time: WallTime) -> Pause? {
+        situation.hostPause.flatMap { $0.isInForce(at: time) ? $0 : nil }
+    }
+
     /// The state of a bundle, with its budget of today.
     public func facts(of bundle: BundleIdentifier, at now: Moment) -> BundleFacts {
         var state = bundleState(bundle)
         state.refresh = settings.refreshInForce(of: bundle, state).permission
         let budget = state.budget.current(at: now.wall, in: situation)
+        let (launches, cpu) = Budget.available(of: state, at: now, in: situation)
         return BundleFacts(
             bundle: bundle, isInstalled: situation.permits.has(bundle), state: state,
             launchesToday: budget.launches, launchLimit: budget.launchLimit(settings),
-            cpuToday: budget.cpu, cpuLimit: budget.cpuLimit(settings))
+            cpuToday: budget.cpu, cpuLimit: budget.cpuLimit(settings),
+            burst: budget.burst(settings), launchesByNow: launches, cpuByNow: cpu,
+            weight: settings.weight(of: bundle), pause: situation.pause(of: state, at: now.wall)?.pause)
     }
 }
 

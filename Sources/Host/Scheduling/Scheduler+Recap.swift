@@ -18,6 +18,7 @@ extension Scheduler {
             .handlersChanged(situation.permits.manifests), .conditionsChanged(situation.conditions),
         ]
         if let since = situation.pressureSince { events.append(.pressureBegan(since)) }
+        if let pause = situation.hostPause { events.append(.pauseChanged(pause)) }
         if situation.sleepSince != nil { events.append(.preparingForSleep(true)) }
         // An app that comes to the foreground counts as used. The states of bundles come later and overwrite
         // that.

@@ -13,6 +13,8 @@ public struct Scheduler: Sendable {
     static let policies: [any Policy] = [
         Permission(),
         SystemSleep(),
+        Paused(),
+        Deadline(),
         EarliestBeginDate(),
         ExternalPower(),
         Network(),
@@ -39,6 +41,8 @@ public struct Scheduler: Sendable {
     var launches: [RequestID: ActiveLaunch] = [:]
     var requestOfLaunch: [LaunchID: RequestID] = [:]
     var schedules = ScheduleBook()
+    /// The requests that fail if they do not start in time.
+    var startDeadlines = StartDeadlines()
     var isStarted = false
     var isShuttingDown = false
     var announcedWake = Wake()
@@ -97,6 +101,7 @@ public struct Scheduler: Sendable {
         noticeClockChange(now)
         apply(event, at: now, &actions)
         guard isStarted else { return }
+        failOverdue(at: now, &actions)
         settleLaunches(at: now, &actions)
         if situation.occupancy.isBusy { pending.releaseCompanions(until: now.wall) }
         askForScheduled(at: now, &actions)
@@ -112,12 +117,14 @@ public struct Scheduler: Sendable {
         case .handlersChanged(let manifests): replaceHandlers(manifests, at: now, &actions)
         case .conditionsChanged(let conditions): replaceConditions(conditions, at: now)
         case .preparingForSleep(let isPreparing): prepareForSleep(isPreparing, at: now)
+        case .pauseChanged(let pause): pauseHost(pause)
         case .pressureBegan(let time): situation.restorePressure(since: time)
         case .localTimeChanged(let offset):
             situation.localOffset = offset
             pending.releaseAllDates(at: now.wall)
         case .lastLaunched(let identifier, let time): schedules.learned(identifier, lastBegin: time)
-        case .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged:
+        case .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged,
+            .bundlePaused:
             applyToBundle(event, at: now, &actions)
             // A bundle in the foreground gives its launches another priority.
             agenda.touchAll()
@@ -157,6 +164,7 @@ public struct Scheduler: Sendable {
         situation.settings = settings
         agenda.checkAll()
         pending.forgetHolds()
+        for bundle in situation.bundles.keys { pending.setRank(rank(of: bundle), of: bundle) }
         let situation = situation
         pending.releaseAll(at: now.wall) { situation.needs(of: $0) }
     }
@@ -206,8 +214,31 @@ public struct Scheduler: Sendable {
         if isPreparing { agenda.checkAll() } else { pending.release(.sleep) }
     }
 
+    private mutating func pauseHost(_ pause: Pause?) {
+        guard situation.hostPause != pause else { return }
+        situation.hostPause = pause
+        agenda.checkAll()
+        pending.release(.pause)
+    }
+
+    /// Fails the pending requests whose client set a deadline that has passed.
+    private mutating func failOverdue(at now: Moment, _ actions: inout [SchedulerAction]) {
+        guard !isShuttingDown, startDeadlines.isDue(at: now.wall) else { return }
+        for request in takeOverdue(at: now.wall) {
+            pending.remove(request.id)
+            schedules.touch(request.identifier)
+            actions.append(.cancelRequest(request.id, .deadlinePassed))
+        }
+    }
+
+    private mutating func takeOverdue(at now: WallTime) -> [TaskRequest] {
+        let pending = pending
+        return startDeadlines.take(until: now) { pending[$0] }
+    }
+
     private mutating func submit(_ request: TaskRequest, at now: Moment) {
         guard launches[request.id] == nil else { return }
+        startDeadlines.add(request)
         pending.insert(request, situation.needs(of: request), at: now.wall)
         // A request of `bgtask launch` is marked even if all policies would permit it, so that no budget
         // counts its launch.
@@ -240,6 +271,12 @@ public struct Scheduler: Sendable {
         }
     }
 
+    private mutating func firstStartDeadline() -> WallTime? {
+        if startDeadlines.isEmpty { return nil }
+        let pending = pending
+        return startDeadlines.first { pending[$0] }
+    }
+
     /// Sets the alarms; dates are left out if their lane is full or held until another event.
     private mutating func announceWake(at now: Moment, _ actions: inout [SchedulerAction]) {
         var boot = [agenda.nextInstant()].compactMap(\.self)
@@ -255,6 +292,7 @@ public struct Scheduler: Sendable {
                 dates.append(end)
             }
             if let retry = schedules.nextRetry { dates.append(retry) }
+            if let end = firstStartDeadline() { dates.append(end) }
         }
         let machine =
             isShuttingDown

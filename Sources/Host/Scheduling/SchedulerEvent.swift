@@ -24,6 +24,8 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     ///
     /// Budgets and hours of use depend on local time.
     case localTimeChanged(offset: Duration)
+    /// A user paused the host, or ended its pause (`nil`).
+    case pauseChanged(Pause?)
     /// When the identifier was last launched before this start of the host; its schedule needs that.
     case lastLaunched(TaskIdentifier, WallTime)
 
@@ -39,8 +41,11 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     ///
     /// Call ``Scheduler/checkRefreshSwitch(of:to:byAdministrator:)`` first.
     case refreshSwitched(BundleIdentifier, RefreshPermission)
-    /// The operator set the bundle's daily limits; `nil` means the standard limit.
-    case budgetChanged(BundleIdentifier, launches: Int?, cpu: Duration?)
+    /// The operator set the bundle's daily limits, and the share of them that is available at midnight; `nil`
+    /// means the standard value.
+    case budgetChanged(BundleIdentifier, launches: Int?, cpu: Duration?, burst: Double? = nil)
+    /// A user paused the bundle, or ended its pause (`nil`).
+    case bundlePaused(BundleIdentifier, Pause?)
     /// The bundle's client came to the foreground (true), which counts as a use, or left it (false).
     case foregroundChanged(BundleIdentifier, Bool)
 

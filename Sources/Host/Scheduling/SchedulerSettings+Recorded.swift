@@ -1,3 +1,5 @@
+import TaskModel
+
 extension KeyedDecodingContainer {
     /// Decodes a duration; a setting that the recording lacks, because it is newer, has its default value.
     ///
@@ -10,6 +12,13 @@ extension KeyedDecodingContainer {
                 key, DecodingError.Context(codingPath: codingPath, debugDescription: "no such duration"))
         }
         return standard
+    }
+
+    /// Decodes the weights of bundles; an older recording has none.
+    func decode(
+        _ type: [BundleIdentifier: Double].Type, forKey key: Key
+    ) throws -> [BundleIdentifier: Double] {
+        try decodeIfPresent(type, forKey: key) ?? [:]
     }
 }
 

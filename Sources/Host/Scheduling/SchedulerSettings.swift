@@ -238,11 +238,18 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///
     /// `restricted` overrides the user's own switch; the user's own switch overrides the other values.
     public var bundleRefresh: [BundleIdentifier: RefreshPermission] = [:]
+    /// The configured weights of single bundles, each more than 0; other bundles have the weight 1.
+    ///
+    /// A bundle of weight 2 gets free slots as if it had used half as much.
+    public var bundleWeights: [BundleIdentifier: Double] = [:]
     /// Whether processing tasks also run while a user is active; for kiosks and servers.
     public var ignoresDeviceActivity = false
 
     /// Creates the default settings.
     public init() {}
+
+    /// The weight of a bundle in the order for free slots.
+    public func weight(of bundle: BundleIdentifier) -> Double { bundleWeights[bundle] ?? 1 }
 
     /// The maximum number of pending requests of this kind for a bundle; `nil` means no limit.
     public func pendingLimit(for kind: TaskKind) -> Int? {
@@ -297,12 +304,19 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     ///   - kind: The kind of the task; `nil` if it is not known.
     ///   - lastUsed: When the bundle was last used; `nil` if none is known.
     ///   - now: The time of the submission.
-    /// - Returns: The end of the window for an activity that has one. Otherwise ``deadlineDelay`` or
+    /// - Returns: The end of the window for an activity that has one. For a client's deadline at which the
+    ///   request starts, that date; for one at which it fails, the date after nine tenths of the time until
+    ///   then, so that the last tenth is left for vetoes to pass. Otherwise ``deadlineDelay`` or
     ///   ``deadlineDelayInUse`` after the earliest begin date. Never a date in the past.
     public func deadline(
         for submission: TaskSubmission, kind: TaskKind? = nil, lastUsed: WallTime? = nil, at now: Moment
     ) -> WallTime {
         if kind == .activity, let end = submission.deadline { return max(end, now.wall) }
+        if let limit = submission.startDeadline {
+            let begin = max(submission.earliestBeginDate ?? now.wall, now.wall)
+            let reserve = limit.action == .fail ? (limit.date - begin) / 10 : .zero
+            return max(begin, limit.date + (.zero - reserve))
+        }
         let isInUse = lastUsed.map { now.wall < $0 + usePeriod } ?? false
         let delay = isInUse ? deadlineDelayInUse : deadlineDelay
         return max(submission.earliestBeginDate ?? now.wall, now.wall) + delay

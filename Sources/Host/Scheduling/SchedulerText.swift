@@ -1,6 +1,10 @@
 import TaskModel
 
 extension SchedulerEvent: CustomStringConvertible {
+    private static func text(of pause: Pause?) -> String {
+        pause.map { $0.until?.text ?? "until resumed" } ?? "ended"
+    }
+
     /// The event in one line for people, such as `launchStarted L3 R7`.
     ///
     /// Replays use the encoded form, which contains all values.
@@ -18,8 +22,11 @@ extension SchedulerEvent: CustomStringConvertible {
         case .used(let bundle): "used \(bundle)"
         case .dismissed(let bundle): "dismissed \(bundle)"
         case .refreshSwitched(let bundle, let permission): "refreshSwitched \(bundle) \(permission.rawValue)"
-        case .budgetChanged(let bundle, let launches, let cpu):
+        case .budgetChanged(let bundle, let launches, let cpu, let burst):
             "budgetChanged \(bundle) launches \(launches.map { "\($0)" } ?? "standard") cpu \(cpu?.text ?? "standard")"
+                + (burst.map { " burst \($0)" } ?? "")
+        case .bundlePaused(let bundle, let pause): "bundlePaused \(bundle) \(Self.text(of: pause))"
+        case .pauseChanged(let pause): "pauseChanged \(Self.text(of: pause))"
         case .foregroundChanged(let bundle, let isForeground):
             "foregroundChanged \(bundle) \(isForeground ? "foreground" : "background")"
         case .submitted(let request): "submitted \(request.id) \(request.identifier) \(request.kind.rawValue)"

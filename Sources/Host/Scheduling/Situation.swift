@@ -12,6 +12,8 @@ struct Situation: Sendable {
     private(set) var pressureSince: WallTime?
     /// When the machine announced the sleep for which it prepares now; `nil` if it does not.
     var sleepSince: WallTime?
+    /// The pause of the host; it may have ended.
+    var hostPause: Pause?
     var permits = Permits([])
     var occupancy = Occupancy()
     var bundles: [BundleIdentifier: BundleState] = [:]

@@ -134,4 +134,7 @@ extension BudgetAccount {
     }
 
     func cpuLimit(_ settings: SchedulerSettings) -> Duration { max(.zero, cpuLimit ?? settings.cpuPerDay) }
+
+    /// The share of both limits that is available at midnight: the bundle's own, or the host's default.
+    func burst(_ settings: SchedulerSettings) -> Double { burst ?? settings.budgetBurst }
 }

@@ -195,8 +195,11 @@ private struct Story {
         case .foregroundChanged(let bundle, let isForeground):
             [.call(.change(bundle, .foreground(isForeground)))]
         case .refreshSwitched(let bundle, let permission): [.call(.change(bundle, .refresh(permission)))]
-        case .budgetChanged(let bundle, let launches, let cpu):
-            [.call(.change(bundle, .budget(launches: launches, cpu: cpu)))]
+        case .budgetChanged(let bundle, let launches, let cpu, let burst):
+            [.call(.change(bundle, .budget(launches: launches, cpu: cpu, burst: burst)))]
+        case .bundlePaused(let bundle, let pause):
+            [.call(.change(bundle, pause.map { .paused(until: $0.until) } ?? .resumed))]
+        case .pauseChanged(let pause): [.call(.pause(pause.map { .until($0.until) } ?? .ended))]
         case .scheduleTriggered(let identifier): fileChange(that: identifier, now)
         case .submitted(let request):
             request.submission.origin == .client || request.submission.origin == .simulated

@@ -1,3 +1,4 @@
+import Digests
 import HandlerRegistry
 import HostCore
 import HostSettings
@@ -39,6 +40,7 @@ struct BeginningReader: Sendable {
                 taskEnvironment: configuration.taskEnvironment),
             settings: settingsFiles.latest, registered: registered, conditions: sensors.snapshot(),
             localTimeOffset: .seconds(ProcessFacts.localTimeOffset(at: now.wall)))
+        beginning.surroundings.device = Self.device
         beginning.recovery = try await store.recover(beginning.recoveryTerms(at: now.wall))
         await renameDirectories(beginning.recovery.facts.numberedDirectories)
         beginning.boot = try? SmallFile.read("/proc/sys/kernel/random/boot_id").filter { !$0.isWhitespace }
@@ -46,6 +48,18 @@ struct BeginningReader: Sendable {
             keepingNewest: configuration.keptLaunches,
             olderThan: WallTime(sinceEpoch: now.wall.sinceEpoch - configuration.keptAge))
         return beginning
+    }
+
+    /// A number that identifies this machine, on which the jitter of schedules depends.
+    ///
+    /// It is a part of a digest, because machine-id(5) asks programs to publish no machine id. A machine
+    /// without an id uses its host name.
+    private static var device: UInt64 {
+        let sources = ["/etc/machine-id", "/var/lib/dbus/machine-id", "/proc/sys/kernel/hostname"]
+        let id = sources.lazy.compactMap { try? SmallFile.read($0).filter { !$0.isWhitespace } }
+            .first { !$0.isEmpty }
+        let digest = SHA256.hexadecimal(of: Array("bgtask jitter \(id ?? "")".utf8))
+        return UInt64(digest.prefix(16), radix: 16) ?? 0
     }
 
     /// Renames data directories that an older version of the host named by numbers; their new names are those

@@ -3,6 +3,7 @@ import HostSettings
 import Launching
 import LinuxSystem
 import RequestStore
+import Scheduling
 import SystemConditions
 public import TaskModel
 
@@ -38,7 +39,8 @@ extension TaskHost {
             // A repeat of an earlier submission with the same idempotency key replaces nothing.
             let replaced = acceptance.isRepeat ? nil : acceptance.replaced?.id
             return AcceptedSubmission(
-                request: acceptance.request, replaces: replaced, isRepeat: acceptance.isRepeat)
+                request: acceptance.request, replaces: replaced,
+                isRepeat: acceptance.isRepeat && !acceptance.isKept, isKept: acceptance.isKept)
         }
     }
 
@@ -88,6 +90,27 @@ extension TaskHost {
         }
     }
 
+    /// The pause of the whole host; `nil` if there is none.
+    public func pause() async throws(SubmissionError) -> Pause? {
+        await untilBegun()
+        return core.scheduler.pause(at: moments.now().wall)
+    }
+
+    /// Pauses the whole host until a time or, with `nil`, until it is resumed.
+    public func pause(until end: WallTime?) async throws(SubmissionError) -> Pause? {
+        try await paused(.until(end))
+    }
+
+    /// Ends the pause of the whole host.
+    public func resume() async throws(SubmissionError) -> Pause? { try await paused(.ended) }
+
+    private func paused(_ order: PauseOrder) async throws(SubmissionError) -> Pause? {
+        let answer: Pause?? = try await ask(.pause(order)).value {
+            if case .paused(let pause) = $0 { .some(pause) } else { nil }
+        }
+        return answer ?? nil
+    }
+
     /// Handles the user's answer to the question whether a launch should keep going.
     public func answer(_ id: LaunchID, keepGoing: Bool) async throws(SubmissionError) {
         try await ask(.keepGoing(id, keepGoing)).value { if case .done = $0 { () } else { nil } }
@@ -126,19 +149,19 @@ extension TaskHost {
     // MARK: Questions
 
     /// A part of the pending requests, oldest first, with the policies' present answers.
-    public func pending(after: RequestID?, limit: Int) async throws(SubmissionError)
+    public func pending(after: RequestID?, limit: Int, tag: Tag?) async throws(SubmissionError)
         -> ListingPage<PendingRequest, RequestID>
     {
         await untilBegun()
-        return core.pendingRequests(after: after, limit: limit, at: moments.now())
+        return core.pendingRequests(after: after, limit: limit, tag: tag, at: moments.now())
     }
 
     /// A part of the pending requests, oldest first, each with only the first reason why it waits.
-    public func pendingSummaries(after: RequestID?, limit: Int) async throws(SubmissionError)
+    public func pendingSummaries(after: RequestID?, limit: Int, tag: Tag?) async throws(SubmissionError)
         -> ListingPage<PendingSummary, RequestID>
     {
         await untilBegun()
-        return core.pendingSummaries(after: after, limit: limit, at: moments.now())
+        return core.pendingSummaries(after: after, limit: limit, tag: tag, at: moments.now())
     }
 
     /// The pending request of an identifier; `nil` if there is none.
@@ -149,12 +172,13 @@ extension TaskHost {
 
     /// A part of the launches, newest first, with the present values of those under way.
     public func launches(
-        identifier: TaskIdentifier?, after: LaunchID?, limit: Int
+        identifier: TaskIdentifier?, tag: Tag?, after: LaunchID?, limit: Int
     ) async throws(SubmissionError) -> ListingPage<LaunchRecord, LaunchID> {
         await untilBegun()
         do {
             // One launch more than the limit is read, which shows whether there is a next page.
-            let found = try await store.launches(identifier: identifier, limit: limit + 1, before: after)
+            let found = try await store.launches(
+                identifier: identifier, tag: tag, limit: limit + 1, before: after)
             let rows = await current(Array(found.prefix(limit)))
             return ListingPage(rows: rows, next: found.count > limit ? rows.last?.id : nil)
         } catch {

@@ -12,8 +12,14 @@ public enum BundleChange: Equatable, Sendable {
     case dismissed
     /// The bundle's switch for background refresh.
     case refresh(RefreshPermission)
-    /// The bundle's limits per day; `nil` selects the host's default.
-    case budget(launches: Int?, cpu: Duration?)
+    /// The bundle's limits per day, and the share of them that is available at midnight; `nil` selects the
+    /// host's default.
+    case budget(launches: Int?, cpu: Duration?, burst: Double? = nil)
+    /// Nothing of the bundle starts, and its launches stop, until this time or, with `nil`, until
+    /// ``resumed``.
+    case paused(until: WallTime?)
+    /// The bundle's pause ends.
+    case resumed
 }
 
 /// One bundle in a listing: its stored state, and how much of its daily budget it has used.
@@ -32,10 +38,21 @@ public struct BundleFacts: Equatable, Sendable {
     public var cpuToday: Duration
     /// The largest CPU time per day.
     public var cpuLimit: Duration
+    /// The share of both limits that is available at midnight, from 0 to 1; the rest is added by day.
+    public var burst: Double
+    /// The number of refresh launches that may have begun by now.
+    public var launchesByNow: Double
+    /// The CPU time that the bundle may have used by now.
+    public var cpuByNow: Duration
+    /// The bundle's weight: a bundle of weight 2 gets free slots as if it had used half as much.
+    public var weight: Double
+    /// The pause in force, of the bundle or of the host; `nil` if there is none.
+    public var pause: Pause?
 
     public init(
         bundle: BundleIdentifier, isInstalled: Bool, state: BundleState, launchesToday: Int, launchLimit: Int,
-        cpuToday: Duration, cpuLimit: Duration
+        cpuToday: Duration, cpuLimit: Duration, burst: Double = 0.25, launchesByNow: Double? = nil,
+        cpuByNow: Duration? = nil, weight: Double = 1, pause: Pause? = nil
     ) {
         self.bundle = bundle
         self.isInstalled = isInstalled
@@ -44,6 +61,11 @@ public struct BundleFacts: Equatable, Sendable {
         self.launchLimit = launchLimit
         self.cpuToday = cpuToday
         self.cpuLimit = cpuLimit
+        self.burst = burst
+        self.launchesByNow = launchesByNow ?? Double(launchLimit)
+        self.cpuByNow = cpuByNow ?? cpuLimit
+        self.weight = weight
+        self.pause = pause
     }
 }
 

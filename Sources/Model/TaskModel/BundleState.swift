@@ -25,8 +25,10 @@ public struct BundleState: Equatable, Sendable {
     public var recent = RecentLaunches()
     /// How much service the bundle had lately; free slots go to the bundle that had least.
     public var service = ServiceAccount()
-    /// How many of the bundle's launches began earlier than without other work, which had already woken the
-    /// machine.
+    /// The pause that a user ordered for this bundle; it may have ended.
+    public var pause: Pause?
+    /// How many of the bundle's launches began earlier than they would have alone, because other work had
+    /// already woken the machine.
     public var wakeUpsSaved = 0
 
     /// Makes the state of a bundle about which nothing is known.
@@ -56,6 +58,8 @@ public struct BudgetAccount: Equatable, Sendable, Codable {
     public var launchLimit: Int?
     /// The operator's limit of CPU time per day; `nil` selects the host's default.
     public var cpuLimit: Duration?
+    /// The share of the limits that is available at midnight, from 0 to 1; `nil` selects the host's default.
+    public var burst: Double?
 
     /// Makes an account without any use and without limits of its own.
     public init() {}
@@ -165,7 +169,7 @@ public struct UsageHistogram: Equatable, Sendable, Codable {
 extension BundleState: Codable {
     private enum CodingKeys: String, CodingKey {
         case refresh, refreshChangedAt, dismissedAt, lastUsed, usage, conduct, budget, lastRefresh, lastPush
-        case recent, service, wakeUpsSaved
+        case recent, service, pause, wakeUpsSaved
     }
 
     /// Decodes a record; fields that it lacks have their defaults.
@@ -185,6 +189,7 @@ extension BundleState: Codable {
         lastPush = try value(.lastPush, nil)
         recent = try value(.recent, RecentLaunches())
         service = try value(.service, ServiceAccount())
+        pause = try value(.pause, nil)
         wakeUpsSaved = try value(.wakeUpsSaved, 0)
     }
 }

@@ -6,6 +6,8 @@ public enum ControlTarget: Hashable, Sendable, CustomStringConvertible {
     case launch(LaunchID)
     /// The pending requests and running launches of this identifier.
     case identifier(TaskIdentifier)
+    /// The pending requests and running launches with this tag; only a `cancel` applies to it.
+    case tag(Tag)
 
     /// Parses `R17`, `L42` or an identifier, in this order.
     ///
@@ -20,12 +22,13 @@ public enum ControlTarget: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The text from which the target can be parsed again.
+    /// The target for people; a target other than a tag can be parsed again from it.
     public var description: String {
         switch self {
         case .request(let id): id.description
         case .launch(let id): id.description
         case .identifier(let identifier): identifier.description
+        case .tag(let tag): "the tag \(tag)"
         }
     }
 }

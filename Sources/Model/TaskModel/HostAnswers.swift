@@ -7,12 +7,17 @@ public struct AcceptedSubmission: Equatable, Sendable {
     /// Whether the host had already accepted a request with the same idempotency key, so that nothing
     /// changed.
     public var isRepeat: Bool
+    /// Whether the request was pending already, and the submission said to keep it, so that nothing changed.
+    public var isKept: Bool
 
     /// Combines a request with the changes that its acceptance caused.
-    public init(request: TaskRequest, replaces: RequestID?, isRepeat: Bool = false) {
+    public init(
+        request: TaskRequest, replaces: RequestID?, isRepeat: Bool = false, isKept: Bool = false
+    ) {
         self.request = request
         self.replaces = replaces
         self.isRepeat = isRepeat
+        self.isKept = isKept
     }
 }
 

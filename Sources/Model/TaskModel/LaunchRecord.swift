@@ -190,6 +190,8 @@ public struct LaunchRecord: Equatable, Sendable {
     public var title: String
     /// The second line, which the user sees below the title.
     public var subtitle: String
+    /// The tags of the request.
+    public var tags: [Tag]
     /// CPU time of the launch and all its descendants.
     public var cpuTime: Duration
     /// Whether ``cpuTime`` may be too low, because there was no cgroup to measure it.
@@ -220,6 +222,7 @@ public struct LaunchRecord: Equatable, Sendable {
         kind = request.kind
         title = request.submission.title
         subtitle = request.submission.subtitle
+        tags = request.submission.tags
         attempt = request.attempt
         self.token = token
         state = .starting

@@ -55,6 +55,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case hostGone
     /// The launch's manifest or library was removed.
     case manifestRemoved
+    /// A user paused the bundle or the host.
+    case paused
     /// A user ran `bgtask expire`.
     case simulated
 
@@ -82,6 +84,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     /// This attempt and those before it brought neither a new checkpoint nor further progress, and the host
     /// does not try the request again.
     case attemptsWithoutProgress
+    /// The request had not started by the deadline of its client.
+    case deadlinePassed
 
     /// Whether the message *expire* to a task can contain this reason.
     public var isExpiration: Bool {
@@ -89,15 +93,19 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
         case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .networkMetered,
             .userReturned, .conditionLost, .lowBattery, .lowPowerMode, .thermal, .noProgress, .pressure,
             .cancelledByUser,
-            .systemSleep,
+            .systemSleep, .paused,
             .hostShutdown, .hostGone,
             .manifestRemoved, .simulated:
             true
         case .handlerFailed, .exitedWithoutCompleting, .signal, .loadFailed, .protocolError, .hostDied,
-            .launcherDied, .unkillable, .clientGone, .replaced, .attemptsWithoutProgress:
+            .launcherDied, .unkillable, .clientGone, .replaced, .attemptsWithoutProgress,
+            .deadlinePassed:
             false
         }
     }
+
+    /// The outcome of a request that ends with this reason while it is pending.
+    public var outcomeWhilePending: Outcome { self == .deadlinePassed ? .failed : .cancelled }
 
     /// Whether the launch itself is the cause of the expiration, by what it used or failed to do.
     ///

@@ -25,9 +25,10 @@ public enum PutBackRule {
         switch outcome {
         case .lost: return true
         case .expired:
-            // When the host stops or the machine sleeps, the missing expiration handler does not count: the
-            // launch is treated like one that was lost.
-            let isHosts = expiration == .hostShutdown || expiration == .systemSleep
+            // When the host stops, the machine sleeps or a user pauses the bundle, the missing expiration
+            // handler does not count: the launch is treated like one that was lost.
+            let isHosts =
+                expiration == .hostShutdown || expiration == .systemSleep || expiration == .paused
             return !completed && (!neverListened || isHosts)
                 && (kind != .appLaunch || expiration != .leaseEnded)
         case .succeeded, .failed, .killed, .crashed, .cancelled: return false

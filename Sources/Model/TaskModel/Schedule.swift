@@ -11,6 +11,38 @@ public struct Schedule: Equatable, Hashable, Sendable, Codable {
         case calendar(expression: String, timeZone: String?)
     }
 
+    /// A spread of the dates over the devices of a fleet.
+    public struct Jitter: Equatable, Hashable, Sendable, Codable {
+        /// The length of the spread.
+        public var spread: Duration
+        /// This device's place in the spread: 0 or more, and less than ``spread``; `nil` until the host has
+        /// computed it.
+        public var offset: Duration?
+
+        public init(spread: Duration, offset: Duration? = nil) {
+            self.spread = spread
+            self.offset = offset
+        }
+
+        /// The place of a device in the spread.
+        ///
+        /// It depends on nothing else, so a device keeps it over restarts, and the tasks of one device have
+        /// different places.
+        ///
+        /// - Parameters:
+        ///   - device: A number that identifies the device.
+        ///   - identifier: The task.
+        /// - Returns: The offset, in whole seconds.
+        public func offset(ofDevice device: UInt64, task identifier: TaskIdentifier) -> Duration {
+            // FNV-1a over the name, and a round of SplitMix64 that mixes the device in.
+            var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+            for byte in identifier.rawValue.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            var numbers = SeededNumbers(seed: device, part: hash)
+            let length = UInt64(max(1, spread.components.seconds))
+            return .seconds(Int64(numbers.next().multipliedFullWidth(by: length).high))
+        }
+    }
+
     /// The rule from which the dates follow; `nil` if only events make requests.
     public var timing: Timing?
     /// How long after its date a launch may still begin without being late.
@@ -27,6 +59,11 @@ public struct Schedule: Equatable, Hashable, Sendable, Codable {
     public var onFileChange: String?
     /// Whether the host wakes a suspended machine at the dates.
     public var wakesMachine = false
+    /// How far the dates are spread over the devices of a fleet; `nil` if they are not.
+    public var jitter: Jitter?
+
+    /// How much later than others this device begins; 0 without a jitter.
+    public var offset: Duration { jitter?.offset ?? .zero }
 
     public init(timing: Timing?, tolerance: Duration) {
         self.timing = timing
@@ -59,6 +96,10 @@ public struct Schedule: Equatable, Hashable, Sendable, Codable {
         if onNetwork { parts.append("on network") }
         if onBoot { parts.append("on boot") }
         if let onFileChange { parts.append("on change of \(onFileChange)") }
+        if let jitter {
+            let offset = jitter.offset.map { " (\(DurationText.format($0)) on this device)" } ?? ""
+            parts.append("jitter \(DurationText.format(jitter.spread))\(offset)")
+        }
         return parts.joined(separator: ", ")
     }
 }

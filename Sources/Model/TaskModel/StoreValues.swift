@@ -18,12 +18,19 @@ public struct Acceptance: Equatable, Sendable {
     public var isRepeat: Bool
     /// The pending request that the new one replaced; `nil` if none.
     public var replaced: TaskRequest?
+    /// Whether the store changed nothing, because a request was pending and the submission said to keep it;
+    /// then ``isRepeat`` is true, too.
+    public var isKept = false
 
-    public init(request: TaskRequest, state: RequestState, isRepeat: Bool, replaced: TaskRequest?) {
+    public init(
+        request: TaskRequest, state: RequestState, isRepeat: Bool, replaced: TaskRequest?,
+        isKept: Bool = false
+    ) {
         self.request = request
         self.state = state
         self.isRepeat = isRepeat
         self.replaced = replaced
+        self.isKept = isKept
     }
 }
 

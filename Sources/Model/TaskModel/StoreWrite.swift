@@ -9,13 +9,18 @@ public enum StoreWrite: Equatable, Sendable {
     /// - The replaced request ends as `cancelled` with the reason `replaced`.
     /// - If the idempotency key was already used for the identifier, the answer is the request that used it,
     ///   in any state.
+    /// - With ``PendingRule/keep``, a pending request stays, and the answer is that request.
+    /// - With ``PendingRule/append``, the new request waits for the pending or launched one
+    ///   (``TaskRequest/after``). When that one ends, the write that ends it makes the new one pending. A
+    ///   request that replaces the pending one takes its place before the new one. A second request that
+    ///   would wait is refused with `tooManyPendingTaskRequests`.
     /// - A submission of a schedule never replaces a request from another origin: the answer is that request,
     ///   as a repeat.
     ///
     /// Answer: ``StoreAnswer/accepted(_:)``.
     case accept(TaskSubmission, RequestTerms)
-    /// Ends a pending request as `cancelled`, with the reason `cancelledByUser`, `manifestRemoved` or
-    /// `clientGone`.
+    /// Ends a pending request as ``Reason/outcomeWhilePending`` says: as `failed` for `deadlinePassed`, and
+    /// otherwise as `cancelled`.
     ///
     /// Answer: ``StoreAnswer/cancelled(_:)``.
     case cancel(RequestID, Reason, at: WallTime)
@@ -111,6 +116,10 @@ public struct RequestTerms: Equatable, Sendable {
         var kept = submission
         kept.earliestBeginDate = submission.earliestBeginDate?.rounded
         kept.deadline = nil
+        kept.ifPending = .replace
+        if let limit = kept.startDeadline {
+            kept.startDeadline = StartDeadline(date: limit.date.rounded, action: limit.action)
+        }
         return TaskRequest(
             id: id, submission: kept, bundle: bundle, kind: kind, submittedAt: acceptedAt.rounded,
             attempt: 1, notBefore: nil, deadline: deadline.rounded)
@@ -192,6 +201,8 @@ public enum StoredFact: Equatable, Sendable {
     case launchedApp(BundleIdentifier, libraryHash: String?)
     /// The advice about the installed version of a bundle's library; `nil` deletes the fact.
     case advice(BundleIdentifier, VersionAdvice?)
+    /// The pause of the host; `nil` deletes the fact.
+    case pause(Pause?)
     /// The boot id of the machine, which changes with each boot.
     case boot(String)
     /// The bundle's data directory, which older hosts named by a number, now has the bundle's name.
@@ -219,6 +230,8 @@ public struct StoredFacts: Equatable, Sendable {
     public var launchedApps: [BundleIdentifier: String] = [:]
     /// The advice about each bundle's library.
     public var advice: [BundleIdentifier: VersionAdvice] = [:]
+    /// The pause of the host, which may have ended; `nil` if there is none.
+    public var pause: Pause?
     /// The boot id that was stored last; `nil` if none was.
     public var boot: String?
     /// The numbers by which older hosts named the data directories of bundles.

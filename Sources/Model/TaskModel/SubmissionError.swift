@@ -47,3 +47,13 @@ public struct SubmissionError: Error, Equatable, Sendable, CustomStringConvertib
     /// `org.example.sync: 10 of 10 pending requests are taken. Cancel one, or wait for a launch. [code]`.
     public var description: String { "\(subject): \(finding). \(remedy). [\(code.rawValue)]" }
 }
+
+extension SubmissionError {
+    /// A request of the identifier waits already for another one to end.
+    public static func alreadyAppended(_ identifier: TaskIdentifier, waiting: RequestID) -> Self {
+        Self(
+            code: .tooManyPendingTaskRequests, subject: identifier.rawValue,
+            finding: "\(waiting) waits already to run after the present request",
+            remedy: "Submit it when \(waiting) is no longer waiting, or cancel that: bgtask cancel \(waiting)")
+    }
+}

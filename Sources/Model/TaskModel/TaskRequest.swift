@@ -90,6 +90,12 @@ public struct TaskSubmission: Equatable, Sendable, Codable {
     ///
     /// `nil` never matches another submission.
     public var idempotencyKey: String?
+    /// The time by which the client wants the request to start; `nil` if it did not say.
+    public var startDeadline: StartDeadline?
+    /// What to do if a request of the identifier waits already. Stores do not keep it.
+    public var ifPending = PendingRule.replace
+    /// The words by which the client groups its requests: at most ``Tag/mostPerRequest``, sorted, each once.
+    public var tags: [Tag] = []
     /// What made the request.
     public var origin: RequestOrigin
 
@@ -126,6 +132,10 @@ public struct TaskRequest: Equatable, Sendable, Codable {
     public var waitingSince: WallTime
     /// The progress of the earlier attempts.
     public var attempts = AttemptHistory()
+    /// The request of the same identifier that must end before this one may start; `nil` if there is none.
+    ///
+    /// The scheduler gets the request only when this is `nil`.
+    public var after: RequestID?
 
     /// Makes a request from the values that the store keeps; its wait begins with its submission.
     public init(
@@ -158,6 +168,12 @@ public struct TaskRequest: Equatable, Sendable, Codable {
 
     /// The task's identifier.
     public var identifier: TaskIdentifier { submission.identifier }
+
+    /// When the request fails if it has not started; `nil` if it has no such deadline.
+    public var failsAt: WallTime? {
+        guard let limit = submission.startDeadline, limit.action == .fail else { return nil }
+        return limit.date
+    }
 
     /// The earliest begin date; `nil` for continued tasks, which ignore it.
     public var effectiveBeginDate: WallTime? {
@@ -192,7 +208,7 @@ public struct TaskRequest: Equatable, Sendable, Codable {
 extension TaskRequest {
     private enum CodingKeys: String, CodingKey {
         case id, submission, bundle, kind, submittedAt, attempt, failures, notBefore, deadline, waitingSince
-        case attempts
+        case attempts, after
     }
 
     /// Decodes a request; in an older recording, its wait begins with its submission, without attempts.
@@ -210,6 +226,7 @@ extension TaskRequest {
         failures = try values.decode(Int.self, forKey: .failures)
         waitingSince = try values.decodeIfPresent(WallTime.self, forKey: .waitingSince) ?? submittedAt
         attempts = try values.decodeIfPresent(AttemptHistory.self, forKey: .attempts) ?? AttemptHistory()
+        after = try values.decodeIfPresent(Int64.self, forKey: .after).map(RequestID.init(rawValue:))
     }
 
     /// Encodes a request; ``waitingSince`` and ``attempts`` only after the first attempt.
@@ -226,5 +243,61 @@ extension TaskRequest {
         try values.encode(deadline, forKey: .deadline)
         if waitingSince != submittedAt { try values.encode(waitingSince, forKey: .waitingSince) }
         if attempts != AttemptHistory() { try values.encode(attempts, forKey: .attempts) }
+        try values.encodeIfPresent(after?.rawValue, forKey: .after)
+    }
+}
+
+extension TaskSubmission {
+    private enum CodingKeys: String, CodingKey {
+        case identifier, kind, earliestBeginDate, requiresExternalPower, requiresNetworkConnectivity, network
+        case payload, title, subtitle, strategy, requiresGPU, pushPriority, deadline, idempotencyKey
+        case startDeadline, ifPending, tags, origin
+    }
+
+    /// Decodes a submission; one of an older recording has no tags and no deadline of a client.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            identifier: try values.decode(TaskIdentifier.self, forKey: .identifier),
+            origin: try values.decode(RequestOrigin.self, forKey: .origin))
+        kind = try values.decodeIfPresent(TaskKind.self, forKey: .kind)
+        earliestBeginDate = try values.decodeIfPresent(WallTime.self, forKey: .earliestBeginDate)
+        requiresExternalPower = try values.decode(Bool.self, forKey: .requiresExternalPower)
+        requiresNetworkConnectivity = try values.decode(Bool.self, forKey: .requiresNetworkConnectivity)
+        network = try values.decodeIfPresent(NetworkRequirement.self, forKey: .network)
+        payload = try values.decodeIfPresent(String.self, forKey: .payload)
+        title = try values.decode(String.self, forKey: .title)
+        subtitle = try values.decode(String.self, forKey: .subtitle)
+        strategy = try values.decode(SubmissionStrategy.self, forKey: .strategy)
+        requiresGPU = try values.decode(Bool.self, forKey: .requiresGPU)
+        pushPriority = try values.decode(PushPriority.self, forKey: .pushPriority)
+        deadline = try values.decodeIfPresent(WallTime.self, forKey: .deadline)
+        idempotencyKey = try values.decodeIfPresent(String.self, forKey: .idempotencyKey)
+        startDeadline = try values.decodeIfPresent(StartDeadline.self, forKey: .startDeadline)
+        ifPending = try values.decodeIfPresent(PendingRule.self, forKey: .ifPending) ?? .replace
+        tags = try values.decodeIfPresent([Tag].self, forKey: .tags) ?? []
+    }
+
+    /// Encodes a submission; what has its default and was added later is left out.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(identifier, forKey: .identifier)
+        try values.encodeIfPresent(kind, forKey: .kind)
+        try values.encodeIfPresent(earliestBeginDate, forKey: .earliestBeginDate)
+        try values.encode(requiresExternalPower, forKey: .requiresExternalPower)
+        try values.encode(requiresNetworkConnectivity, forKey: .requiresNetworkConnectivity)
+        try values.encodeIfPresent(network, forKey: .network)
+        try values.encodeIfPresent(payload, forKey: .payload)
+        try values.encode(title, forKey: .title)
+        try values.encode(subtitle, forKey: .subtitle)
+        try values.encode(strategy, forKey: .strategy)
+        try values.encode(requiresGPU, forKey: .requiresGPU)
+        try values.encode(pushPriority, forKey: .pushPriority)
+        try values.encodeIfPresent(deadline, forKey: .deadline)
+        try values.encodeIfPresent(idempotencyKey, forKey: .idempotencyKey)
+        try values.encodeIfPresent(startDeadline, forKey: .startDeadline)
+        if ifPending != .replace { try values.encode(ifPending, forKey: .ifPending) }
+        if !tags.isEmpty { try values.encode(tags, forKey: .tags) }
+        try values.encode(origin, forKey: .origin)
     }
 }

@@ -62,10 +62,11 @@ public struct ControlClient: Sendable {
     /// Like ``pendingPage(after:limit:)``, but with only the first reason of each request, in a fraction of
     /// the time.
     public func pendingSummaries(
-        after: RequestID?, limit: Int? = nil
+        after: RequestID?, limit: Int? = nil, tag: Tag? = nil
     ) async throws(ControlClientError) -> PendingSummaryPageMessage {
         try await get(
-            "/requests?summary=true&after=\(after?.description ?? "")" + (limit.map { "&limit=\($0)" } ?? ""))
+            "/requests?summary=true&after=\(after?.description ?? "")" + (limit.map { "&limit=\($0)" } ?? "")
+                + (tag.map { "&tag=\($0)" } ?? ""))
     }
 
     /// The pending request of a task, with the reasons why it waits; `nil` if there is none.
@@ -79,11 +80,15 @@ public struct ControlClient: Sendable {
     /// Reads the array of all pending requests as JSON text, in parts of whole lines; each request has its
     /// own line.
     ///
-    /// - Parameter receive: Called on another thread with one part after the other. While it runs, the host
-    ///   makes no further part; after it has thrown, none is made.
+    /// - Parameters:
+    ///   - tag: Only requests with this tag; `nil` for all.
+    ///   - receive: Called on another thread with one part after the other. While it runs, the host makes no
+    ///     further part; after it has thrown, none is made.
     /// - Throws: ``ControlClientError``, or the error of `receive`.
-    public func readPending(_ receive: @escaping @Sendable (String) throws -> Void) async throws {
-        try await transport.read(path("/requests"), receive)
+    public func readPending(
+        tag: Tag? = nil, _ receive: @escaping @Sendable (String) throws -> Void
+    ) async throws {
+        try await transport.read(path("/requests") + (tag.map { "?tag=\($0)" } ?? ""), receive)
     }
 
     /// Cancels pending requests, and asks running launches to stop.
@@ -110,16 +115,17 @@ public struct ControlClient: Sendable {
     ///
     /// - Parameters:
     ///   - identifier: Lists only launches of this task; `nil` lists all.
+    ///   - tag: Lists only launches of requests with this tag; `nil` lists all.
     ///   - after: The `next` of the page before; `nil` for the first page.
     ///   - limit: The largest number of launches, 1 through 1000.
     /// - Returns: The page.
     /// - Throws: ``ControlClientError``.
     public func launchPage(
-        identifier: TaskIdentifier? = nil, after: LaunchID?, limit: Int
+        identifier: TaskIdentifier? = nil, tag: Tag? = nil, after: LaunchID?, limit: Int
     ) async throws(ControlClientError) -> LaunchPageMessage {
         try await get(
             "/launches?limit=\(limit)&after=\(after?.description ?? "")"
-                + (identifier.map { "&identifier=\($0)" } ?? ""))
+                + (identifier.map { "&identifier=\($0)" } ?? "") + (tag.map { "&tag=\($0)" } ?? ""))
     }
 
     /// One launch with its log.
@@ -157,6 +163,19 @@ public struct ControlClient: Sendable {
         _ bundle: BundleIdentifier, _ change: BundleChange
     ) async throws(ControlClientError) -> BundleMessage {
         try await send(.PATCH, "/bundles/\(bundle)", BundleChangeMessage(change))
+    }
+
+    /// The pause of the whole host.
+    public func pause() async throws(ControlClientError) -> PauseMessage { try await get("/pause") }
+
+    /// Pauses the whole host until a time or, with `nil`, until ``resume()``.
+    public func pause(until end: WallTime?) async throws(ControlClientError) -> PauseMessage {
+        try await send(.POST, "/pause", PauseMessage(until: end.map(Timestamp.init)))
+    }
+
+    /// Ends the pause of the whole host.
+    public func resume() async throws(ControlClientError) -> PauseMessage {
+        try await decode(transport.exchange(.DELETE, path("/pause"), body: nil))
     }
 
     /// Submits a launch of a bundle's app.

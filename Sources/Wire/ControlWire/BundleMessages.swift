@@ -23,6 +23,18 @@ public struct BundleMessage: Codable, Equatable, Sendable {
     /// How many launches began earlier than they would have alone, because other work had already woken the
     /// machine.
     public var wakeUpsSaved: Int
+    /// The share of the daily limits that is available at midnight, 0 through 1; `nil` from an older host.
+    public var budgetBurst: Double?
+    /// The number of refresh launches that may have begun by now; `nil` from an older host.
+    public var launchesByNow: Double?
+    /// The CPU time that the bundle may have used by now, in seconds; `nil` from an older host.
+    public var cpuSecondsByNow: Double?
+    /// The bundle's weight for free slots; `nil` from an older host.
+    public var weight: Double?
+    /// Since when the bundle or the host is paused; `null` if it is not.
+    @Explicit public var pausedSince: Timestamp?
+    /// When that pause ends by itself; `null` if it does not.
+    @Explicit public var pausedUntil: Timestamp?
 
     public init(_ facts: BundleFacts) {
         bundle = facts.bundle
@@ -33,8 +45,14 @@ public struct BundleMessage: Codable, Equatable, Sendable {
         cpuSecondsToday = facts.cpuToday.inSeconds
         cpuSecondsLimit = facts.cpuLimit.inSeconds
         wakeUpsSaved = facts.state.wakeUpsSaved
+        budgetBurst = facts.burst
+        launchesByNow = facts.launchesByNow
+        cpuSecondsByNow = facts.cpuByNow.inSeconds
+        weight = facts.weight
         dismissedAt = facts.state.dismissedAt.map(Timestamp.init)
         lastUsed = facts.state.lastUsed.map(Timestamp.init)
+        pausedSince = facts.pause.map { Timestamp($0.since) }
+        pausedUntil = facts.pause?.until.map(Timestamp.init)
     }
 }
 
@@ -46,6 +64,14 @@ public struct BundleChangeMessage: Codable, Equatable, Sendable {
         public var launches: Int?
         /// The largest CPU time in seconds; 0 or more.
         public var cpuSeconds: Double?
+        /// The share of both limits that is available at midnight, 0 through 1.
+        public var burst: Double?
+    }
+
+    /// The length of a pause.
+    public struct Pause: Codable, Equatable, Sendable {
+        /// When the pause ends by itself; a missing one means that only `resumed` ends it.
+        public var until: Timestamp?
     }
 
     /// `true` means that the user used the bundle.
@@ -58,6 +84,10 @@ public struct BundleChangeMessage: Codable, Equatable, Sendable {
     public var refresh: RefreshPermission?
     /// The bundle's limits per day.
     public var budget: Budget?
+    /// Starts a pause of the bundle.
+    public var paused: Pause?
+    /// `true` ends the pause of the bundle.
+    public var resumed: Bool?
 
     public init(_ change: BundleChange) {
         switch change {
@@ -65,8 +95,10 @@ public struct BundleChangeMessage: Codable, Equatable, Sendable {
         case .foreground(let isForeground): foreground = isForeground
         case .dismissed: dismissed = true
         case .refresh(let permission): refresh = permission
-        case .budget(let launches, let cpu):
-            budget = Budget(launches: launches, cpuSeconds: cpu.map(\.inSeconds))
+        case .budget(let launches, let cpu, let burst):
+            budget = Budget(launches: launches, cpuSeconds: cpu.map(\.inSeconds), burst: burst)
+        case .paused(let until): paused = Pause(until: until.map(Timestamp.init))
+        case .resumed: resumed = true
         }
     }
 
@@ -79,12 +111,17 @@ public struct BundleChangeMessage: Codable, Equatable, Sendable {
         if let refresh { changes.append(.refresh(refresh)) }
         if let budget {
             let seconds = budget.cpuSeconds ?? 0
-            guard (budget.launches ?? 0) >= 0, seconds >= 0, seconds < 1e9 else { return nil }
+            guard (budget.launches ?? 0) >= 0, seconds >= 0, seconds < 1e9,
+                (0...1).contains(budget.burst ?? 0)
+            else { return nil }
             changes.append(
                 .budget(
                     launches: budget.launches,
-                    cpu: budget.cpuSeconds.map { .milliseconds(Int64(($0 * 1000).rounded())) }))
+                    cpu: budget.cpuSeconds.map { .milliseconds(Int64(($0 * 1000).rounded())) },
+                    burst: budget.burst))
         }
+        if let paused { changes.append(.paused(until: paused.until?.time)) }
+        if resumed == true { changes.append(.resumed) }
         return changes.count == 1 ? changes[0] : nil
     }
 }
@@ -113,4 +150,25 @@ public struct AnswerMessage: Codable, Equatable, Sendable {
 
     /// Makes an answer.
     public init(keepGoing: Bool) { self.keepGoing = keepGoing }
+}
+
+/// The pause of the whole host: the body and the answer of `POST /v1/pause`, and the answer of `GET` and
+/// `DELETE`.
+public struct PauseMessage: Codable, Equatable, Sendable {
+    /// Since when the host is paused; `null` if it is not. The host sets it.
+    @Explicit public var since: Timestamp?
+    /// When the pause ends by itself; `null` if only `DELETE /v1/pause` ends it.
+    @Explicit public var until: Timestamp?
+
+    /// Makes the message about a pause; `nil` if there is none.
+    public init(_ pause: Pause?) {
+        since = pause.map { Timestamp($0.since) }
+        until = pause?.until.map(Timestamp.init)
+    }
+
+    /// Makes the body of a call that pauses the host.
+    public init(until: Timestamp?) {
+        since = nil
+        self.until = until
+    }
 }

@@ -51,6 +51,8 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
     @Explicit public var title: String?
     /// The second line, below the title.
     @Explicit public var subtitle: String?
+    /// The tags of the request, sorted; `nil` from an older host.
+    public var tags: [Tag]?
     /// CPU time of the launch and all its descendants, in seconds.
     public var cpuSeconds: Double
     /// Whether ``cpuSeconds`` may be too low, because there was no cgroup to measure it.
@@ -99,6 +101,7 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
         progress = record.progress.map(ProgressMessage.init)
         title = record.title
         subtitle = record.subtitle
+        tags = record.tags
         peakMemoryBytes = record.peakMemory?.bytes
         libraryHash = record.libraryHash
         signal = record.end?.signal

@@ -46,6 +46,14 @@ private struct JSONText {
         string(row.request.description)
         raw(#","submittedAt":"#)
         string(row.submittedAt.description)
+        if let tags = row.tags {
+            raw(#","tags":["#)
+            for (index, tag) in tags.enumerated() {
+                if index > 0 { raw(",") }
+                string(tag.rawValue)
+            }
+            raw("]")
+        }
         raw("}")
     }
 

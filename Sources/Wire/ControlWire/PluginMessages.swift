@@ -99,6 +99,10 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
     @Explicit public var everySeconds: Double?
     /// The tolerance of the schedule, in seconds; `null` if there is no schedule.
     @Explicit public var toleranceSeconds: Double?
+    /// The jitter of the schedule, in seconds; `null` if it has none.
+    @Explicit public var jitterSeconds: Double?
+    /// How much later this device begins because of the jitter, in seconds; `null` without a jitter.
+    @Explicit public var jitterOffsetSeconds: Double?
 
     public init(_ task: TaskDeclaration) {
         identifier = task.pattern
@@ -114,6 +118,8 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
         schedule = task.schedule?.description
         everySeconds = task.schedule?.every?.inSeconds
         toleranceSeconds = task.schedule?.tolerance.inSeconds
+        jitterSeconds = task.schedule?.jitter?.spread.inSeconds
+        jitterOffsetSeconds = task.schedule?.jitter?.offset?.inSeconds
         network = task.requiredNetwork
     }
 }

@@ -26,6 +26,14 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
     /// A key that identifies this submission: if it is repeated with the same key, the host returns the same
     /// request.
     public var idempotencyKey: String?
+    /// The time by which the request should start; `nil` if the client does not say.
+    public var deadline: Timestamp?
+    /// What the host does if the request has not started by ``deadline``; `nil` means `fail`.
+    public var atDeadline: DeadlineAction?
+    /// What the host does if a request of the identifier is pending already; `nil` means `replace`.
+    public var ifPending: PendingRule?
+    /// Words by which the client groups its requests, at most 8; `nil` means none.
+    public var tags: [Tag]?
     /// The kind that the client expects; the host refuses the request if the manifest has another.
     ///
     /// `nil` accepts the kind in the manifest.
@@ -49,6 +57,9 @@ public struct SubmissionMessage: Codable, Equatable, Sendable {
         submission.strategy = strategy ?? .queue
         submission.requiresGPU = requiresGPU ?? false
         submission.idempotencyKey = idempotencyKey
+        submission.startDeadline = deadline.map { StartDeadline(date: $0.time, action: atDeadline ?? .fail) }
+        submission.ifPending = ifPending ?? .replace
+        submission.tags = Set(tags ?? []).sorted()
         submission.kind = kind
         return submission
     }
@@ -95,6 +106,12 @@ public struct RequestMessage: Codable, Equatable, Sendable {
     public var title: String
     /// The subtitle from the submission; empty if it has none.
     public var subtitle: String
+    /// The tags, sorted; `nil` from an older host.
+    public var tags: [Tag]?
+    /// When the request fails if it has not started; `null` if it has no such deadline.
+    @Explicit public var failsAt: Timestamp?
+    /// The request of the same identifier that must end before this one becomes pending; `null` if none.
+    @Explicit public var after: RequestID?
 
     /// Copies a request, without its payload and its idempotency key.
     public init(_ request: TaskRequest) {
@@ -117,10 +134,13 @@ public struct RequestMessage: Codable, Equatable, Sendable {
         earliestBeginDate = request.submission.earliestBeginDate.map(Timestamp.init)
         notBefore = request.notBefore.map(Timestamp.init)
         network = request.submission.network
+        tags = request.submission.tags
+        failsAt = request.failsAt.map(Timestamp.init)
+        after = request.after
     }
 }
 
-/// The answer of `POST /v1/requests`: the keys of the accepted request, `replaces`, `isRepeat` and
+/// The answer of `POST /v1/requests`: the keys of the accepted request, `replaces`, `isRepeat`, `isKept` and
 /// `warnings`.
 public struct AcceptanceMessage: Codable, Equatable, Sendable {
     /// The accepted request.
@@ -130,24 +150,29 @@ public struct AcceptanceMessage: Codable, Equatable, Sendable {
     /// Whether the host had already accepted a request with the same idempotency key, so that nothing
     /// changed.
     public var isRepeat: Bool
+    /// Whether the request was pending already and stays, as the submission demanded, so that nothing
+    /// changed.
+    public var isKept: Bool
     /// Warnings about the request, in whole sentences; the host keeps the request in spite of them.
     public var warnings: [String]
 
-    private enum CodingKeys: String, CodingKey { case replaces, isRepeat, warnings }
+    private enum CodingKeys: String, CodingKey { case replaces, isRepeat, isKept, warnings }
 
     public init(_ accepted: AcceptedSubmission) {
         request = RequestMessage(accepted.request)
         replaces = accepted.replaces
         isRepeat = accepted.isRepeat
+        isKept = accepted.isKept
         warnings = accepted.request.warnings
     }
 
-    /// Decodes a request; an older host sends neither `replaces` nor `isRepeat` nor `warnings`.
+    /// Decodes a request; an older host sends none of the other keys.
     public init(from decoder: any Decoder) throws {
         request = try RequestMessage(from: decoder)
         let values = try decoder.container(keyedBy: CodingKeys.self)
         replaces = try values.decodeIfPresent(RequestID.self, forKey: .replaces)
         isRepeat = try values.decodeIfPresent(Bool.self, forKey: .isRepeat) ?? false
+        isKept = try values.decodeIfPresent(Bool.self, forKey: .isKept) ?? false
         warnings = try values.decodeIfPresent([String].self, forKey: .warnings) ?? []
     }
 
@@ -157,6 +182,7 @@ public struct AcceptanceMessage: Codable, Equatable, Sendable {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(replaces, forKey: .replaces)
         try values.encode(isRepeat, forKey: .isRepeat)
+        try values.encode(isKept, forKey: .isKept)
         try values.encode(warnings, forKey: .warnings)
     }
 }
@@ -219,6 +245,8 @@ public struct PendingSummaryMessage: Codable, Equatable, Sendable {
     @Explicit public var reason: String?
     /// How many other reasons there are.
     public var otherReasons: Int
+    /// The tags, sorted; `nil` from an older host.
+    public var tags: [Tag]?
 
     public init(_ summary: PendingSummary) {
         let request = summary.request
@@ -228,6 +256,7 @@ public struct PendingSummaryMessage: Codable, Equatable, Sendable {
         attempt = request.attempt
         submittedAt = Timestamp(request.submittedAt)
         otherReasons = summary.otherReasons
+        tags = request.submission.tags
         earliestStart = [request.submission.earliestBeginDate, request.notBefore].compactMap(\.self).max()
             .map(Timestamp.init)
         reason = summary.reason.map { $0.rationale.first?.statement ?? $0.policy }

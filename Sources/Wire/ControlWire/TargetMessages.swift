@@ -1,12 +1,14 @@
 public import TaskModel
 
-/// The body of `POST /v1/cancel`.
+/// The body of `POST /v1/cancel`, with one of its keys.
 public struct CancelMessage: Codable, Equatable, Sendable {
     /// The request, launch or task to cancel: `R17`, `L42` or an identifier.
-    public var target: String
+    public var target: String?
+    /// The tag of the requests and launches to cancel.
+    public var tag: Tag?
 
     public init(target: ControlTarget) {
-        self.target = target.description
+        if case .tag(let tag) = target { self.tag = tag } else { self.target = target.description }
     }
 }
 

@@ -53,8 +53,10 @@ public final class MemoryRequestStore: RequestStore {
 
     public func launch(_ id: LaunchID) async -> LaunchRecord? { contents.launch(id) }
 
-    public func launches(identifier: TaskIdentifier?, limit: Int, before: LaunchID?) async -> [LaunchRecord] {
-        contents.launches(identifier: identifier, limit: limit, before: before)
+    public func launches(
+        identifier: TaskIdentifier?, tag: Tag?, limit: Int, before: LaunchID?
+    ) async -> [LaunchRecord] {
+        contents.launches(identifier: identifier, tag: tag, limit: limit, before: before)
     }
 
     public func launches(of request: RequestID) async -> [LaunchRecord] { contents.launches(of: request) }

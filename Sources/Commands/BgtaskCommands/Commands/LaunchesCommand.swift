@@ -10,12 +10,16 @@ struct LaunchesCommand: HostCommand {
             Examples:
               bgtask launches
               bgtask launches --identifier com.example.feed.refresh --limit 5
+              bgtask launches --tag photos
               bgtask launches --all
               bgtask launches --json
             """)
 
     @Option(help: "List only launches of this task.")
     var identifier: TaskIdentifier?
+
+    @Option(help: ArgumentHelp("List only launches of requests with this tag.", valueName: "word"))
+    var tag: Tag?
 
     @Option(help: "The greatest number of launches to list; 1 or more.")
     var limit = ControlProtocol.standardLaunchLimit
@@ -30,11 +34,12 @@ struct LaunchesCommand: HostCommand {
     }
 
     func run(asking client: ControlClient, console: Console) async throws {
-        let (identifier, now) = (identifier, console.now)
+        let (identifier, tag, now) = (identifier, tag, console.now)
         var left = all ? Int.max : limit
         func page(after: LaunchID?) async throws -> LaunchPageMessage {
             var page = try await client.launchPage(
-                identifier: identifier, after: after, limit: min(left, ControlProtocol.maximumPageLength))
+                identifier: identifier, tag: tag, after: after,
+                limit: min(left, ControlProtocol.maximumPageLength))
             left -= page.launches.count
             if left == 0 { page.next = nil }
             return page
@@ -50,8 +55,8 @@ struct LaunchesCommand: HostCommand {
             "PROGRESS")
         try await console.print(
             &table,
-            ifEmpty: identifier == nil
-                ? "The host has not launched anything yet." : "The host remembers no launch of this task."
+            ifEmpty: identifier == nil && tag == nil
+                ? "The host has not launched anything yet." : "The host remembers no such launch."
         ) { (table: inout Table, after: LaunchID?) in
             let page = try await page(after: after)
             for launch in page.launches {

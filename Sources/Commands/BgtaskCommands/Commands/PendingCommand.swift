@@ -14,27 +14,32 @@ struct PendingCommand: HostCommand {
             Examples:
               bgtask pending
               bgtask pending | head
+              bgtask pending --tag photos
               bgtask pending --json
             """)
+
+    @Option(help: ArgumentHelp("List only requests with this tag.", valueName: "word"))
+    var tag: Tag?
 
     @OptionGroup var common: CommonOptions
 
     func run(asking client: ControlClient, console: Console) async throws {
         if console.json {
-            return try await client.readPending { try console.write($0) }
+            return try await client.readPending(tag: tag) { try console.write($0) }
         }
-        let now = console.now
+        let (tag, now) = (tag, console.now)
         var table = Table(
-            "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "WAITS BECAUSE")
+            "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "TAGS", "WAITS BECAUSE")
         func read(after: RequestID?) -> Task<PendingSummaryPageMessage, any Error> {
             Task {
-                try await client.pendingSummaries(after: after, limit: ControlProtocol.maximumPageLength)
+                try await client.pendingSummaries(
+                    after: after, limit: ControlProtocol.maximumPageLength, tag: tag)
             }
         }
         // The host makes the next page while this one is printed.
         var ahead = read(after: nil)
         defer { ahead.cancel() }
-        try await console.print(&table, ifEmpty: "Nothing is pending.") {
+        try await console.print(&table, ifEmpty: tag == nil ? "Nothing is pending." : "Nothing with this tag is pending.") {
             (table: inout Table, _: RequestID?) in
             let page = try await ahead.value
             if let next = page.next { ahead = read(after: next) }
@@ -42,7 +47,8 @@ struct PendingCommand: HostCommand {
                 table.add(
                     row.request.description, row.identifier.rawValue, row.kind.rawValue, String(row.attempt),
                     Wording.relative(row.submittedAt, to: now),
-                    row.earliestStart.map { Wording.relative($0, to: now) } ?? "", row.waits)
+                    row.earliestStart.map { Wording.relative($0, to: now) } ?? "",
+                    (row.tags ?? []).map(\.rawValue).joined(separator: " "), row.waits)
             }
             return page.next
         }

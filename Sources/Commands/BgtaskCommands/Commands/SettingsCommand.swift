@@ -12,7 +12,7 @@ struct SettingsCommand: AsyncParsableCommand {
               bgtask settings
               bgtask settings refresh com.example.feed deny
               bgtask settings dismiss com.example.feed
-              bgtask settings budget com.example.feed --launches 12 --cpu 10m
+              bgtask settings budget com.example.feed --launches 12 --cpu 10m --burst 0.5
             """,
         subcommands: [Show.self, Refresh.self, Dismiss.self, Budget.self], defaultSubcommand: Show.self)
 
@@ -82,6 +82,7 @@ struct SettingsCommand: AsyncParsableCommand {
             discussion: """
                 Examples:
                   bgtask settings budget com.example.feed --launches 12 --cpu 10m
+                  bgtask settings budget com.example.feed --launches 96 --burst 0.5
                   bgtask settings budget com.example.feed
                 """)
 
@@ -90,11 +91,19 @@ struct SettingsCommand: AsyncParsableCommand {
         var launches: Int?
         @Option(help: ArgumentHelp("The CPU time per day, such as 10m or 90s.", valueName: "duration"))
         var cpu: String?
+        @Option(
+            help: ArgumentHelp(
+                "The share of both that is available at midnight, 0 to 1. The rest is added during the day.",
+                valueName: "share"))
+        var burst: Double?
         @OptionGroup var common: CommonOptions
 
         func validate() throws {
             if let launches, launches < 0 {
                 throw ValidationError("Not a valid number for --launches: \(launches). Use 0 or more.")
+            }
+            if let burst, !(0...1).contains(burst) {
+                throw ValidationError("Not a valid share for --burst: \(burst). Use 0 to 1, such as 0.25.")
             }
             if let cpu, (try? DurationText.parse(cpu)) == nil {
                 throw ValidationError(
@@ -104,7 +113,7 @@ struct SettingsCommand: AsyncParsableCommand {
 
         func run(asking client: ControlClient, console: Console) async throws {
             let time = try cpu.map { try DurationText.parse($0) }
-            try console.print(bundle: await client.change(bundle, .budget(launches: launches, cpu: time)))
+            try console.print(bundle: await client.change(bundle, .budget(launches: launches, cpu: time, burst: burst)))
         }
     }
 }
@@ -116,19 +125,29 @@ extension Console {
         try print(bundles: [bundle])
     }
 
+    private static func time(_ seconds: Double) -> String {
+        Wording.duration(.milliseconds(Int64(seconds * 1000)))
+    }
+
     /// Writes bundles, one on each line.
     fileprivate func print(bundles: [BundleMessage]) throws {
         if json { return try print(json: bundles) }
         var table = Table(
-            "BUNDLE", "REFRESH", "DISMISSED", "LAST USED", "REFRESHES TODAY", "CPU TODAY", "SAVED WAKE-UPS")
+            "BUNDLE", "REFRESH", "PAUSED", "DISMISSED", "LAST USED", "REFRESHES TODAY", "CPU TODAY",
+            "AT MIDNIGHT", "WEIGHT", "SAVED WAKE-UPS")
         for row in bundles {
             table.add(
                 row.bundle.rawValue + (row.isInstalled ? "" : " (not installed)"), row.refresh.rawValue,
+                row.pausedSince == nil
+                    ? "" : row.pausedUntil.map { "ends " + Wording.relative($0, to: now) } ?? "until resumed",
                 row.dismissedAt.map { Wording.relative($0, to: now) } ?? "",
                 row.lastUsed.map { Wording.relative($0, to: now) } ?? "",
-                "\(row.launchesToday) of \(row.launchLimit)",
-                Wording.duration(.milliseconds(Int64(row.cpuSecondsToday * 1000))) + " of "
-                    + Wording.duration(.milliseconds(Int64(row.cpuSecondsLimit * 1000))),
+                "\(row.launchesToday) of \(row.launchLimit)"
+                    + (row.launchesByNow.map { " (\(Int($0.rounded(.up))) by now)" } ?? ""),
+                Self.time(row.cpuSecondsToday) + " of " + Self.time(row.cpuSecondsLimit)
+                    + (row.cpuSecondsByNow.map { " (\(Self.time($0)) by now)" } ?? ""),
+                row.budgetBurst.map { "\(Int(($0 * 100).rounded())) %" } ?? "",
+                row.weight.map { $0 == $0.rounded() ? "\(Int($0))" : "\($0)" } ?? "",
                 "\(row.wakeUpsSaved)")
         }
         try print(table, ifEmpty: "No bundle is installed.")

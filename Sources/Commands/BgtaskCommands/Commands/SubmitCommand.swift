@@ -13,8 +13,15 @@ struct SubmitCommand: HostCommand {
             also follows the request until its last attempt ends, and exits with 0 only if that \
             attempt succeeded.
 
+            With --deadline, a request that has not started by that time fails with the reason             deadlinePassed. With --at-deadline start, it starts then instead, even if the conditions are             not the best; it still waits for what it requires.
+
+            If a request of the task is pending already, --if-pending replace puts the new one in its             place, keep changes nothing, and append lets the new one wait until the pending or running             one has ended.
+
             Examples:
               bgtask submit com.example.feed.refresh
+              bgtask submit com.example.feed.refresh --deadline 2h --if-pending keep
+              bgtask submit com.example.backup.nightly --deadline 2026-11-21T06:00Z --at-deadline start
+              bgtask submit com.example.photos.cleanup --tag photos --tag weekly
               bgtask submit com.example.photos.cleanup --earliest 30s --external-power --wait
               bgtask submit com.example.hash.tree --payload '{"root": "/usr/share"}' --wait
               bgtask submit com.example.export.album --payload @album.json --title Album --subtitle 2026
@@ -28,6 +35,30 @@ struct SubmitCommand: HostCommand {
             "Do not start before this time: a time from now (30s, 5m, 2h, 1d) or a date (2026-11-21T08:00Z).",
             valueName: "when"), transform: BeginDate.init(text:))
     var earliest: BeginDate?
+
+    @Option(
+        help: ArgumentHelp(
+            "The time by which the request must start: a time from now (2h) or a date (2026-11-21T08:00Z).",
+            valueName: "when"), transform: BeginDate.init(text:))
+    var deadline: BeginDate?
+
+    @Option(
+        help: ArgumentHelp(
+            "What happens if the request has not started by its deadline: it fails (the default), or it starts even if the conditions are not the best.",
+            valueName: "fail|start"))
+    var atDeadline: DeadlineAction?
+
+    @Option(
+        help: ArgumentHelp(
+            "What happens if a request of the task is pending: the new one replaces it (the default), the pending one is kept, or the new one waits for its end.",
+            valueName: "replace|keep|append"))
+    var ifPending: PendingRule?
+
+    @Option(
+        help: ArgumentHelp(
+            "A word by which you find the request and its launches again; up to 8, each 1 to 64 letters, digits, dots, hyphens and underscores.",
+            valueName: "word"))
+    var tag: [Tag] = []
 
     @Flag(help: "Start only while external power is connected.")
     var externalPower = false
@@ -68,6 +99,15 @@ struct SubmitCommand: HostCommand {
 
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        if atDeadline != nil, deadline == nil {
+            throw ValidationError("--at-deadline has no effect without --deadline. Add --deadline.")
+        }
+        if Set(tag).count > Tag.mostPerRequest {
+            throw ValidationError("\(Set(tag).count) tags are too many. Use at most \(Tag.mostPerRequest).")
+        }
+    }
+
     func run(asking client: ControlClient, console: Console) async throws {
         let message = try submission(now: console.now)
         guard wait else {
@@ -85,7 +125,7 @@ struct SubmitCommand: HostCommand {
         let watch = RequestWatch(
             client: client, console: console, events: events, request: acceptance.request.request,
             identifier: identifier)
-        try await watch.follow(mayHaveBegun: key != nil)
+        try await watch.follow(mayHaveBegun: key != nil || acceptance.isKept)
     }
 
     private func tell(_ acceptance: AcceptanceMessage, _ console: Console) throws {
@@ -101,6 +141,13 @@ struct SubmitCommand: HostCommand {
             return
                 "\(request.request) \(request.identifier) was submitted before with this key. Nothing was changed"
         }
+        if acceptance.isKept {
+            return
+                "\(request.request) \(request.identifier) is pending already, and stays. Nothing was changed"
+        }
+        if let before = request.after {
+            return "\(request.request) \(request.identifier) waits until \(before) has ended"
+        }
         let sentence = "\(request.request) \(request.identifier) is pending (\(request.kind.rawValue))"
         return acceptance.replaces.map { "\(sentence); it replaces \($0)" } ?? sentence
     }
@@ -109,6 +156,10 @@ struct SubmitCommand: HostCommand {
     private func submission(now: WallTime) throws -> SubmissionMessage {
         var message = SubmissionMessage(identifier: identifier)
         message.earliestBeginDate = earliest.map { Timestamp($0.time(from: now)) }
+        message.deadline = deadline.map { Timestamp($0.time(from: now)) }
+        message.atDeadline = atDeadline
+        message.ifPending = ifPending
+        message.tags = tag.isEmpty ? nil : tag
         message.requiresExternalPower = externalPower ? true : nil
         message.requiresNetworkConnectivity = network.map { _ in true }
         message.network = network?.requirement

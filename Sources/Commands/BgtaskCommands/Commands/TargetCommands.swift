@@ -14,16 +14,27 @@ struct CancelCommand: HostCommand {
               bgtask cancel R17
               bgtask cancel L42
               bgtask cancel com.example.photos.cleanup
+              bgtask cancel --tag photos
             """)
 
     @Argument(
         help: ArgumentHelp(
             "A request (R17), a launch (L42) or the identifier of a task.", valueName: "target"))
-    var target: ControlTarget
+    var target: ControlTarget?
+
+    @Option(help: ArgumentHelp("Cancel all requests and launches with this tag.", valueName: "word"))
+    var tag: Tag?
 
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        if (target == nil) == (tag == nil) {
+            throw ValidationError("Name a request, a launch or a task, or use --tag.")
+        }
+    }
+
     func run(asking client: ControlClient, console: Console) async throws {
+        guard let target = target ?? tag.map(ControlTarget.tag) else { return }
         let cancellation = try await client.cancel(target)
         if console.json { return try console.print(json: cancellation) }
         for request in cancellation.requests { try console.line("\(request) is cancelled") }

@@ -78,7 +78,9 @@ struct RequestStory {
             return replace(by: nil)
         case .requestCancelled(request, _, let reason):
             end = .cancelled(reason)
-            return ["\(request) is cancelled: \(reason.rawValue)"]
+            return reason.outcomeWhilePending == .failed
+                ? ["\(request) failed (\(reason.rawValue))"]
+                : ["\(request) is cancelled: \(reason.rawValue)"]
         case .hostStopping:
             end = .hostStopping
             return []

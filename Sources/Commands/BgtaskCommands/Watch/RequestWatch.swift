@@ -172,7 +172,7 @@ struct RequestWatch {
         var replacedBy: RequestID?
         switch story.end {
         case .ended(let launch): (outcome, reason) = (launch.outcome, launch.reason)
-        case .cancelled(let why): (outcome, reason) = (.cancelled, why)
+        case .cancelled(let why): (outcome, reason) = (why.outcomeWhilePending, why)
         case .replaced(let newer): (outcome, reason, replacedBy) = (.cancelled, .replaced, newer)
         case .hostStopping, nil:
             throw ControlClientError.broken(

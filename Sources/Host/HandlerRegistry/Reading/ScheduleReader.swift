@@ -11,6 +11,7 @@ struct ScheduleReader {
 
     private static let keys = [
         "every", "at", "timeZone", "tolerance", "onPower", "onNetwork", "onBoot", "onFileChange", "wake",
+        "jitter",
     ]
     private static let year = Duration.seconds(366 * 86_400)
 
@@ -27,6 +28,7 @@ struct ScheduleReader {
         schedule.onNetwork = event("onNetwork", fields)
         schedule.onBoot = event("onBoot", fields)
         schedule.onFileChange = fields["onFileChange"].flatMap(path)
+        schedule.jitter = jitter(fields, timing)
         schedule.wakesMachine = fields["wake"]?.bool("wake", problems) ?? false
         if fields["every"] == nil, fields["at"] == nil {
             // After another error, the schedule may only look empty, because a key was misspelt.
@@ -111,6 +113,19 @@ struct ScheduleReader {
             limit = Self.year
         }
         return fields["tolerance"]?.duration("tolerance", in: .zero...limit, problems) ?? standard
+    }
+
+    private func jitter(_ fields: Fields, _ timing: Schedule.Timing?) -> Schedule.Jitter? {
+        guard let node = fields["jitter"] else { return nil }
+        // A device must not skip a date because its place in the spread is after the next one.
+        var limit = Duration.seconds(86_400)
+        if case .every(let period) = timing { limit = min(limit, period) }
+        if fields["every"] == nil, fields["at"] == nil {
+            problems.error(
+                node.place, "'jitter' needs dates to spread over the devices", "Add 'every' or 'at'")
+            return nil
+        }
+        return node.duration("jitter", in: .seconds(1)...limit, problems).map { Schedule.Jitter(spread: $0) }
     }
 
     /// Whether a schedule has an event; the value `false` is an error, because a missing key means the same.

@@ -15,13 +15,7 @@ struct Budget: Policy {
         guard subject.isDiscretionary else { return subject.proceed() }
         let budget = subject.bundle.budget.current(at: now.wall, in: situation)
         let settings = situation.settings
-        let launches = Account(
-            quantity: "refreshLaunches", option: "--launches", spent: Double(budget.launches), least: 1,
-            limit: Double(budget.launchLimit(settings)), text: { "\(Int($0.rounded(.up)))" })
-        let cpu = Account(
-            quantity: "cpuTime", option: "--cpu", spent: budget.cpu.inSeconds, least: 0,
-            limit: budget.cpuLimit(settings).inSeconds,
-            text: { Duration.milliseconds(Int64($0 * 1000)).text })
+        let (launches, cpu) = (Account(launches: budget, settings), Account(cpu: budget, settings))
         let isRefresh = subject.request.kind == .appRefresh
         if isRefresh, let answer = veto(launches, subject, situation, at: now) { return answer }
         if !subject.needs.externalPower, let answer = veto(cpu, subject, situation, at: now) { return answer }
@@ -30,6 +24,17 @@ struct Budget: Policy {
             Rationale(
                 quantity: shown.quantity, required: "less than \(shown.text(shown.limit))",
                 observed: shown.text(shown.spent)))
+    }
+
+    /// How many refresh launches of a bundle may have begun by now, and how much CPU time it may have used.
+    static func available(
+        of bundle: BundleState, at now: Moment, in situation: Situation
+    ) -> (launches: Double, cpu: Duration) {
+        let budget = bundle.budget.current(at: now.wall, in: situation)
+        let pace = DailyPace(of: bundle.usage, on: situation.localDay(now.wall), in: situation)
+        let launches = Account(launches: budget, situation.settings).available(pace, at: now.wall)
+        let cpu = Account(cpu: budget, situation.settings).available(pace, at: now.wall)
+        return (launches, .milliseconds(Int64((cpu * 1000).rounded())))
     }
 
     /// One of the two budgets.
@@ -41,7 +46,33 @@ struct Budget: Policy {
         let least: Double
         /// The budget of the whole day.
         let limit: Double
+        /// The share of ``limit`` that is available at midnight.
+        let share: Double
         let text: (Double) -> String
+
+        init(launches budget: BudgetAccount, _ settings: SchedulerSettings) {
+            (quantity, option, least) = ("refreshLaunches", "--launches", 1)
+            spent = Double(budget.launches)
+            limit = Double(budget.launchLimit(settings))
+            share = budget.burst(settings)
+            text = { "\(Int($0.rounded(.up)))" }
+        }
+
+        init(cpu budget: BudgetAccount, _ settings: SchedulerSettings) {
+            (quantity, option, least) = ("cpuTime", "--cpu", 0)
+            spent = budget.cpu.inSeconds
+            limit = budget.cpuLimit(settings).inSeconds
+            share = budget.burst(settings)
+            text = { Duration.milliseconds(Int64($0 * 1000)).text }
+        }
+
+        /// What is available at midnight: at least one launch, or a small budget would begin at noon.
+        var burst: Double { max(limit * share, min(least, limit)) }
+
+        /// What is available at a time of the day.
+        func available(_ pace: DailyPace, at time: WallTime) -> Double {
+            burst + (limit - burst) * pace.share(until: time)
+        }
 
         /// An amount as the command line takes it, rounded up.
         func argument(_ amount: Double) -> String {
@@ -53,9 +84,7 @@ struct Budget: Policy {
     private func veto(
         _ account: Account, _ subject: Subject, _ situation: Situation, at now: Moment
     ) -> Answer? {
-        let share = situation.settings.budgetBurst
-        // At least one whole launch, because a part of a launch is of no use.
-        let burst = max(account.limit * share, min(account.least, account.limit))
+        let (share, burst) = (account.share, account.burst)
         let today = situation.localDay(now.wall)
         if account.spent >= account.limit {
             return exhausted(
@@ -65,7 +94,7 @@ struct Budget: Policy {
         if account.spent < burst { return nil }
         let pace = DailyPace(of: subject.bundle.usage, on: today, in: situation)
         let rest = account.limit - burst
-        let available = burst + rest * pace.share(until: now.wall)
+        let available = account.available(pace, at: now.wall)
         if account.spent < available { return nil }
         // One millisecond later, because more must be available than was spent.
         let date = pace.time(of: (account.spent - burst) / rest) + .milliseconds(1)

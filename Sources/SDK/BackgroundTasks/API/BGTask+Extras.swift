@@ -42,6 +42,8 @@ public struct BGTaskExpirationReason: RawRepresentable, Hashable, Sendable, Cust
     public static let systemSleep = Self(rawValue: "systemSleep")
     /// The host is stopping.
     public static let hostShutdown = Self(rawValue: "hostShutdown")
+    /// A user paused the bundle or the host.
+    public static let paused = Self(rawValue: "paused")
     /// A user ran `bgtask expire`.
     public static let simulated = Self(rawValue: "simulated")
 }
