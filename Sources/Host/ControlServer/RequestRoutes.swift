@@ -54,8 +54,8 @@ struct RequestRoutes {
 
     /// An array of the oldest requests or, without a limit, of all.
     ///
-    /// The host makes a part of it when the client has read the part before, so that the whole array is never
-    /// in memory, and a client that leaves ends the work.
+    /// The host makes a part of it when the client has read all but the part before, so that the whole array
+    /// is never in memory, and a client that leaves ends the work.
     private func array(limit: Int?) async throws -> Response {
         let most = limit ?? ControlProtocol.standardPageLength
         let first = try await host.pending(after: nil, limit: most)
@@ -64,13 +64,16 @@ struct RequestRoutes {
             var page = first
             var isFirst = true
             while true {
+                // The host makes the next part while this one is written.
+                let next = limit == nil ? page.next : nil
+                async let following = next.asyncMap { try await host.pending(after: $0, limit: most) }
                 let buffer = try await withTaskExecutorPreference(globalConcurrentExecutor) {
                     [rows = page.rows, isFirst] in try Self.lines(of: rows, isFirst: isFirst)
                 }
                 try await writer.write(buffer)
                 isFirst = false
-                guard limit == nil, let next = page.next else { break }
-                page = try await host.pending(after: next, limit: most)
+                guard let part = try await following else { break }
+                page = part
             }
             try await writer.write(ByteBuffer(string: "\n]\n"))
             try await writer.finish(nil)
@@ -80,11 +83,22 @@ struct RequestRoutes {
 
     /// Rows of an array, each on its own line; the first rows come after the opening bracket.
     private static func lines(of rows: [PendingRequest], isFirst: Bool) throws -> ByteBuffer {
-        var buffer = ByteBuffer(string: isFirst ? "[" : "")
+        var writer = PendingRequestWriter()
+        var text = Array((isFirst ? "[" : "").utf8)
         for (index, row) in rows.enumerated() {
-            buffer.writeString(isFirst && index == 0 ? "\n" : ",\n")
-            buffer.writeBytes(try ControlJSON.line(PendingRequestMessage(row)))
+            text.append(contentsOf: (isFirst && index == 0 ? "\n" : ",\n").utf8)
+            try writer.write(row, to: &text)
         }
-        return buffer
+        return ByteBuffer(bytes: text)
+    }
+}
+
+extension Optional where Wrapped: Sendable {
+    /// The result of an asynchronous function of the value; `nil` if there is none.
+    fileprivate func asyncMap<Result: Sendable>(
+        _ body: @Sendable (Wrapped) async throws -> Result
+    ) async rethrows -> Result? {
+        guard let value = self else { return nil }
+        return try await body(value)
     }
 }
