@@ -1,12 +1,12 @@
-# bgtask: make run, test, test-quick, check, fix, bench, bench-parts, install, clean. Needs a Swift 6.3
-# toolchain and some Debian packages. As root, a target installs the packages that it lacks; otherwise it
+# bgtask: make run, test, test-quick, check, fix, bench, bench-parts, policies, install, clean. Needs a Swift
+# 6.3 toolchain and some Debian packages. As root, a target installs the packages that it lacks; otherwise it
 # prints the command.
 
 PREFIX ?= /usr/local
 # All debug builds, here and in .ci/check, use the same flags, so that nothing is built twice.
 FLAGS := --explicit-target-dependency-import-check error
 
-.PHONY: help build run test test-packages test-quick check fix bench bench-parts install clean
+.PHONY: help build run test test-packages test-quick check fix bench bench-parts policies install clean
 
 help:
 	@echo 'make run      build, then a foreground host that runs each shipped job once (Ctrl-C ends it)'
@@ -20,6 +20,7 @@ help:
 	@echo 'make bench    compare a whole host with other job runners: ROWS="latency burst", QUICK=1, PAGE=Documentation/Benchmarks'
 	@echo 'make bench-parts'
 	@echo '              the benchmarks of parts: launcher, store, scheduler, frames, simulation'
+	@echo 'make policies compare the scheduling policies with rules of Android and systemd: Documentation/Benchmarks/policies.md'
 	@echo 'make install  release build, man pages and completions into PREFIX ($(PREFIX))'
 	@echo 'make clean    remove what was built, and the demo'
 
@@ -75,6 +76,13 @@ bench-parts:
 	swift build -c release --package-path Tests/Fixtures/Apps --product FeaturesApp
 	Benchmarks/.build/release/bgtask-benchmarks "$$(swift build -c release --show-bin-path)/bgtask-runner" \
 	    "$$(swift build -c release --package-path Tests/Fixtures/Apps --show-bin-path)/libFeaturesApp.so"
+
+# The tables of the page are made by a test, because the rules of other schedulers are part of the tests.
+policies:
+	@.ci/packages build
+	swift build --build-tests $(FLAGS)
+	BGTASK_POLICIES_PAGE='$(CURDIR)/Documentation/Benchmarks/policies.md' \
+	    swift test --skip-build --disable-xctest --filter 'PolicyComparisonTests'
 
 install:
 	@.ci/packages build

@@ -40,6 +40,27 @@ import Testing
         }
     }
 
+    @Test func `rows with copied answers have the bytes of the encoder`() throws {
+        var rows = try Self.pending(1...6)
+        var other = ScriptedHost.veto
+        other.score = 0.25
+        other.since = ScriptedHost.start
+        // The same answers, other ones, fewer and more than in the row before.
+        for (index, verdicts) in [[], [other], [other], [ScriptedHost.veto, other], [other, other]]
+            .enumerated()
+        {
+            rows[index + 1].verdicts = verdicts
+        }
+        rows[2].request.submission.title = #""verdicts":[]"#
+        var writer = PendingRequestWriter()
+        for row in rows {
+            var text: [UInt8] = []
+            try writer.write(row, to: &text)
+            let expected = try ControlJSON.line(PendingRequestMessage(row))
+            #expect(String(decoding: text, as: UTF8.self) == String(decoding: expected, as: UTF8.self))
+        }
+    }
+
     @Test func `a page that is written by hand has the bytes of the encoder`() throws {
         let row = try #require(try Self.pending(1...1).first)
         var veto = ScriptedHost.veto

@@ -268,13 +268,13 @@ struct VirtualWorld {
             if clients[id] != nil { inputs.append(.measured(launch, .milliseconds(30))) }
         case .awaitClientEnd(let id): try awaitEnd(of: id)
         case .log(let line): if line.level == .error { errors.append(line.message) }
-        case .retire, .record, .recordSleep, .letSleep: break
+        case .retire, .record, .recordPending, .recordSleep, .letSleep: break
         }
     }
 
     private mutating func trace(_ effect: HostEffect) {
         switch effect {
-        case .record, .log, .setPriority: return
+        case .record, .recordPending, .log, .setPriority: return
         default: note { "    \(effect)" }
         }
     }

@@ -1,10 +1,13 @@
 import Foundation
+import HostCore
+import Synchronization
 import TaskHostTestSupport
 import TaskModel
 import Testing
 
 @testable import Recording
 @testable import Scheduling
+@testable import Simulation
 
 /// The log as files: written entries can be read, and damage is reported.
 @Suite struct RecordingTests {
@@ -149,6 +152,100 @@ import Testing
         var skipped: [RecordingError] = []
         #expect(try RecordedLog.read(folder.path, skipped: &skipped).count == 1)
         #expect(skipped.map(\.subject) == [folder.path + "/events-00000000000001.jsonl:1"])
+    }
+
+    private static func lineCount(in folder: URL) throws -> Int {
+        try RecordedLog.files(in: folder.path).map {
+            try Data(contentsOf: URL(fileURLWithPath: $0)).count { $0 == 10 }
+        }.reduce(0, +)
+    }
+
+    @Test func `more pending requests than the queue has room for are recorded at the start`() async throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let moments = VirtualMoments()
+        let recorder = try EventRecorder(
+            directory: folder.path, limit: .mebibytes(64), onProblem: { Issue.record("\($0)") })
+        recorder.begin(at: moments.now(), isContinued: false)
+        let request = try Self.request(1)
+        recorder.record(pending: Array(repeating: request, count: 70_000), at: moments.now())
+        recorder.record(.started, at: moments.now())
+        // A recap is as long, and is recorded in one piece, too.
+        recorder.record(Array(repeating: .timePassed, count: 70_000), at: moments.now())
+        recorder.finish()
+        await recorder.run()
+        // Each file has a header besides.
+        let files = try RecordedLog.files(in: folder.path).count
+        #expect(try Self.lineCount(in: folder) == 140_001 + files)
+    }
+
+    @Test func `pending requests that do not fit are not recorded, and the log says why`() async throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let moments = VirtualMoments()
+        let problems = Mutex<[String]>([])
+        let recorder = try EventRecorder(
+            directory: folder.path, limit: .mebibytes(1),
+            onProblem: { problem in problems.withLock { $0.append(problem) } })
+        recorder.begin(at: moments.now(), isContinued: false)
+        recorder.record(pending: Array(repeating: try Self.request(1), count: 2000), at: moments.now())
+        recorder.record(.started, at: moments.now())
+        #expect(
+            problems.withLock { $0 } == [
+                "recording pauses until fewer requests are pending: 2000 requests are pending, which is too much "
+                    + "for a recording of 1 MiB. To record them, set recording.size to a greater value"
+            ])
+        moments.advance(by: .seconds(60))
+        // Recording is not tried again in vain, but as soon as few enough are pending.
+        #expect(!recorder.wantsSegment(at: moments.now(), pending: 2000))
+        #expect(recorder.wantsSegment(at: moments.now(), pending: 1000))
+        recorder.begin(at: moments.now(), isContinued: true)
+        recorder.record([.started], at: moments.now())
+        recorder.finish()
+        await recorder.run()
+        // The headers of both segments, and the event.
+        #expect(try Self.lineCount(in: folder) == 3)
+    }
+
+    @Test func `28 days of a busy laptop fit into 64 MiB`() throws {
+        var quiet = 0
+        var fleet = Fleet(kinds: [.laptop], manifests: try PolicyPage.manifests(), seed: 1)
+        fleet.days = 28
+        let json = JSONEncoder()
+        json.outputFormatting = .withoutEscapingSlashes
+        _ = fleet.run(device: 0, detail: .launches, findDate: { _, _, after in after + .seconds(86_400) }) {
+            // The number and the checksum take at most 36 bytes.
+            quiet += ((try? json.encode($0).count) ?? 0) + 36
+        }
+        // Besides, two tasks report progress twice a second, for eight hours each day.
+        struct Chatty: LaunchModel {
+            func plan(for request: TaskRequest, ordinal: Int) -> LaunchPlan {
+                LaunchPlan(
+                    work: .seconds(8 * 3600), cpuShare: 0.5, resumes: false,
+                    progressPeriod: .milliseconds(500))
+            }
+        }
+        let tasks = try ["a", "b"].map {
+            TaskDeclaration(pattern: try IdentifierPattern("com.example.a.\($0)"), kind: .continuedProcessing)
+        }
+        var host = VirtualHost(
+            at: Moment(boot: .zero, monotonic: .zero, wall: Fleet.start), model: Chatty(),
+            detail: .launches)
+        var busy = 0
+        host.record = { busy += ((try? json.encode($0).count) ?? 0) + 36 }
+        host.begin(
+            VirtualBeginning(manifests: [
+                Manifest(
+                    bundle: try BundleIdentifier("com.example.a"), library: "a.so", modes: [], tasks: tasks,
+                    sandbox: SandboxDeclaration())
+            ]))
+        for task in tasks {
+            let submission = TaskSubmission(identifier: task.pattern.base, origin: .client)
+            host.add(.call(.submit(submission, from: nil)), at: .zero)
+        }
+        host.run(until: .seconds(86_400))
+        #expect(busy > 500_000 && quiet > 1_000_000)
+        #expect(quiet + 28 * busy < 64 << 20, "\(quiet) bytes, and \(busy) a day")
     }
 
     @Test func `events that could not be written are counted`() async throws {

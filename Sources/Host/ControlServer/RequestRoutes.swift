@@ -72,7 +72,7 @@ struct RequestRoutes {
 
     /// An array of the oldest requests or, without a limit, of all.
     ///
-    /// The host makes each part of it after the client has read the previous part. So the whole array is
+    /// The host makes each part of it while the client reads the previous part. So the whole array is
     /// never in memory, and the work ends when the client disconnects.
     private func array(limit: Int?, tag: Tag?) async throws -> Response {
         let most = limit ?? ControlProtocol.standardPageLength
@@ -82,13 +82,16 @@ struct RequestRoutes {
             var page = first
             var isFirst = true
             while true {
+                // The host makes the next part while this one is written.
+                let next = limit == nil ? page.next : nil
+                async let following = next.asyncMap { try await host.pending(after: $0, limit: most, tag: tag) }
                 let buffer = try await withTaskExecutorPreference(globalConcurrentExecutor) {
                     [rows = page.rows, isFirst] in try Self.lines(of: rows, isFirst: isFirst)
                 }
                 try await writer.write(buffer)
                 isFirst = false
-                guard limit == nil, let next = page.next else { break }
-                page = try await host.pending(after: next, limit: most, tag: tag)
+                guard let part = try await following else { break }
+                page = part
             }
             try await writer.write(ByteBuffer(string: "\n]\n"))
             try await writer.finish(nil)
@@ -98,11 +101,22 @@ struct RequestRoutes {
 
     /// Rows of an array, each on its own line; the first rows come after the opening bracket.
     private static func lines(of rows: [PendingRequest], isFirst: Bool) throws -> ByteBuffer {
-        var buffer = ByteBuffer(string: isFirst ? "[" : "")
+        var writer = PendingRequestWriter()
+        var text = Array((isFirst ? "[" : "").utf8)
         for (index, row) in rows.enumerated() {
-            buffer.writeString(isFirst && index == 0 ? "\n" : ",\n")
-            buffer.writeBytes(try ControlJSON.line(PendingRequestMessage(row)))
+            text.append(contentsOf: (isFirst && index == 0 ? "\n" : ",\n").utf8)
+            try writer.write(row, to: &text)
         }
-        return buffer
+        return ByteBuffer(bytes: text)
+    }
+}
+
+extension Optional where Wrapped: Sendable {
+    /// The result of an asynchronous function of the value; `nil` if there is none.
+    fileprivate func asyncMap<Result: Sendable>(
+        _ body: @Sendable (Wrapped) async throws -> Result
+    ) async rethrows -> Result? {
+        guard let value = self else { return nil }
+        return try await body(value)
     }
 }

@@ -57,10 +57,14 @@ extension HostCore {
         feed(.localTimeChanged(offset: beginning.localTimeOffset))
         feed(.handlersChanged(registered.handlers.map(\.manifest)))
         feed(.conditionsChanged(conditions))
+        drainEvents()
+        // There may be a million, so each is not an event and an effect of its own.
+        requests.reserve(beginning.recovery.pending.count)
         for request in beginning.recovery.pending {
             requests.insert(request)
-            if request.after == nil { feed(.submitted(request)) }
+            if request.after == nil { _ = scheduler.handle(.submitted(request), at: now) }
         }
+        emit(.recordPending(beginning.recovery.pending.filter { $0.after == nil }))
         for (identifier, time) in beginning.recovery.lastLaunches.sorted(by: { $0.key < $1.key }) {
             feed(.lastLaunched(identifier, time))
         }

@@ -106,7 +106,8 @@ extension HostCore {
 
     /// Cancels all pending requests that neither a client nor a plugin can run.
     mutating func cancelWithoutClient() {
-        for request in requests.pending.values.sorted(by: { $0.id < $1.id }) { cancelWithoutClient(request) }
+        let alone = requests.pending.values.filter { handler(for: $0)?.canLaunch($0.identifier) == false }
+        for request in alone.sorted(by: { $0.id < $1.id }) { cancelWithoutClient(request) }
     }
 
     /// Cancels a pending request if neither a client nor a plugin can run it.

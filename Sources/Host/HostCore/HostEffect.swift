@@ -55,6 +55,8 @@ public enum HostEffect: Sendable {
     // MARK: Other effects
     /// Record an event of the scheduler, for replays.
     case record(SchedulerEvent)
+    /// Record the pending requests at the start of the host, each as the event `submitted`.
+    case recordPending([TaskRequest])
     /// Record that the machine is about to sleep (true) or has woken (false).
     case recordSleep(Bool)
     /// Perform work that may block, on another thread.
@@ -142,7 +144,7 @@ extension HostEffect {
     /// Whether the effect is only for people or for a later replay, so that it may come after all others.
     public var isNote: Bool {
         switch self {
-        case .log, .record, .recordSleep: true
+        case .log, .record, .recordPending, .recordSleep: true
         default: false
         }
     }

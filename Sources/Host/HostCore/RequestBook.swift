@@ -111,6 +111,12 @@ struct RequestBook: Sendable {
         }
     }
 
+    /// Makes room for so many more requests.
+    mutating func reserve(_ count: Int) {
+        pending.reserveCapacity(pending.count + count)
+        byIdentifier.reserveCapacity(byIdentifier.count + count)
+    }
+
     private mutating func count(_ request: TaskRequest, _ change: Int) {
         guard request.submission.origin != .schedule else { return }
         let lane = Lane(bundle: request.bundle, kind: request.kind)

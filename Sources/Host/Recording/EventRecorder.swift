@@ -25,9 +25,16 @@ public final class EventRecorder: Sendable {
     /// How many lines can wait to be written; if there are more, the present segment ends.
     private static let capacity = 65_536
 
+    /// The assumed size of the line of a pending request, in bytes; without a payload, it has about 550.
+    private static let requestSize: Int64 = 512
+
     private enum Order: Sendable {
         case begin(Moment, isContinued: Bool, first: Int64)
         case entry(RecordedEntry, number: Int64)
+        /// Events of the same moment, which wait as one order however many they are.
+        case events([SchedulerEvent], Moment, first: Int64)
+        /// The pending requests at the start of the host, each as the event `submitted`.
+        case pending([TaskRequest], Moment, first: Int64)
     }
 
     private struct State: Sendable {
@@ -39,12 +46,14 @@ public final class EventRecorder: Sendable {
         var began = Duration.zero
         /// The number of the newest event, whether it was recorded or not.
         var last: Int64 = 0
+        /// The greatest number of pending requests with which a segment is begun, because more do not fit.
+        var mostPending: Int
     }
 
     private let directory: String
     private let limit: Int64
     private let onProblem: @Sendable (String) -> Void
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let orders: AsyncStream<Order>
     private let sender: AsyncStream<Order>.Continuation
 
@@ -62,6 +71,7 @@ public final class EventRecorder: Sendable {
         try DirectoryTree.make(directory)
         self.directory = directory
         self.limit = max(1 << 20, limit.bytes)
+        state = Mutex(State(mostPending: Int(self.limit / 4 * 3 / Self.requestSize)))
         self.onProblem = onProblem
         let stream = AsyncStream.makeStream(of: Order.self, bufferingPolicy: .bufferingOldest(Self.capacity))
         orders = stream.stream
@@ -69,14 +79,23 @@ public final class EventRecorder: Sendable {
     }
 
     /// Whether the caller should begin a new segment now, if the scheduler can give a recap.
-    public func wantsSegment(at now: Moment) -> Bool {
-        state.withLock { $0.wantsSegment && now.boot - $0.began >= Self.shortest }
+    ///
+    /// - Parameters:
+    ///   - now: The present time.
+    ///   - pending: The number of pending requests, which are a part of the recap. If they are too many for
+    ///     the log, the answer is no.
+    /// - Returns: Whether to call ``begin(at:isContinued:)``.
+    public func wantsSegment(at now: Moment, pending: Int = 0) -> Bool {
+        state.withLock {
+            $0.wantsSegment && now.boot - $0.began >= Self.shortest && pending <= $0.mostPending
+        }
     }
 
     /// Begins a segment; all later events are written to it.
     public func begin(at now: Moment, isContinued: Bool) {
         let last = state.withLock { state in
-            state = State(isRecording: true, began: now.boot, last: state.last)
+            state = State(
+                isRecording: true, began: now.boot, last: state.last, mostPending: state.mostPending)
             return state.last
         }
         send(.begin(now, isContinued: isContinued, first: last + 1))
@@ -97,20 +116,53 @@ public final class EventRecorder: Sendable {
         if isRecording { send(.entry(entry, number: number)) }
     }
 
+    /// Records events of one moment, such as a recap, without the data that users gave their tasks.
+    ///
+    /// The queue has room for any number of them.
+    public func record(_ events: [SchedulerEvent], at now: Moment) {
+        let (isRecording, first) = take(events.count)
+        if isRecording { send(.events(events, now, first: first)) }
+    }
+
+    /// Records the pending requests at the start of the host, each as the event `submitted`.
+    ///
+    /// If they are too many for the log, nothing is recorded until fewer wait.
+    public func record(pending requests: [TaskRequest], at now: Moment) {
+        let (isRecording, first) = take(requests.count)
+        guard isRecording else { return }
+        guard requests.count <= state.withLock({ $0.mostPending }) else {
+            return giveUp(tooMany(requests.count), until: "fewer requests are pending")
+        }
+        send(.pending(requests, now, first: first))
+    }
+
+    /// Counts events, and returns whether they are recorded, and the number of the first one.
+    private func take(_ count: Int) -> (isRecording: Bool, first: Int64) {
+        state.withLock { state in
+            state.last += Int64(count)
+            return (state.isRecording, state.last - Int64(count) + 1)
+        }
+    }
+
+    private func tooMany(_ count: Int) -> String {
+        "\(count) requests are pending, which is too much for a recording of \(limit >> 20) MiB. "
+            + "To record them, set recording.size to a greater value"
+    }
+
     private func send(_ order: Order) {
         if case .dropped = sender.yield(order) {
             giveUp("events arrive faster than they can be written")
         }
     }
 
-    private func giveUp(_ cause: String) {
+    private func giveUp(_ cause: String, until end: String = "the host is idle") {
         let isNews = state.withLock { state -> Bool in
             let wasRecording = state.isRecording
             state.isRecording = false
             state.wantsSegment = true
             return wasRecording
         }
-        if isNews { onProblem("recording pauses until the host is idle: \(cause)") }
+        if isNews { onProblem("recording pauses until \(end): \(cause)") }
     }
 
     /// Writes the lines to files; returns after ``finish()``, when all lines have been written.
@@ -122,9 +174,21 @@ public final class EventRecorder: Sendable {
                 case .begin(let now, let isContinued, let first):
                     try writer.begin(at: now, isContinued: isContinued, first: first)
                 case .entry(let entry, let number): try writer.append(entry, number: number)
+                case .events(let events, let now, let first):
+                    for (event, number) in zip(events, first...) where writer.isOpen {
+                        let entry = RecordedEntry(at: now, .event(event.withoutPayloads))
+                        try writer.append(entry, number: number)
+                    }
+                case .pending(let requests, let now, let first):
+                    for (request, number) in zip(requests, first...) where writer.isOpen {
+                        let event = SchedulerEvent.submitted(request).withoutPayloads
+                        try writer.append(RecordedEntry(at: now, .event(event)), number: number)
+                    }
                 }
                 if writer.hasEnough { state.withLock { $0.wantsSegment = true } }
             } catch {
+                // The same beginning would not fit the next time, either.
+                if writer.isBeginning { state.withLock { $0.mostPending /= 2 } }
                 writer.close()
                 giveUp("\(error)")
             }
@@ -133,7 +197,7 @@ public final class EventRecorder: Sendable {
 
     /// Ends the recording, so that ``run()`` returns.
     public func finish() {
-        state.withLock { $0 = State(last: $0.last) }
+        state.withLock { $0 = State(last: $0.last, mostPending: $0.mostPending) }
         sender.finish()
     }
 }
@@ -147,6 +211,7 @@ private struct SegmentWriter {
     private var earlier: Int64 = 0
     /// The size of the recap at the beginning of the segment; 0 before its end.
     private var recap: Int64 = 0
+    private var json = JSONWriter()
 
     init(directory: String, limit: Int64) {
         self.directory = directory
@@ -157,6 +222,11 @@ private struct SegmentWriter {
     private var fileLimit: Int64 { limit / 16 }
     /// The size of the segment.
     private var size: Int64 { earlier + (file?.size ?? 0) }
+
+    /// Whether lines are written; not after ``close()``.
+    var isOpen: Bool { file != nil }
+    /// Whether lines are written that bring a new scheduler to the present state.
+    var isBeginning: Bool { isOpen && recap == 0 }
 
     /// Whether a new segment should begin.
     var hasEnough: Bool { size >= max(limit / 4, min(recap * 4, limit / 2)) }
@@ -189,7 +259,6 @@ private struct SegmentWriter {
             guard earlier < limit / 4 * 3 else {
                 // The host was busy all this time, so the scheduler could give no recap. A gap in the
                 // recording is better than a segment whose beginning is removed.
-                close()
                 throw RecordingError(
                     subject: directory,
                     finding: "one segment has grown to three quarters of the recording, so recording pauses",
@@ -206,7 +275,7 @@ private struct SegmentWriter {
     mutating func close() { file = nil }
 
     private mutating func write(_ line: some Encodable, number: Int64?) throws {
-        try file?.append(LineSeal.close([UInt8](try ControlJSON.line(line)), number: number))
+        try file?.append(LineSeal.close(try json.bytes(of: line), number: number))
     }
 
     /// Removes the oldest files until there is room for one more.

@@ -140,8 +140,15 @@ extension SQLiteRequestStore {
 
     /// All pending requests, oldest first.
     static func pendingRequests(in db: Database) throws -> [TaskRequest] {
-        try Row.fetchAll(db, sql: "SELECT * FROM requests WHERE state = 'pending' ORDER BY id")
-            .map { try RequestRow.decode($0).request }
+        // A cursor's row knows the positions of its columns; copies of rows would search for each name.
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT * FROM requests WHERE state = 'pending' ORDER BY id")
+        var requests: [TaskRequest] = []
+        // There may be a million, and a growing array would copy them again and again.
+        requests.reserveCapacity(
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM requests WHERE state = 'pending'") ?? 0)
+        while let row = try rows.next() { requests.append(try RequestRow.decode(row).request) }
+        return requests
     }
 
     /// See ``RequestStore``.

@@ -268,6 +268,8 @@ public struct VirtualHost {
         case .record(let event):
             record?(RecordedEntry(at: now, .event(event)))
             tally.note(event, at: now)
+        case .recordPending(let requests):
+            for request in requests { perform(.record(.submitted(request))) }
         case .recordSleep(let sleeps): record?(RecordedEntry(at: now, sleeps ? .willSleep : .hasWoken))
         case .work(let work): perform(work)
         case .arm(let wake): self.wake = wake

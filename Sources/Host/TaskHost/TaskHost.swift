@@ -304,9 +304,11 @@ public actor TaskHost: Service {
     }
 
     private func continueRecording(at now: Moment) {
-        guard let recorder, recorder.wantsSegment(at: now), let events = core.recap else { return }
+        guard let recorder, recorder.wantsSegment(at: now, pending: core.counts.pending),
+            let events = core.recap
+        else { return }
         recorder.begin(at: now, isContinued: true)
-        for event in events { recorder.record(event, at: now) }
+        recorder.record(events, at: now)
     }
 
     private func timePassed() {
@@ -350,6 +352,7 @@ public actor TaskHost: Service {
         case .publish(let event): happenings.send(event)
         case .log(let line): log.append(line)
         case .record(let event): recorder?.record(event, at: now)
+        case .recordPending(let requests): recorder?.record(pending: requests, at: now)
         case .recordSleep(let sleeps):
             recorder?.record(RecordedEntry(at: now, sleeps ? .willSleep : .hasWoken))
         case .work(let work): worker.start(work)

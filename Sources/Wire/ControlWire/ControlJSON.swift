@@ -9,14 +9,16 @@ import TaskModel
 /// Conversion between messages and JSON, with keys in alphabetical order, so that equal values give equal
 /// bytes.
 public enum ControlJSON {
-    /// Encodes a value on one line.
+    /// Encodes a value on one line; for many values, use a ``JSONWriter``.
     public static func line(_ value: some Encodable) throws -> Data {
-        try encoder([]).encode(value)
+        Data(try JSONWriter().bytes(of: value))
     }
 
     /// Encodes a value for people and for `diff`: indented, with one key per line.
     public static func pretty(_ value: some Encodable) throws -> Data {
-        try encoder([.prettyPrinted]).encode(value)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+        return try encoder.encode(value)
     }
 
     /// Decodes a message.
@@ -57,11 +59,5 @@ public enum ControlJSON {
     private static func place(_ context: DecodingError.Context) -> String {
         if context.codingPath.isEmpty { return "the object" }
         return "'" + context.codingPath.map(\.stringValue).joined(separator: ".") + "'"
-    }
-
-    private static func encoder(_ extra: JSONEncoder.OutputFormatting) -> JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = extra.union([.sortedKeys, .withoutEscapingSlashes])
-        return encoder
     }
 }

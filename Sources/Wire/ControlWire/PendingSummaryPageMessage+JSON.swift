@@ -60,22 +60,6 @@ private struct JSONText {
     /// Adds a string, or `null`.
     mutating func string(_ string: String?) {
         guard let string else { return raw("null") }
-        bytes.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 0x08: raw(#"\b"#)
-            case 0x09: raw(#"\t"#)
-            case 0x0A: raw(#"\n"#)
-            case 0x0C: raw(#"\f"#)
-            case 0x0D: raw(#"\r"#)
-            case 0..<0x20:
-                raw(#"\u00"#)
-                bytes.append(contentsOf: (byte < 0x10 ? "0" : "").utf8)
-                bytes.append(contentsOf: String(byte, radix: 16).utf8)
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
+        bytes.appendJSON(string)
     }
 }

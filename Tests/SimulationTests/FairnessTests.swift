@@ -1,0 +1,209 @@
+import HostCore
+import MemoryStore
+import Scheduling
+import TaskModel
+import Testing
+
+@testable import Simulation
+
+/// Slots are given out fairly, in random histories with real put-backs: on a virtual host, with the real core,
+/// store and scheduler.
+@Suite struct FairnessTests {
+    /// A launch of each task: endless, short or of some seconds, by the seed and the identifier.
+    private struct Plans: LaunchModel {
+        let seed: UInt64
+
+        func plan(for request: TaskRequest, ordinal: Int) -> LaunchPlan {
+            let name = request.identifier.rawValue.utf8.reduce(0 as UInt64) { $0 &* 31 &+ UInt64($1) }
+            var random = SeededNumbers(seed: seed ^ name, part: UInt64(ordinal))
+            // Service is counted in launches here: without CPU time, each adds the same.
+            var plan = LaunchPlan(work: .seconds(1), cpuShare: 0, resumes: random.chance(0.5))
+            if random.chance(0.5) {
+                plan.work = .seconds(86_400 * 365)
+                // One with progress has no back-off after it was put back, so it wants its slot again at once.
+                if random.chance(0.7) { plan.progressPeriod = .milliseconds(500) }
+            } else {
+                plan.work = random.duration(.milliseconds(100)...(.seconds(4)))
+            }
+            return plan
+        }
+    }
+
+    /// A request that waits for nothing but a slot, and what happened since it began to.
+    private struct Wait {
+        var bundle: BundleIdentifier
+        var lane: TaskKind
+        /// The launches of each bundle in the lane since then; those of its own bundle in both lanes.
+        var launches: [BundleIdentifier: Int] = [:]
+        /// How many launches each bundle was behind this one's when the wait began.
+        var arrears: [BundleIdentifier: Double]
+        /// The requests of its own bundle that were launched.
+        var own: [RequestID: Int] = [:]
+    }
+
+    private struct World {
+        var host: VirtualHost
+        var waits: [RequestID: Wait] = [:]
+        var seen = 0
+        /// How often a request waited for a slot while others were launched, so that the test is not empty.
+        var waited = 0
+
+        func service(of bundle: BundleIdentifier) -> Double {
+            host.core.scheduler.bundleState(bundle).service.seconds / ServiceAccountLaunch.seconds
+        }
+
+        mutating func step(to time: Duration, bundles: [BundleIdentifier], history: String) {
+            host.run(until: time)
+            let new = host.tally.launches[seen...]
+            seen = host.tally.launches.count
+            for launch in new {
+                if waits.removeValue(forKey: launch.request)?.launches.isEmpty == false { waited += 1 }
+                guard let kind = kinds[launch.identifier], let bundle = owners[launch.identifier] else {
+                    continue
+                }
+                for (id, wait) in waits where launch.start > since[id] ?? launch.start {
+                    // The service of a bundle counts in both lanes, so a turn in the other one is a turn, too.
+                    if wait.lane == kind || bundle == wait.bundle {
+                        waits[id]?.launches[bundle, default: 0] += 1
+                    }
+                    if wait.lane == kind, bundle == wait.bundle {
+                        waits[id]?.own[launch.request, default: 0] += 1
+                    }
+                }
+            }
+            check(history)
+            let pending = host.store.pendingRequests
+            for request in pending {
+                let factor = host.core.scheduler.waitingFor(request.id, at: host.now)
+                // Only a slot is missing; further attempts have their turn after first attempts.
+                guard factor == "Concurrency", request.attempt == 1 else {
+                    waits[request.id] = nil
+                    continue
+                }
+                guard waits[request.id] == nil else { continue }
+                since[request.id] = host.now.wall
+                let own = service(of: request.bundle)
+                waits[request.id] = Wait(
+                    bundle: request.bundle, lane: request.kind,
+                    arrears: Dictionary(
+                        uniqueKeysWithValues: bundles.map { ($0, max(0, own - service(of: $0))) }))
+            }
+            let ids = Set(pending.map(\.id))
+            for id in waits.keys where !ids.contains(id) { waits[id] = nil }
+        }
+
+        var kinds: [TaskIdentifier: TaskKind] = [:]
+        var owners: [TaskIdentifier: BundleIdentifier] = [:]
+        private var since: [RequestID: WallTime] = [:]
+
+        init(host: VirtualHost) { self.host = host }
+
+        /// No bundle is served more than one turn for each turn of the bundle that waits, and what it is
+        /// behind; and of the bundle's own requests, none is launched a second time.
+        private func check(_ history: String) {
+            for (id, wait) in waits {
+                let own = wait.launches[wait.bundle] ?? 0
+                for (bundle, count) in wait.launches where bundle != wait.bundle {
+                    // A launch that was under way, or that ended just before the wait, is not counted yet.
+                    let most = Double(own + 2) + (wait.arrears[bundle] ?? 0).rounded(.up)
+                    #expect(
+                        Double(count) <= most,
+                        "\(history): while \(id) of \(wait.bundle) waited, \(bundle) had \(count) launches")
+                }
+                #expect(
+                    wait.own.values.allSatisfy { $0 <= 1 },
+                    "\(history): while \(id) waited, another request of \(wait.bundle) was launched twice")
+            }
+        }
+    }
+
+    private enum ServiceAccountLaunch {
+        /// What a launch adds to the service of its bundle.
+        static let seconds = 10.0
+    }
+
+    private static func manifest(_ name: String, tasks: Int) throws -> Manifest {
+        let declarations = try (0..<tasks).flatMap { number in
+            try [("long", TaskKind.processing), ("short", .appRefresh)].map { word, kind in
+                var task = TaskDeclaration(
+                    pattern: try IdentifierPattern("com.example.\(name).\(word)\(number)"), kind: kind)
+                task.limits.lease = Lease(duration: .seconds(2), gracePeriod: .seconds(5))
+                // Work that needs external power has no CPU budget, which would be a reason to wait.
+                task.requiresExternalPower = true
+                return task
+            }
+        }
+        var manifest = Manifest(
+            bundle: try BundleIdentifier("com.example.\(name)"), library: "\(name).so",
+            modes: [.processing, .fetch], tasks: declarations, sandbox: SandboxDeclaration())
+        manifest.pendingLimits = PendingLimits(appRefresh: 100, processing: 100)
+        return manifest
+    }
+
+    @Test(arguments: 0..<12)
+    func `every request that only lacks a slot has its turn`(seed: UInt64) throws {
+        var random = SeededNumbers(seed: seed, part: 5)
+        let count = Int.random(in: 3...8, using: &random)
+        let manifests = try (0..<count).map { try Self.manifest("b\($0)", tasks: 3) }
+        var settings = SchedulerSettings()
+        settings.launchSpacing = .zero
+        settings.refreshSpacing = .zero
+        settings.refreshLaunchesPerDay = 100_000
+        var host = VirtualHost(
+            at: Moment(boot: .zero, monotonic: .zero, wall: Fleet.start), model: Plans(seed: seed))
+        host.begin(VirtualBeginning(settings: settings, manifests: manifests))
+        var world = World(host: host)
+        for manifest in manifests {
+            for task in manifest.tasks {
+                world.kinds[task.pattern.base] = task.kind
+                world.owners[task.pattern.base] = manifest.bundle
+            }
+        }
+        let bundles = manifests.map(\.bundle)
+        for second in 0..<600 {
+            // Bundles come one after the other, so that some have had more than others.
+            for (index, manifest) in manifests.enumerated() where second >= index * 20 {
+                guard second < 400, random.chance(0.08),
+                    let task = manifest.tasks.randomElement(using: &random)
+                else { continue }
+                let submission = TaskSubmission(identifier: task.pattern.base, origin: .client)
+                world.host.add(.call(.submit(submission, from: nil)), at: .seconds(second))
+            }
+            world.step(to: .seconds(second) + .milliseconds(500), bundles: bundles, history: "seed \(seed)")
+        }
+        #expect(world.waited > 10)
+    }
+
+    @Test(arguments: 0..<6)
+    func `beside jobs that never end, every request starts within its share of leases`(seed: UInt64) throws {
+        var random = SeededNumbers(seed: seed, part: 6)
+        let count = Int.random(in: 4...12, using: &random)
+        let manifests = try (0..<count).map { try Self.manifest("b\($0)", tasks: 1) }
+        struct Endless: LaunchModel {
+            func plan(for request: TaskRequest, ordinal: Int) -> LaunchPlan {
+                LaunchPlan(
+                    work: .seconds(86_400 * 365), cpuShare: 0, resumes: true,
+                    progressPeriod: .milliseconds(500))
+            }
+        }
+        var host = VirtualHost(
+            at: Moment(boot: .zero, monotonic: .zero, wall: Fleet.start), model: Endless())
+        host.begin(VirtualBeginning(manifests: manifests))
+        var submitted: [(task: TaskIdentifier, at: Duration)] = []
+        for manifest in manifests {
+            let task = manifest.tasks[0].pattern.base
+            let time = random.duration(.zero...(.seconds(120)))
+            submitted.append((task, time))
+            host.add(
+                .call(.submit(TaskSubmission(identifier: task, origin: .client), from: nil)), at: time)
+        }
+        host.run(until: .seconds(600))
+        // N: the bundles divided by the two slots of the lane. A lease is 2 s, and its end takes 50 ms.
+        let turns = (count + 1) / 2
+        for (task, time) in submitted {
+            let start = try #require(host.tally.launches.first { $0.identifier == task }).start
+            let wait = start - (Fleet.start + time)
+            #expect(wait <= .milliseconds(2100) * turns, "seed \(seed): \(task) waited \(wait), of \(count)")
+        }
+    }
+}
