@@ -67,6 +67,7 @@ extension Scheduler {
     private mutating func returnToPending(_ request: TaskRequest, at now: Moment) {
         if let other = pending.request(of: request.identifier), other.id != request.id { return }
         pending.insert(request, situation.needs(of: request), at: now.wall)
+        beginWait(of: request, at: now)
     }
 
     private mutating func finish(_ request: TaskRequest, at now: Moment) {

@@ -7,8 +7,8 @@ struct PendingCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "pending", abstract: "Lists the pending requests, and why each of them waits.",
         discussion: """
-            The last column gives the first reason. 'bgtask explain IDENTIFIER' gives every \
-            reason, and what you can do. With --json, every request is on its own line of one \
+            The last column says in one sentence what the request waits for. 'bgtask explain IDENTIFIER' gives every \
+            reason, and everything that you can do. With --json, every request is on its own line of one \
             array, with the answers of all policies.
 
             Examples:
@@ -24,8 +24,9 @@ struct PendingCommand: HostCommand {
             return try await client.readPending { try console.write($0) }
         }
         let now = console.now
+        let socket = common.socket
         var table = Table(
-            "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "WAITS BECAUSE")
+            "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "WHAT IT WAITS FOR")
         func read(after: RequestID?) -> Task<PendingSummaryPageMessage, any Error> {
             Task {
                 try await client.pendingSummaries(after: after, limit: ControlProtocol.maximumPageLength)
@@ -42,7 +43,8 @@ struct PendingCommand: HostCommand {
                 table.add(
                     row.request.description, row.identifier.rawValue, row.kind.rawValue, String(row.attempt),
                     Wording.relative(row.submittedAt, to: now),
-                    row.earliestStart.map { Wording.relative($0, to: now) } ?? "", row.waits)
+                    row.earliestStart.map { Wording.relative($0, to: now) } ?? "",
+                    CommandText.adding(socket: socket, to: row.waits))
             }
             return page.next
         }
@@ -50,8 +52,8 @@ struct PendingCommand: HostCommand {
 }
 
 extension PendingSummaryMessage {
-    /// The first reason and the number of others; empty if the request may start now.
+    /// The headline; from an older host, the first reason and the number of others.
     fileprivate var waits: String {
-        (reason ?? "") + (otherReasons > 0 ? " (and \(otherReasons) more)" : "")
+        headline ?? (reason ?? "") + (otherReasons > 0 ? " (and \(otherReasons) more)" : "")
     }
 }

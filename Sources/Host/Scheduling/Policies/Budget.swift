@@ -10,18 +10,38 @@ import TaskModel
 /// no battery.
 struct Budget: Policy {
     let name = "Budget"
+    let awaited = "more of its daily budget"
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        guard subject.isDiscretionary else { return [] }
+        let (situation, bundle) = (scheduler.situation, subject.request.bundle)
+        let (launches, cpu) = Self.accounts(subject, situation, at: now)
+        let (mayLaunch, mayUse) = (
+            veto(launches, subject, situation, at: now) == nil, veto(cpu, subject, situation, at: now) == nil
+        )
+        let (limits, share) = (subject.bundle.budget, situation.settings.budgetBurst)
+        if subject.request.kind == .appRefresh, !mayLaunch {
+            let enough = Int(launches.enough(burst: share).rounded(.up))
+            return [
+                .command(
+                    "Raise the budget",
+                    ["settings", "budget", "\(bundle)", launches.option, launches.argument(Double(enough))],
+                    .event(.budgetChanged(bundle, launches: enough, cpu: limits.cpuLimit)))
+            ]
+        }
+        if subject.needs.externalPower || mayUse { return [] }
+        let enough = cpu.enough(burst: share).rounded(.up)
+        return [
+            .command(
+                "Raise the budget", ["settings", "budget", "\(bundle)", cpu.option, cpu.argument(enough)],
+                .event(
+                    .budgetChanged(bundle, launches: limits.launchLimit, cpu: .seconds(Int64(enough)))))
+        ]
+    }
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         guard subject.isDiscretionary else { return subject.proceed() }
-        let budget = subject.bundle.budget.current(at: now.wall, in: situation)
-        let settings = situation.settings
-        let launches = Account(
-            quantity: "refreshLaunches", option: "--launches", spent: Double(budget.launches), least: 1,
-            limit: Double(budget.launchLimit(settings)), text: { "\(Int($0.rounded(.up)))" })
-        let cpu = Account(
-            quantity: "cpuTime", option: "--cpu", spent: budget.cpu.inSeconds, least: 0,
-            limit: budget.cpuLimit(settings).inSeconds,
-            text: { Duration.milliseconds(Int64($0 * 1000)).text })
+        let (launches, cpu) = Self.accounts(subject, situation, at: now)
         let isRefresh = subject.request.kind == .appRefresh
         if isRefresh, let answer = veto(launches, subject, situation, at: now) { return answer }
         if !subject.needs.externalPower, let answer = veto(cpu, subject, situation, at: now) { return answer }
@@ -30,6 +50,23 @@ struct Budget: Policy {
             Rationale(
                 quantity: shown.quantity, required: "less than \(shown.text(shown.limit))",
                 observed: shown.text(shown.spent)))
+    }
+
+    /// The budgets of refresh launches and of CPU time.
+    private static func accounts(
+        _ subject: Subject, _ situation: Situation, at now: Moment
+    ) -> (launches: Account, cpu: Account) {
+        let budget = subject.bundle.budget.current(at: now.wall, in: situation)
+        let settings = situation.settings
+        return (
+            Account(
+                quantity: "refreshLaunches", option: "--launches", spent: Double(budget.launches), least: 1,
+                limit: Double(budget.launchLimit(settings)), text: { "\(Int($0.rounded(.up)))" }),
+            Account(
+                quantity: "cpuTime", option: "--cpu", spent: budget.cpu.inSeconds, least: 0,
+                limit: budget.cpuLimit(settings).inSeconds,
+                text: { Duration.milliseconds(Int64($0 * 1000)).text })
+        )
     }
 
     /// One of the two budgets.
@@ -42,6 +79,9 @@ struct Budget: Policy {
         /// The budget of the whole day.
         let limit: Double
         let text: (Double) -> String
+
+        /// A budget whose burst alone is more than was spent.
+        func enough(burst: Double) -> Double { (spent + 1) / max(0.05, burst) }
 
         /// An amount as the command line takes it, rounded up.
         func argument(_ amount: Double) -> String {
@@ -80,8 +120,7 @@ struct Budget: Policy {
         _ account: Account, _ subject: Subject, burst: Double, until next: WallTime, available: Double?
     ) -> Answer {
         let whole = account.text(account.limit)
-        // A budget whose burst alone is more than was spent.
-        let enough = (account.spent + 1) / max(0.05, burst)
+        let enough = account.enough(burst: burst)
         return subject.wait(
             for: .bundle(subject.request.bundle), until: next,
             Rationale(
