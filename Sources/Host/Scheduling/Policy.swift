@@ -21,8 +21,10 @@ protocol Policy: Sendable {
     var deferralReason: Reason? { get }
     /// What a request waits for while the policy objects, after the words "waits for": `power`.
     ///
-    /// The headline of `explain` and the past of a request ("3 h for power") use it.
+    /// The past of a request ("3 h for power") uses it.
     var awaited: String { get }
+    /// The same about one request, for its headline; ``awaited`` unless the policy can be more exact.
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String
     /// The weight of the policy's score.
     func weight(_ weights: PolicyWeights) -> Double
     /// What a person can do so that the policy does not object any more, or gives a higher score; the easiest
@@ -61,6 +63,7 @@ extension Policy {
     var deferralReason: Reason? { isPermission ? nil : endReason }
     /// The policy's name in words: `battery level` for `BatteryLevel`.
     var awaited: String { name.wordsOfName }
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String { awaited }
     func weight(_ weights: PolicyWeights) -> Double { 0 }
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] { [] }
 

@@ -20,6 +20,11 @@ extension EarliestBeginDate {
 
     /// What a request with a back-off waits for.
     static let backOff = "its next attempt"
+
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
+        let date = Self.date(of: subject.request, subject.needs, at: now.wall)
+        return date == subject.request.effectiveBeginDate ? awaited : Self.backOff
+    }
 }
 
 extension RefreshAllowed {
@@ -102,6 +107,14 @@ extension Concurrency {
 }
 
 extension Scheduler {
+    /// The stops of deferrable launches, where a policy limits their number.
+    func stops(for policy: some Policy, _ subject: Subject, at now: Moment) -> [PossibleAct] {
+        guard policy.answer(for: subject, in: situation, at: now).fact == .slot else { return [] }
+        return holders(of: [.short, .long]).compactMap { id, launch in
+            launch.isExpiring ? nil : .stopping(launch, id)
+        }
+    }
+
     /// The launches under way in some lanes, the oldest first.
     func holders(of lanes: [Lane]) -> [(LaunchID, ActiveLaunch)] {
         launches.values.compactMap { launch in

@@ -121,7 +121,10 @@ extension Foresight.World {
             judgement = copy.judge(
                 copy.situation.subject(request, isTelling: false), isSimulated: false, at: time)
         }
-        return .waits(Scheduler.awaited(judgement, of: request))
+        let subject = scheduler.situation.subject(request, isTelling: false)
+        let policy = Scheduler.policies.first { $0.name == judgement.waitPolicy }
+        return .waits(
+            policy?.awaited(by: subject, in: copy.situation, at: time) ?? Scheduler.awaited("Score"))
     }
 }
 
@@ -132,11 +135,6 @@ extension Scheduler {
         guard let score = judgement.score else { return nil }
         let subject = situation.subject(request, isTelling: false)
         return dateOfScore(score, Threshold(request, settings), subject, at: now)
-    }
-
-    /// What a request waits for because of a judgement, after the words "waits for".
-    static func awaited(_ judgement: Judgement, of request: TaskRequest) -> String {
-        awaited(judgement.waitPolicy ?? "Score", of: request)
     }
 
     /// What a request waits for while a policy objects, after the words "waits for".

@@ -32,6 +32,8 @@ extension Foresight {
         let present = world(of: request, after: [])
         let natural = effect(present, on: request).0
         var plan = Plan(effect: natural, natural: natural)
+        // A request that is not pending would start at once.
+        if natural == .starts { return plan }
         plan.vetoes = vetoes(of: request, in: present)
         plan.isScore = plan.vetoes.isEmpty && !present.judge(request, at: now).scoreSuffices
         var world = present
@@ -78,16 +80,15 @@ extension Foresight {
         let vetoes = vetoes(of: request, in: world)
         let subject = world.scheduler.situation.subject(request, isTelling: false)
         for policy in vetoes {
-            var first: PossibleAct?
+            var first: (PossibleAct, String)?
             for act in policy.acts(for: subject, in: world.scheduler, at: now) where act.isPredictable {
                 let after = self.world(of: request, after: acts + [act])
-                if effect(after, on: request).0.isStart {
-                    return (act, Scheduler.awaited(policy.name, of: request))
-                }
+                let awaited = policy.awaited(by: subject, in: world.scheduler.situation, at: now)
+                if effect(after, on: request).0.isStart { return (act, awaited) }
                 let remains = self.vetoes(of: request, in: after).contains { $0.name == policy.name }
-                if first == nil, !remains { first = act }
+                if first == nil, !remains { first = (act, awaited) }
             }
-            if let first { return (first, Scheduler.awaited(policy.name, of: request)) }
+            if let first { return first }
         }
         guard vetoes.isEmpty, !world.judge(request, at: now).scoreSuffices else { return nil }
         var best: (act: PossibleAct, score: Double)?
@@ -112,10 +113,13 @@ extension Foresight {
     func headline(of request: TaskRequest, _ plan: Plan) -> String {
         if plan.vetoes.isEmpty && !plan.isScore { return readiness(of: request) }
         if plan.acts.isEmpty || plan.effect == plan.natural { return waiting(request, plan) }
-        let acts = plan.acts.map(\.text.withSmallLetter).inSentence
-        var text = "Waits for \(plan.awaited.unique.inSentence): \(acts), \(consequence(plan))"
+        let isOne = plan.acts.count == 1
+        let acts = plan.acts.map { ((isOne ? $0.short : nil) ?? $0.text).withSmallLetter }.inSentence
+        var text = "\(lead(of: request)) \(plan.awaited.unique.inSentence): \(acts), \(consequence(plan))"
         if case .startsAt = plan.natural, plan.natural != plan.effect {
             text += "; otherwise, \(words(plan.natural))"
+        } else if isOne, let end = endOfHolder(plan, request) {
+            text += "; otherwise, \(end)"
         }
         let commands = plan.acts.compactMap(\.command)
         guard let command = commands.first, commands.count == 1 else { return text + "." }
@@ -125,7 +129,7 @@ extension Foresight {
     /// The headline of a request that nothing holds but perhaps its window.
     private func readiness(of request: TaskRequest) -> String {
         let wake = LaunchWindow(request, scheduler.settings).wake
-        guard scheduler.pending[request.id] != nil else { return "Would start at once." }
+        guard scheduler.pending[request.id] != nil else { return "A request would start at once." }
         if scheduler.isShuttingDown { return "Waits for the next start of the host, which is stopping." }
         if isCrowded { return "May start, and takes its turn." }
         guard wake > now.wall, !scheduler.pending.isSimulated(request.id) else { return "Starts now." }
@@ -139,7 +143,9 @@ extension Foresight {
             scheduler.situation.subject(request, isTelling: false),
             isSimulated: scheduler.pending.isSimulated(request.id), at: now)
         let main = plan.vetoes.first { $0.name == judgement.waitPolicy } ?? plan.vetoes.first
-        let lead = "Waits for \(Scheduler.awaited(main?.name ?? "Score", of: request))"
+        let awaited =
+            main?.awaited(by: subject, in: scheduler.situation, at: now) ?? Scheduler.awaited("Score")
+        let lead = "\(lead(of: request)) \(awaited)"
         if case .startsAt = plan.natural { return "\(lead): \(words(plan.natural))." }
         guard let main else { return "\(lead)." }
         if let holder = holder(of: request, main) { return "\(lead): \(holder)." }
@@ -147,7 +153,7 @@ extension Foresight {
             let text = "\(lead): \(act.text.withSmallLetter)"
             return act.command.map { "\(text): \(CommandText.line($0))" } ?? text + "."
         }
-        if case .waits(let next) = plan.natural, next != Scheduler.awaited(main.name, of: request) {
+        if case .waits(let next) = plan.natural, next != awaited, next != main.awaited {
             return "\(lead), and then for \(next)."
         }
         let answer = main.answer(for: subject, in: scheduler.situation, at: now)
@@ -162,12 +168,33 @@ extension Foresight {
     /// Who occupies the slot that a request waits for; `nil` if it waits for no slot.
     private func holder(of request: TaskRequest, _ policy: any Policy) -> String? {
         let holders = slotHolders(of: request, [policy])
-        guard let first = holders.min(by: { ($0.latestEnd ?? .distantFuture) < ($1.latestEnd ?? .distantFuture) })
-        else { return nil }
-        let others = holders.count == 1 ? "" : " and \(holders.count - 1) more"
-        let end = first.latestEnd.map { ", which ends \(date($0)) at the latest" } ?? ""
-        return "\(first.launch) (\(first.identifier))\(end)\(others.isEmpty ? "" : ",")\(others)"
-            + (holders.count == 1 ? " has it" : " have them")
+        let first = holders.min { ($0.latestEnd ?? .distantFuture) < ($1.latestEnd ?? .distantFuture) }
+        guard let first else { return nil }
+        let name = "\(first.launch) (\(first.identifier))"
+        let end = first.latestEnd.map { "ends \(date($0)) at the latest" }
+        if case .launch = policy.answer(
+            for: scheduler.situation.subject(request, isTelling: false), in: scheduler.situation, at: now
+        ).fact {
+            return "\(name) \(end ?? "runs")"
+        }
+        if holders.count == 1 { return "\(name) has it" + (end.map { ", and \($0)" } ?? "") }
+        return "\(name) and \(holders.count - 1) more have them"
+            + (end.map { "; the first of them \($0)" } ?? "")
+    }
+
+    /// The beginning of the sentence.
+    private func lead(of request: TaskRequest) -> String {
+        scheduler.pending[request.id] == nil ? "A request would wait for" : "Waits for"
+    }
+
+    /// When the launch that a person can stop ends by itself: `L41 ends at 16:00 at the latest`.
+    private func endOfHolder(_ plan: Plan, _ request: TaskRequest) -> String? {
+        let holder = slotHolders(of: request, plan.vetoes).first { holder in
+            plan.acts.contains { $0.command == ["expire", "\(holder.launch)"] }
+        }
+        return holder.flatMap { holder in
+            holder.latestEnd.map { "\(holder.launch) ends \(date($0)) at the latest" }
+        }
     }
 
     private func consequence(_ plan: Plan) -> String {
@@ -184,11 +211,11 @@ extension Foresight {
     /// What a request does at a date, as a part of a sentence.
     private func words(_ effect: Remedy.Effect) -> String {
         guard case .startsAt(let first, let latest) = effect else { return "it waits" }
-        return latest.map { "it can start \(date(first)), and does so \(date($0)) at the latest" }
+        return latest.map { "it can start \(date(first)), \(date($0)) at the latest" }
             ?? "it can start \(date(first))"
     }
 
-    /// A date for people, in local time: `in 40 s`, `at 17:05`, `on Mon at 17:05`, `on 2026-12-03 at 17:05`.
+    /// A date for people, in local time: `in 40 s`, `at 17:05`, `on Monday at 17:05`, `on 2026-12-03 at 17:05`.
     func date(_ time: WallTime) -> String {
         let ahead = time - now.wall
         if ahead < .seconds(90) { return "in \(max(.seconds(1), ahead).text)" }
@@ -197,7 +224,9 @@ extension Foresight {
         let (day, today) = (scheduler.situation.localDay(time), scheduler.situation.localDay(now.wall))
         if day == today { return clock }
         // 1970-01-01 was a Thursday.
-        let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+        let weekdays = [
+            "Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday",
+        ]
         return day - today < 7
             ? "on \(weekdays[Int(day.floorRemainder(by: 7))]) \(clock)" : "on \(local.date) \(clock)"
     }

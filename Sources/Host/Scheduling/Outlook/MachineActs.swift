@@ -15,10 +15,9 @@ extension PossibleAct {
 
     /// A source of conditions does not answer, and nobody knows what it will report after its repair.
     static func repair(_ source: String, _ unit: String? = nil) -> PossibleAct {
-        let example = unit.map { ", for example with systemctl restart \($0)" } ?? ""
+        let how = unit.map { "systemctl restart \($0)" } ?? "bgtask conditions names it"
         return PossibleAct(
-            text: "Restart the source of '\(source)', which bgtask conditions names\(example)",
-            effect: .unknown)
+            text: "Restart the source of \(source), which does not answer (\(how))", effect: .unknown)
     }
 }
 
@@ -43,19 +42,28 @@ extension BatteryLevel {
 extension Network {
     var awaited: String { "a network" }
 
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
+        let isMissing = !situation.conditions.isNetworkThere
+        return subject.needs.network == .unmetered && !isMissing ? "an unmetered network" : awaited
+    }
+
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         guard subject.needs.network != nil else { return [] }
-        let connect = PossibleAct.changing("Connect to an unmetered network") {
+        let connect = PossibleAct.changing("Connect to an unmetered network", short: "Connect to one") {
             $0.network = .known(.unmetered)
         }
         switch scheduler.situation.conditions.network {
-        case .unknown: return [.repair("network", "NetworkManager")]
+        case .unknown: return [.repair("the network", "NetworkManager")]
         case .known(.unmetered): return []
         case .known(.constrained):
             return [.changing("Turn low-data mode off") { $0.network = .known(.unmetered) }]
         case .known(.none) where subject.needs.network == .any:
-            return [.changing("Connect to a network") { $0.network = .known(.unmetered) }]
-        case .known(.none), .known(.metered): return [connect]
+            return [.changing("Connect to a network", short: "Connect to one") { $0.network = .known(.unmetered) }]
+        case .known(.metered): return [connect]
+        case .known(.none):
+            var act = connect
+            act.short = "Connect to an unmetered one"
+            return [act]
         }
     }
 }
@@ -72,6 +80,11 @@ extension Resources {
 extension RequiredConditions {
     var awaited: String { "conditions that its manifest names" }
 
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
+        let missing = subject.needs.conditions.filter { situation.conditions.custom[$0] != .known(true) }
+        return "the condition\(missing.count == 1 ? "" : "s") \(missing.inSentence)"
+    }
+
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         let readings = scheduler.situation.conditions.custom
         let missing = subject.needs.conditions.filter { readings[$0] != .known(true) }
@@ -79,7 +92,7 @@ extension RequiredConditions {
         if let undefined = missing.first(where: { readings[$0] == nil }) {
             return [
                 PossibleAct(
-                    text: "Define \(undefined) in a file in conditions.d with 'condition: \(undefined)'",
+                    text: "Define \(undefined) in a file in conditions.d, with 'condition: \(undefined)'",
                     effect: .unknown)
             ]
         }
@@ -92,23 +105,29 @@ extension RequiredConditions {
         }
         return [
             .command(
-                "Turn on \(missing.inSentence)", ["conditions", "set"] + missing.map { "\($0)=on" },
+                "Turn on \(missing.inSentence)", short: missing.count == 1 ? "Turn it on" : "Turn them on",
+                ["conditions", "set"] + missing.map { "\($0)=on" },
                 .conditions { for name in missing { $0.custom[name] = .known(true) } })
         ]
     }
 }
 
 extension LowPowerMode {
-    var awaited: String { "low-power mode to end" }
+    var awaited: String { "the end of low-power mode" }
 
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         scheduler.situation.conditions.lowPowerMode == .known(true)
-            ? [.changing("Turn low-power mode off") { $0.lowPowerMode = .known(false) }] : []
+            ? [.changing("Turn low-power mode off", short: "Turn it off") { $0.lowPowerMode = .known(false) }] : []
     }
 }
 
 extension Pressure {
     var awaited: String { "a less busy machine" }
+
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
+        answer(for: subject, in: situation, at: now).fact == .slot
+            ? "a free slot on the busy machine" : awaited
+    }
 
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         guard let pressure = scheduler.situation.conditions.pressure.value, pressure != .none else {
@@ -116,18 +135,30 @@ extension Pressure {
         }
         let resource = pressure.memory ? "memory" : pressure.cpu ? "processor" : "disks"
         return [.changing("Close what uses the \(resource)") { $0.pressure = .known(.none) }]
+            + scheduler.stops(for: self, subject, at: now)
     }
 }
 
 extension Thermal {
     var awaited: String { "a cooler machine" }
 
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
+        guard answer(for: subject, in: situation, at: now).fact == .slot else { return awaited }
+        return situation.conditions.thermal == .unknown
+            ? "a free slot, of which there are few while the heat is unknown"
+            : "a free slot, of which a warm machine has few"
+    }
+
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        let stops = scheduler.stops(for: self, subject, at: now)
         switch scheduler.situation.conditions.thermal {
-        case .known(.nominal): []
-        case .unknown: [.repair("thermal")]
+        case .known(.nominal): return []
+        case .unknown: return stops + [.repair("heat")]
         case .known:
-            [.changing("Let the machine cool down", takesTime: true) { $0.thermal = .known(.nominal) }]
+            let cool = PossibleAct.changing(
+                "Let the machine cool down", short: "Let it cool down", takesTime: true
+            ) { $0.thermal = .known(.nominal) }
+            return [cool] + stops
         }
     }
 }
@@ -138,9 +169,13 @@ extension DeviceActivity {
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         switch scheduler.situation.conditions.user {
         case .known(.idle): []
-        case .unknown: [.repair("user", "systemd-logind")]
+        case .unknown: [.repair("user activity")]
         case .known(.active):
-            [.changing("Leave the device alone for 5 min", takesTime: true) { $0.user = .known(.idle) }]
+            [
+                .changing(
+                    "Leave the device alone for 5 min", short: "Leave it alone for 5 min", takesTime: true
+                ) { $0.user = .known(.idle) }
+            ]
         }
     }
 }

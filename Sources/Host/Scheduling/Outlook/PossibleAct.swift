@@ -17,6 +17,8 @@ struct PossibleAct: Sendable {
 
     /// What to do, as the beginning of a sentence without a full stop: `Plug in`.
     let text: String
+    /// A shorter text for a headline that names what it is about just before; `nil` if there is none.
+    var short: String?
     /// The arguments of the `bgtask` command that does it; `nil` if no command does.
     var command: [String]?
     /// Whether the act itself takes a while, so that nothing starts at once.
@@ -31,14 +33,17 @@ struct PossibleAct: Sendable {
 
     /// An act that changes the conditions of the machine.
     static func changing(
-        _ text: String, takesTime: Bool = false, _ change: @escaping @Sendable (inout Conditions) -> Void
+        _ text: String, short: String? = nil, takesTime: Bool = false,
+        _ change: @escaping @Sendable (inout Conditions) -> Void
     ) -> PossibleAct {
-        PossibleAct(text: text, takesTime: takesTime, effect: .conditions(change))
+        PossibleAct(text: text, short: short, takesTime: takesTime, effect: .conditions(change))
     }
 
     /// An act by a command of `bgtask`.
-    static func command(_ text: String, _ command: [String], _ effect: Effect) -> PossibleAct {
-        PossibleAct(text: text, command: command, effect: effect)
+    static func command(
+        _ text: String, short: String? = nil, _ command: [String], _ effect: Effect
+    ) -> PossibleAct {
+        PossibleAct(text: text, short: short, command: command, effect: effect)
     }
 
     /// The stop of a launch.

@@ -20,22 +20,22 @@ struct Budget: Policy {
             veto(launches, subject, situation, at: now) == nil, veto(cpu, subject, situation, at: now) == nil
         )
         let (limits, share) = (subject.bundle.budget, situation.settings.budgetBurst)
+        // The command sets both limits, so it repeats the one that stays.
+        var (launchLimit, cpuLimit) = (limits.launchLimit, limits.cpuLimit)
         if subject.request.kind == .appRefresh, !mayLaunch {
-            let enough = Int(launches.enough(burst: share).rounded(.up))
-            return [
-                .command(
-                    "Raise the budget",
-                    ["settings", "budget", "\(bundle)", launches.option, launches.argument(Double(enough))],
-                    .event(.budgetChanged(bundle, launches: enough, cpu: limits.cpuLimit)))
-            ]
+            launchLimit = Int(launches.enough(burst: share).rounded(.up))
         }
-        if subject.needs.externalPower || mayUse { return [] }
-        let enough = cpu.enough(burst: share).rounded(.up)
+        if !subject.needs.externalPower, !mayUse {
+            cpuLimit = .seconds(Int64(cpu.enough(burst: share).rounded(.up)))
+        }
+        if launchLimit == limits.launchLimit, cpuLimit == limits.cpuLimit { return [] }
+        let options =
+            (launchLimit.map { [launches.option, "\($0)"] } ?? [])
+            + (cpuLimit.map { [cpu.option, DurationText.format($0)] } ?? [])
         return [
             .command(
-                "Raise the budget", ["settings", "budget", "\(bundle)", cpu.option, cpu.argument(enough)],
-                .event(
-                    .budgetChanged(bundle, launches: limits.launchLimit, cpu: .seconds(Int64(enough)))))
+                "Raise the budget", ["settings", "budget", "\(bundle)"] + options,
+                .event(.budgetChanged(bundle, launches: launchLimit, cpu: cpuLimit)))
         ]
     }
 
