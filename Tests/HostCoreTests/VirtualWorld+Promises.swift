@@ -327,7 +327,10 @@ extension VirtualWorld {
     /// Checks the remedies of some waiting requests: a copy of the host learns the changed fact, and launches
     /// exactly what the remedy promised.
     func checkRemedies() throws {
-        guard core.phase == .serving, !core.isGoingToSleep else { return }
+        // The scheduler does not know yet that a request is being cancelled.
+        guard core.phase == .serving, !core.isGoingToSleep, core.requests.withdrawing.isEmpty,
+            core.requests.foreseen.isEmpty
+        else { return }
         let busy = core.launches.all.count { !$0.hasFreedSlot }
         var foresight = Foresight(core.scheduler, at: now)
         for request in core.requests.pending.values.sorted(by: { $0.id < $1.id }).prefix(4)
@@ -343,7 +346,8 @@ extension VirtualWorld {
                 _ = copy.handle(.conditions(conditions), at: now)
                 if copy.launches.all.count(where: { !$0.hasFreedSlot }) < busy { continue }
                 if (copy.requests.starting[request.id] != nil) != (promised == .starts) {
-                    throw BrokenPromise("'\(act.text)' promises \(promised) for \(request.id), and does not keep it")
+                    throw BrokenPromise(
+                        "'\(act.text)' promises \(promised) for \(request.id), and does not keep it")
                 }
             }
         }

@@ -102,7 +102,8 @@ enum ExplanationText {
         "usually used within the hour, by preference",
         "refreshLaunches", "urgentLaunches", "continuedLaunches", "appLaunches", "less than 2",
         "less than 48", "1 or more", "free of pressure", "neutral",
-        "without kills, crashes and leaks for 7 days", "Window", "wakeUp", "other work", "Host", "SystemSleep",
+        "without kills, crashes and leaks for 7 days", "Window", "wakeUp", "other work", "Host",
+        "SystemSleep",
     ]
     static let numbers = Dictionary(
         names.enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })

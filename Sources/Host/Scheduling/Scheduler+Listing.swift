@@ -61,13 +61,16 @@ extension Scheduler {
     public func summary(
         of request: TaskRequest, _ foresight: inout Foresight, at now: Moment
     ) -> PendingSummary {
-        var summary = summary(of: request, at: now)
-        summary.headline = foresight.headline(of: request)
+        var (summary, first) = summary(of: request, at: now)
+        summary.headline =
+            foresight.isCrowded
+            ? foresight.headline(of: request, first: first) : foresight.headline(of: request)
         return summary
     }
 
-    /// A pending request with the first verdict that prevents its start, without a headline.
-    func summary(of request: TaskRequest, at now: Moment) -> PendingSummary {
+    /// A pending request with the first verdict that prevents its start, without a headline; and the policy
+    /// of that verdict, unless it is the score or the window.
+    private func summary(of request: TaskRequest, at now: Moment) -> (PendingSummary, (any Policy)?) {
         let isSimulated = pending.isSimulated(request.id)
         let subject = situation.subject(request, isTelling: false)
         var first: (any Policy)?
@@ -82,7 +85,7 @@ extension Scheduler {
         if needsScore, !judge(subject, isSimulated: isSimulated, at: now).scoreSuffices { vetoes += 1 }
         guard vetoes > 0 else {
             let window = pending[request.id].flatMap { waitForEvent($0, at: now) }
-            return PendingSummary(request: request, reason: window, otherReasons: 0)
+            return (PendingSummary(request: request, reason: window, otherReasons: 0), nil)
         }
         let reason: Verdict?
         if let first {
@@ -96,6 +99,6 @@ extension Scheduler {
                     at: now
                 ).vetoes.first
         }
-        return PendingSummary(request: request, reason: reason, otherReasons: vetoes - 1)
+        return (PendingSummary(request: request, reason: reason, otherReasons: vetoes - 1), first)
     }
 }

@@ -74,13 +74,16 @@ struct SituationRig {
                 world.commit()
             } else if !world.work.isEmpty {
                 world.doWork(0)
-            } else if let id = world.tasks.keys.sorted().first(where: { !(world.tasks[$0]?.isReady ?? true) }) {
+            } else if let id = world.tasks.keys.sorted().first(where: { !(world.tasks[$0]?.isReady ?? true) })
+            {
                 world.tasks[id]?.isReady = true
                 world.inputs.append(.launch(.started(id, pid: 7)))
                 world.inputs.append(.launch(.ready(id, at: world.now)))
-            } else if endsExpired, let id = world.tasks.keys.sorted().first(where: {
-                world.tasks[$0]?.expiration != nil
-            }) {
+            } else if endsExpired,
+                let id = world.tasks.keys.sorted().first(where: {
+                    world.tasks[$0]?.expiration != nil
+                })
+            {
                 world.end(id, LaunchEnd(outcome: .expired, reason: world.tasks[id]?.expiration))
             } else {
                 return
@@ -148,7 +151,8 @@ struct SituationRig {
     /// Ends the newest launch of a task.
     mutating func end(_ name: String, _ end: LaunchEnd) throws {
         let identifier = Self.identifier(name)
-        guard let id = world.tasks.first(where: { $0.value.order.record.identifier == identifier })?.key else {
+        guard let id = world.tasks.first(where: { $0.value.order.record.identifier == identifier })?.key
+        else {
             throw BrokenPromise("\(identifier) does not run")
         }
         world.end(id, end)

@@ -170,7 +170,9 @@ extension SituationRig {
         case 4:
             if let id = world.tasks.keys.sorted().first {
                 world.end(
-                    id, chance(0.5) ? WaitingSituation.succeeded
+                    id,
+                    chance(0.5)
+                        ? WaitingSituation.succeeded
                         : LaunchEnd(outcome: .expired, reason: .leaseEnded))
                 try calm()
             }

@@ -54,6 +54,7 @@ struct PendingCommand: HostCommand {
 extension PendingSummaryMessage {
     /// The headline; from an older host, the first reason and the number of others.
     fileprivate var waits: String {
-        headline ?? (reason ?? "") + (otherReasons > 0 ? " (and \(otherReasons) more)" : "")
+        if let headline, !headline.isEmpty { return headline }
+        return (reason ?? "") + (otherReasons > 0 ? " (and \(otherReasons) more)" : "")
     }
 }

@@ -136,7 +136,9 @@ enum Wording {
         let acts = remedy.acts.enumerated().map { index, act in
             index == 0 ? act.text : act.text.prefix(1).lowercased() + act.text.dropFirst()
         }
-        let all = acts.count < 2 ? acts.first ?? "" : acts.dropLast().joined(separator: ", ") + " and \(acts[acts.count - 1])"
+        let all =
+            acts.count < 2
+            ? acts.first ?? "" : acts.dropLast().joined(separator: ", ") + " and \(acts[acts.count - 1])"
         var score = ""
         if let before = remedy.score, let after = remedy.scoreAfter, number(before) != number(after) {
             score = "score \(number(before)) to \(number(after)), "

@@ -54,7 +54,7 @@ extension RefreshAllowed {
         }
         return [
             .command(
-                "Allow it", ["settings", "refresh", "\(bundle)", "allow"],
+                "Allow background refresh", short: "Allow it", ["settings", "refresh", "\(bundle)", "allow"],
                 .event(.refreshSwitched(bundle, .available)))
         ]
     }
@@ -66,7 +66,7 @@ extension Dismissed {
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         guard subject.bundle.dismissedAt != nil else { return [] }
         let bundle = subject.request.bundle
-        return [.command("Use it", ["used", "\(bundle)"], .event(.used(bundle)))]
+        return [.command("Use the bundle", short: "Use it", ["used", "\(bundle)"], .event(.used(bundle)))]
     }
 }
 
@@ -81,7 +81,7 @@ extension OneLaunchPerIdentifier {
         guard let other = scheduler.situation.occupancy.requests[subject.request.identifier],
             let launch = scheduler.launches[other], let id = launch.id, !launch.isExpiring
         else { return [] }
-        return [.stopping(launch, id)]
+        return [.stopping(launch, id, at: now)]
     }
 }
 
@@ -101,7 +101,7 @@ extension Concurrency {
         }
         guard scheduler.situation.occupancy.slots(of: lane).count >= limit else { return [] }
         return scheduler.holders(of: [lane]).compactMap { id, launch in
-            launch.isExpiring ? nil : .stopping(launch, id)
+            launch.isExpiring ? nil : .stopping(launch, id, at: now)
         }
     }
 }
@@ -111,7 +111,7 @@ extension Scheduler {
     func stops(for policy: some Policy, _ subject: Subject, at now: Moment) -> [PossibleAct] {
         guard policy.answer(for: subject, in: situation, at: now).fact == .slot else { return [] }
         return holders(of: [.short, .long]).compactMap { id, launch in
-            launch.isExpiring ? nil : .stopping(launch, id)
+            launch.isExpiring ? nil : .stopping(launch, id, at: now)
         }
     }
 

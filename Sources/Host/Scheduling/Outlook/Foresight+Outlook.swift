@@ -8,7 +8,8 @@ extension Foresight {
     public mutating func outlook(of request: TaskRequest, offersLaunch: Bool = true) -> Outlook {
         let plan = plan(for: request)
         var outlook = Outlook(
-            headline: headline(of: request, plan), remedies: remedies(for: request, plan),
+            headline: isCrowded ? headline(of: request) : headline(of: request, plan),
+            remedies: remedies(for: request, plan),
             holders: slotHolders(of: request, plan.vetoes),
             waited: scheduler.waited(request, at: now))
         for index in outlook.holders.indices {

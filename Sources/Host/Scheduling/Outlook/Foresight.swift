@@ -10,7 +10,7 @@ public import TaskModel
 /// of many requests that wait for power tries the plug once.
 public struct Foresight {
     /// With more pending requests, each is tried alone, because a copy of the scheduler takes too long.
-    /// Whatever would start then only "takes its turn". Our choice.
+    /// Whatever would start then only "takes its turn", and headlines promise nothing. Our choice.
     static let largestCrowd = 1000
 
     /// A copy of the scheduler after some acts.
@@ -122,9 +122,9 @@ extension Foresight.World {
                 copy.situation.subject(request, isTelling: false), isSimulated: false, at: time)
         }
         let subject = scheduler.situation.subject(request, isTelling: false)
-        let policy = Scheduler.policies.first { $0.name == judgement.waitPolicy }
+        let policy = Scheduler.policies.first { $0.name == first.waitPolicy }
         return .waits(
-            policy?.awaited(by: subject, in: copy.situation, at: time) ?? Scheduler.awaited("Score"))
+            policy?.awaited(by: subject, in: scheduler.situation, at: now) ?? Scheduler.awaited("Score"))
     }
 }
 

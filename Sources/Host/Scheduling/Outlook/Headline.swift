@@ -21,7 +21,40 @@ extension Foresight {
     ///
     /// The sentence has no full stop if it ends with a command that people copy.
     public mutating func headline(of request: TaskRequest) -> String {
-        headline(of: request, plan(for: request))
+        if isCrowded { return headline(of: request, first: firstVeto(of: request)) }
+        return headline(of: request, plan(for: request))
+    }
+
+    /// The headline of one of very many requests, in which nothing was tried.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - policy: The first policy that objects; `nil` if only the score or the window can keep it waiting.
+    func headline(of request: TaskRequest, first policy: (any Policy)?) -> String {
+        let situation = scheduler.situation
+        let subject = situation.subject(request, isTelling: false)
+        guard let policy else {
+            let isSimulated = scheduler.pending.isSimulated(request.id)
+            let judgement = scheduler.judge(subject, isSimulated: isSimulated, at: now)
+            return judgement.scoreSuffices
+                ? readiness(of: request) : "\(lead(of: request)) \(Scheduler.awaited("Score"))."
+        }
+        let text = "\(lead(of: request)) \(policy.awaited(by: subject, in: situation, at: now))"
+        if let until = policy.answer(for: subject, in: situation, at: now).until {
+            return "\(text): it can start \(date(until))."
+        }
+        guard let act = policy.acts(for: subject, in: scheduler, at: now).first else { return text + "." }
+        let line = "\(text): \((act.short ?? act.text).withSmallLetter)"
+        return act.command.map { "\(line): \(CommandText.line($0))" } ?? line + "."
+    }
+
+    private func firstVeto(of request: TaskRequest) -> (any Policy)? {
+        let subject = scheduler.situation.subject(request, isTelling: false)
+        let isSimulated = scheduler.pending.isSimulated(request.id)
+        return Scheduler.policies.first { policy in
+            (!isSimulated || policy.isPermission)
+                && policy.answer(for: subject, in: scheduler.situation, at: now).isVeto
+        }
     }
 
     /// Finds the smallest set of acts that lets a request start.

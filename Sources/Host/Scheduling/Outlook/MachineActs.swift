@@ -58,7 +58,9 @@ extension Network {
         case .known(.constrained):
             return [.changing("Turn low-data mode off") { $0.network = .known(.unmetered) }]
         case .known(.none) where subject.needs.network == .any:
-            return [.changing("Connect to a network", short: "Connect to one") { $0.network = .known(.unmetered) }]
+            return [
+                .changing("Connect to a network", short: "Connect to one") { $0.network = .known(.unmetered) }
+            ]
         case .known(.metered): return [connect]
         case .known(.none):
             var act = connect
@@ -117,7 +119,8 @@ extension LowPowerMode {
 
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         scheduler.situation.conditions.lowPowerMode == .known(true)
-            ? [.changing("Turn low-power mode off", short: "Turn it off") { $0.lowPowerMode = .known(false) }] : []
+            ? [.changing("Turn low-power mode off", short: "Turn it off") { $0.lowPowerMode = .known(false) }]
+            : []
     }
 }
 

@@ -46,10 +46,13 @@ struct PossibleAct: Sendable {
         PossibleAct(text: text, short: short, command: command, effect: effect)
     }
 
-    /// The stop of a launch.
-    static func stopping(_ launch: ActiveLaunch, _ id: LaunchID) -> PossibleAct {
-        PossibleAct(
+    /// The stop of a launch, whose request is then put back.
+    static func stopping(_ launch: ActiveLaunch, _ id: LaunchID, at now: Moment) -> PossibleAct {
+        var again = launch.request
+        again.attempt += 1
+        again.waitingSince = now.wall
+        return PossibleAct(
             text: "Stop \(id) (\(launch.request.identifier))", command: ["expire", "\(id)"],
-            effect: .event(.launchEnded(id, putBack: nil, ending: LaunchEnding())))
+            effect: .event(.launchEnded(id, putBack: again, ending: LaunchEnding())))
     }
 }

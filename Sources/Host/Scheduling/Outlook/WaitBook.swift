@@ -107,7 +107,8 @@ struct WaitBook: Sendable {
     }
 
     /// Adds the present span of a request to its totals.
-    private func close(_ entry: inout Entry, _ request: TaskRequest, _ traits: MachineTraits, at now: Moment) {
+    private func close(_ entry: inout Entry, _ request: TaskRequest, _ traits: MachineTraits, at now: Moment)
+    {
         let time = now.boot.wholeMilliseconds
         var (start, cause) = (entry.since, entry.cause)
         entry.since = time
