@@ -164,7 +164,9 @@ struct HistoryPlayer {
         case 91: changeConditions()
         case 92: changeConfiguration()
         case 93: changeSurroundings()
-        case 94: try world.checkExplanations()
+        case 94:
+            try world.checkRemedies()
+            try world.checkExplanations()
         case 95..<97:
             guard faults.contains(.killedHost) else { return }
             world.kill()

@@ -35,6 +35,11 @@ struct VirtualManifests {
     /// The result of reading the directories.
     private(set) var snapshot = RegistrySnapshot(handlers: [], problems: [])
 
+    /// Further bundles, which no variant changes.
+    var others: [PermittedHandler] = [] {
+        didSet { read() }
+    }
+
     init() { read() }
 
     mutating func change(_ bundle: Int, to variant: Variant) {
@@ -58,7 +63,7 @@ struct VirtualManifests {
         let handlers = Self.bundles.indices.compactMap { index in
             Self.handler(index, variants[index], version: versions[index])
         }
-        snapshot = RegistrySnapshot(handlers: handlers, problems: [])
+        snapshot = RegistrySnapshot(handlers: handlers + others, problems: [])
     }
 
     // MARK: One bundle

@@ -1,6 +1,6 @@
 import Launching
 import RequestStore
-import Scheduling
+@testable import Scheduling
 import TaskHostTestSupport
 import TaskModel
 
@@ -328,6 +328,35 @@ extension VirtualWorld {
         }
         for (request, explanation) in waiting() where explanation.startsWithNextEvent {
             throw BrokenPromise("\(request.id) may start, and the next pass does not start it")
+        }
+    }
+
+    /// Checks the remedies of some waiting requests: a copy of the host learns the changed fact, and launches
+    /// exactly what the remedy promised.
+    func checkRemedies() throws {
+        // The scheduler does not know yet that a request is being cancelled.
+        guard core.phase == .serving, !core.isGoingToSleep, core.requests.withdrawing.isEmpty,
+            core.requests.foreseen.isEmpty
+        else { return }
+        let busy = core.launches.all.count { !$0.hasFreedSlot }
+        var foresight = Foresight(core.scheduler, at: now)
+        for request in core.requests.pending.values.sorted(by: { $0.id < $1.id }).prefix(4)
+        where core.requests.starting[request.id] == nil && !core.requests.withdrawing.contains(request.id) {
+            let present = foresight.world(of: request, after: [])
+            let subject = core.scheduler.situation.subject(request, isTelling: false)
+            for act in foresight.acts(for: subject, in: present) {
+                guard case .conditions(let change) = act.effect else { continue }
+                let promised = foresight.effect(foresight.world(of: request, after: [act]), on: request).0
+                var conditions = core.scheduler.situation.conditions
+                change(&conditions)
+                var copy = core
+                _ = copy.handle(.conditions(conditions), at: now)
+                if copy.launches.all.count(where: { !$0.hasFreedSlot }) < busy { continue }
+                if (copy.requests.starting[request.id] != nil) != (promised == .starts) {
+                    throw BrokenPromise(
+                        "'\(act.text)' promises \(promised) for \(request.id), and does not keep it")
+                }
+            }
         }
     }
 

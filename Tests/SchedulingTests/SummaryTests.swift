@@ -15,7 +15,8 @@ import Testing
             let now = host.moments.now()
             for request in host.scheduler.pendingRequests {
                 let explanation = try #require(host.scheduler.explain(request.id, at: now))
-                let summary = host.scheduler.summary(of: request, at: now)
+                var foresight = Foresight(host.scheduler, at: now)
+                let summary = host.scheduler.summary(of: request, &foresight, at: now)
                 #expect(summary.request == request)
                 #expect(summary.reason == explanation.vetoes.first)
                 #expect(summary.otherReasons == max(0, explanation.vetoes.count - 1))

@@ -1,22 +1,32 @@
 import ControlWire
+import Scheduling
 import TaskModel
 
 /// Converts explanations of decisions to text for the store, and back.
 ///
 /// Version 2 of the text is short, because the store keeps one for each launch (Documentation/Store.md). It
 /// is a JSON array without keys. A number replaces each name in ``names``, and a policy without objection,
-/// score and reason is only its name. Version 1 is the message of the control channel; it can still be
+/// score and reason is only its name. Version 3 has what the request had waited for before the verdicts, as one
+/// array of policies and milliseconds; an explanation without that is of version 2. Version 1 is the message of the control channel; it can still be
 /// decoded.
 enum ExplanationText {
     static func encode(_ explanation: Explanation?) -> String? {
         explanation.map { explanation in
             var text = ArrayText()
-            text.append(2)
+            text.append(explanation.waited.isEmpty ? 2 : 3)
             text.append(Int64(explanation.question == .start ? 0 : 1))
             text.append(explanation.at.milliseconds)
             text.append(decimal: explanation.score)
             text.append(decimal: explanation.threshold)
             text.append(explanation.scoreSuffices?.milliseconds)
+            if !explanation.waited.isEmpty {
+                text.open()
+                for span in explanation.waited {
+                    text.append(named: span.policy)
+                    text.append(span.duration.wholeMilliseconds)
+                }
+                text.close()
+            }
             for verdict in explanation.verdicts { append(verdict, explanation.at, to: &text) }
             return text.closed
         }
@@ -29,6 +39,20 @@ enum ExplanationText {
             return try? ControlJSON.decode(ShortExplanation.self, from: text).explanation
         }
         return try? ControlJSON.decode(ExplanationMessage.self, from: text).explanation
+    }
+
+    /// What the request of a launch had waited for, from the text of the launch's explanation; empty if the
+    /// text contains nothing of that.
+    ///
+    /// A listing calls this for each launch, so it reads only the beginning of the text.
+    static func waited(_ text: String?) -> [WaitSpan] {
+        guard let text, text.hasPrefix("[3,") else { return [] }
+        let bytes = text.utf8.dropFirst()
+        guard let open = bytes.firstIndex(of: UInt8(ascii: "[")),
+            let close = bytes[open...].firstIndex(of: UInt8(ascii: "]")),
+            let list = try? ControlJSON.decode(WaitList.self, from: String(text[open...close]))
+        else { return [] }
+        return list.spans
     }
 
     /// Appends a verdict; one without objection, score and reason is only the name of its policy.
@@ -80,6 +104,8 @@ enum ExplanationText {
         "less than 48", "1 or more", "free of pressure", "neutral",
         "without kills, crashes and leaks for 7 days", "Window", "wakeUp", "other work",
         "Paused", "Deadline", "pause", "deadline",
+        "without kills, crashes and leaks for 7 days", "Window", "wakeUp", "other work", "Host",
+        "SystemSleep",
     ]
     static let numbers = Dictionary(
         names.enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })
@@ -145,7 +171,8 @@ private struct ShortExplanation: Decodable {
 
     init(from decoder: any Decoder) throws {
         var values = try decoder.unkeyedContainer()
-        guard try values.decode(Int.self) == 2 else {
+        let version = try values.decode(Int.self)
+        guard version == 2 || version == 3 else {
             throw DecodingError.dataCorruptedError(in: values, debugDescription: "it is of another version")
         }
         let question: Explanation.Question = try values.decode(Int.self) == 0 ? .start : .stop
@@ -154,6 +181,7 @@ private struct ShortExplanation: Decodable {
         explanation.score = try values.decodeOptional(Double.self)
         explanation.threshold = try values.decodeOptional(Double.self)
         explanation.scoreSuffices = try values.decodeOptional(Int64.self).map(WallTime.init(milliseconds:))
+        if version == 3 { explanation.waited = try values.decode(WaitList.self).spans }
         while !values.isAtEnd { explanation.verdicts.append(try Self.verdict(&values, at)) }
     }
 
@@ -186,6 +214,22 @@ private struct ShortExplanation: Decodable {
             verdict.rationale.append(rationale)
         }
         return verdict
+    }
+}
+
+/// Decodes what a request had waited for: policies and milliseconds in turn.
+private struct WaitList: Decodable {
+    var spans: [WaitSpan] = []
+
+    init(from decoder: any Decoder) throws {
+        var values = try decoder.unkeyedContainer()
+        while !values.isAtEnd {
+            let policy = try values.decode(Name.self).text
+            spans.append(
+                WaitSpan(
+                    policy: policy, object: Scheduler.awaited(policy),
+                    duration: .milliseconds(try values.decode(Int64.self))))
+        }
     }
 }
 

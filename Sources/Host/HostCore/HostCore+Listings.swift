@@ -17,9 +17,9 @@ extension HostCore {
         after: RequestID?, limit: Int, tag: Tag? = nil, at now: Moment
     ) -> ListingPage<PendingRequest, RequestID> {
         let page = requests.page(after: after, limit: limit, tag: tag)
+        var foresight = Foresight(scheduler, at: now)
         return ListingPage(
-            rows: page.rows.map { PendingRequest(request: $0, verdicts: explain($0, at: now).verdicts) },
-            next: page.next)
+            rows: page.rows.map { pendingRequest($0, &foresight, at: now) }, next: page.next)
     }
 
     /// A part of the pending requests, oldest first, each with only the first reason why it waits.
@@ -27,7 +27,9 @@ extension HostCore {
         after: RequestID?, limit: Int, tag: Tag? = nil, at now: Moment
     ) -> ListingPage<PendingSummary, RequestID> {
         let page = requests.page(after: after, limit: limit, tag: tag)
-        return ListingPage(rows: page.rows.map { summary(of: $0, at: now) }, next: page.next)
+        var foresight = Foresight(scheduler, at: now)
+        return ListingPage(
+            rows: page.rows.map { summary(of: $0, &foresight, at: now) }, next: page.next)
     }
 
     /// The pending request of an identifier, with the policies' answers at a time; `nil` if there is none.
@@ -35,7 +37,22 @@ extension HostCore {
         guard let request = requests.request(of: identifier), !requests.foreseen.contains(request.id) else {
             return nil
         }
-        return PendingRequest(request: request, verdicts: explain(request, at: now).verdicts)
+        var foresight = Foresight(scheduler, at: now)
+        return pendingRequest(request, &foresight, at: now)
+    }
+
+    private func pendingRequest(
+        _ request: TaskRequest, _ foresight: inout Foresight, at now: Moment
+    ) -> PendingRequest {
+        PendingRequest(
+            request: request, verdicts: explain(request, at: now).verdicts,
+            headline: request.headlineOfOther ?? foresight.headline(of: request), waited: scheduler.waited(request, at: now))
+    }
+
+    /// What a request waits for, in one sentence, and what would let it start.
+    private func outlook(of request: TaskRequest, at now: Moment) -> Outlook {
+        var foresight = Foresight(scheduler, at: now)
+        return foresight.outlook(of: request)
     }
 
     /// Returns every policy's answer about a pending request.
@@ -48,10 +65,15 @@ extension HostCore {
         return explanation
     }
 
-    private func summary(of request: TaskRequest, at now: Moment) -> PendingSummary {
-        guard let wait = request.waitForOther else { return scheduler.summary(of: request, at: now) }
+    private func summary(
+        of request: TaskRequest, _ foresight: inout Foresight, at now: Moment
+    ) -> PendingSummary {
+        guard let wait = request.waitForOther else {
+            return scheduler.summary(of: request, &foresight, at: now)
+        }
         return PendingSummary(
-            request: request, reason: wait, otherReasons: explain(request, at: now).vetoes.count - 1)
+            request: request, reason: wait, otherReasons: explain(request, at: now).vetoes.count - 1,
+            headline: request.headlineOfOther ?? "")
     }
 
     /// Whether any of these launches is under way, so that its CPU time and memory can be measured.
@@ -61,8 +83,10 @@ extension HostCore {
 
     /// Returns the newest record of a launch; the store's record may be older.
     public func current(_ stored: LaunchRecord) -> LaunchRecord {
-        if let launch = launches[stored.id] { return launch.record }
-        return unsavedEnds.first { $0.ended.id == stored.id }?.record ?? stored
+        var record =
+            launches[stored.id]?.record ?? unsavedEnds.first { $0.ended.id == stored.id }?.record ?? stored
+        record.waited = ExplanationText.waited(record.explanation)
+        return record
     }
 
     /// The numbers of handlers, pending requests and launches under way.
@@ -101,7 +125,8 @@ extension HostCore {
         {
             return TaskExplanation(
                 identifier: identifier, kind: request.kind, pending: request.id, running: running,
-                explanation: explanation, forecast: forecast(request, explanation, at: now))
+                explanation: explanation, forecast: forecast(request, explanation, at: now),
+                outlook: outlook(of: request, at: now))
         }
         if let request = requests.appended(to: identifier) {
             return TaskExplanation(
@@ -120,7 +145,8 @@ extension HostCore {
         let explanation = scheduler.explain(request, at: now)
         return TaskExplanation(
             identifier: identifier, kind: declaration.kind, pending: nil, running: running,
-            explanation: explanation, forecast: forecast(request, explanation, at: now))
+            explanation: explanation, forecast: forecast(request, explanation, at: now),
+            outlook: outlook(of: request, at: now))
     }
 
     /// Predicts when a request will start; `nil` if it may start now.
@@ -130,7 +156,9 @@ extension HostCore {
 
     /// The recorded explanations of a launch's start and stop.
     public func explain(_ record: LaunchRecord) -> LaunchExplanation {
-        LaunchExplanation(
+        var record = record
+        record.waited = ExplanationText.waited(record.explanation)
+        return LaunchExplanation(
             record: record, start: ExplanationText.decode(record.explanation),
             stop: ExplanationText.decode(record.stopExplanation))
     }
@@ -191,6 +219,11 @@ extension HostCore {
 }
 
 extension TaskRequest {
+    /// The headline of a request that waits for another one of the same task; `nil` for other requests.
+    fileprivate var headlineOfOther: String? {
+        after.map { "Waits until \($0) of the same task has ended." }
+    }
+
     /// The verdict about a request that waits for another one of its identifier; `nil` if it does not.
     fileprivate var waitForOther: Verdict? {
         guard let after else { return nil }

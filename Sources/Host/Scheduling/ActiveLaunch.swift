@@ -221,6 +221,19 @@ struct ActiveLaunch: Sendable {
         return leaseEnd.map { min($0, stall) } ?? stall
     }
 
+    /// When the launch has ended at the latest, if the wall clock is not set; `nil` if nothing limits it, or if
+    /// its handler was not called yet.
+    ///
+    /// The time includes all renewals of the lease and the grace period.
+    func latestEnd(at now: Moment, _ settings: SchedulerSettings) -> WallTime? {
+        if let expiringSince {
+            return now.wall + max(.zero, expiringSince + lease.gracePeriod - now.monotonic)
+        }
+        guard let readyAt, let leaseEnd, tracedSince == nil else { return nil }
+        let last = isRenewable ? max(leaseEnd, readyAt.boot + settings.renewalLimit) : leaseEnd
+        return now.wall + max(.zero, last + lease.gracePeriod - now.boot)
+    }
+
     /// Whether the lease can be renewed.
     ///
     /// Only the standard lease can: a `runtime` in a manifest is a deliberate limit.

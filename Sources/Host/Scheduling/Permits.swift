@@ -122,13 +122,14 @@ public struct Permits: Equatable, Sendable {
             return Refusal(
                 required: "a manifest of \(bundle) that permits \(identifier)",
                 observed: "no manifest permits it",
-                remedy: "Install a manifest that permits it, or cancel it: bgtask cancel \(identifier)")
+                act: "Install a manifest that permits it, or cancel it",
+                command: ["cancel", "\(identifier)"])
         }
         if declaration.kind != kind {
             return Refusal(
                 required: "a manifest that permits \(identifier) as \(kind.rawValue)",
                 observed: "the manifest of \(bundle) permits it as \(declaration.kind.rawValue)",
-                remedy:
+                act:
                     "Submit a request of the kind \(declaration.kind.rawValue), or correct the kind in the manifest"
             )
         }
@@ -136,7 +137,7 @@ public struct Permits: Equatable, Sendable {
             return Refusal(
                 required: "the mode \(mode.rawValue) in the manifest of \(bundle)",
                 observed: "the mode is missing",
-                remedy: "Add \(mode.rawValue) to 'modes' in the manifest")
+                act: "Add \(mode.rawValue) to 'modes' in the manifest")
         }
         return nil
     }
@@ -144,7 +145,13 @@ public struct Permits: Equatable, Sendable {
     struct Refusal: Equatable {
         var required: String
         var observed: String
-        var remedy: String
+        /// What to do, without a command.
+        var act: String
+        /// The arguments of the `bgtask` command that does it; `nil` if no command does.
+        var command: [String]?
+
+        /// What to do, with the command.
+        var remedy: String { command.map { "\(act): bgtask \($0.joined(separator: " "))" } ?? act }
     }
 
     /// All schedules, by identifier.

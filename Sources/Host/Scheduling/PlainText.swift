@@ -48,3 +48,20 @@ extension TaskKind {
         }
     }
 }
+
+extension String {
+    /// Converts the name of a type to words: `batteryLevel` and `BatteryLevel` to `battery level`.
+    var wordsOfName: String {
+        reduce(into: "") { $0 += $1.isUppercase && !$0.isEmpty ? " " + $1.lowercased() : $1.lowercased() }
+    }
+
+    /// The text with its first letter in lower case.
+    var withSmallLetter: String { prefix(1).lowercased() + dropFirst() }
+}
+
+extension [String] {
+    /// The elements as a list in a sentence: `power`, `power and a network`, `power, a network and quiet`.
+    var inSentence: String {
+        count < 2 ? first ?? "" : dropLast().joined(separator: ", ") + " and " + (last ?? "")
+    }
+}

@@ -19,8 +19,21 @@ protocol Policy: Sendable {
     var endReason: Reason? { get }
     /// The reason for stopping an activity that does not obey a veto; `nil` if vetoes only prevent a start.
     var deferralReason: Reason? { get }
+    /// What a request waits for while the policy objects, after the words "waits for": `power`.
+    ///
+    /// The past of a request ("3 h for power") uses it.
+    var awaited: String { get }
+    /// The same about one request, for its headline; ``awaited`` unless the policy can be more exact.
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String
     /// The weight of the policy's score.
     func weight(_ weights: PolicyWeights) -> Double
+    /// What a person can do so that the policy does not object any more, or gives a higher score; the easiest
+    /// first.
+    ///
+    /// The scheduler tries each act on a copy of itself, see ``Foresight``. So the policy need not know
+    /// whether the request would start, and a policy without this function still has a headline: its veto's
+    /// finding and remedy.
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct]
     /// The policy's answer about a request at a time.
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer
 }
@@ -48,7 +61,11 @@ extension Policy {
     var moving: ScoreSum.Moving? { nil }
     var endReason: Reason? { nil }
     var deferralReason: Reason? { isPermission ? nil : endReason }
+    /// The policy's name in words: `battery level` for `BatteryLevel`.
+    var awaited: String { name.wordsOfName }
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String { awaited }
     func weight(_ weights: PolicyWeights) -> Double { 0 }
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] { [] }
 
     /// Converts an answer to a verdict with the policy's name.
     func verdict(_ answer: Answer, in situation: Situation) -> Verdict {

@@ -68,6 +68,7 @@ extension Scheduler {
         if let other = pending.request(of: request.identifier), other.id != request.id { return }
         startDeadlines.add(request)
         pending.insert(request, situation.needs(of: request), at: now.wall)
+        beginWait(of: request, at: now)
     }
 
     private mutating func finish(_ request: TaskRequest, at now: Moment) {

@@ -58,10 +58,27 @@ extension Scheduler {
 
 extension Scheduler {
     /// A pending request with the first verdict that prevents its start, as
-    /// ``explain(_:at:)`` would list it.
+    /// ``explain(_:at:)`` would list it, and with the headline of ``Foresight``.
     ///
     /// Only this verdict has texts for people, so a summary takes a fraction of the time of an explanation.
-    public func summary(of request: TaskRequest, at now: Moment) -> PendingSummary {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - foresight: What would happen after changes, for all summaries of one listing.
+    ///   - now: The time.
+    public func summary(
+        of request: TaskRequest, _ foresight: inout Foresight, at now: Moment
+    ) -> PendingSummary {
+        var (summary, first) = summary(of: request, at: now)
+        summary.headline =
+            foresight.isCrowded
+            ? foresight.headline(of: request, first: first) : foresight.headline(of: request)
+        return summary
+    }
+
+    /// A pending request with the first verdict that prevents its start, without a headline; and the policy
+    /// of that verdict, unless it is the score or the window.
+    private func summary(of request: TaskRequest, at now: Moment) -> (PendingSummary, (any Policy)?) {
         let isSimulated = pending.isSimulated(request.id)
         let subject = situation.subject(request, isTelling: false)
         var first: (any Policy)?
@@ -74,7 +91,10 @@ extension Scheduler {
         // Only deferrable requests need a score.
         let needsScore = subject.isDiscretionary && !isSimulated
         if needsScore, !judge(subject, isSimulated: isSimulated, at: now).scoreSuffices { vetoes += 1 }
-        guard vetoes > 0 else { return PendingSummary(request: request, reason: nil, otherReasons: 0) }
+        guard vetoes > 0 else {
+            let window = pending[request.id].flatMap { waitForEvent($0, at: now) }
+            return (PendingSummary(request: request, reason: window, otherReasons: 0), nil)
+        }
         let reason: Verdict?
         if let first {
             let telling = situation.subject(request, subject.needs, isTelling: true)
@@ -87,6 +107,6 @@ extension Scheduler {
                     at: now
                 ).vetoes.first
         }
-        return PendingSummary(request: request, reason: reason, otherReasons: vetoes - 1)
+        return (PendingSummary(request: request, reason: reason, otherReasons: vetoes - 1), first)
     }
 }

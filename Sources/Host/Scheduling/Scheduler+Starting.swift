@@ -17,7 +17,7 @@ extension Scheduler {
 
     /// The verdict about a pending request that may start, but only with the next event; `nil` if it need not
     /// wait for one.
-    private func waitForEvent(_ request: TaskRequest, at now: Moment) -> Verdict? {
+    func waitForEvent(_ request: TaskRequest, at now: Moment) -> Verdict? {
         let wake = LaunchWindow(request, settings).wake
         guard isStarted, !isShuttingDown, now.wall < wake, !pending.isSimulated(request.id) else {
             return nil
@@ -101,15 +101,20 @@ extension Scheduler {
     /// Determines which groups the machine's conditions hold.
     private mutating func holdGroups(at now: Moment) {
         let situation = situation
+        var waits = WaitBook()
+        swap(&waits, &self.waits)
         pending.refreshHolds { group in
             guard group.traits.lane != .simulated else { return false }
             let subject = situation.subject(group.sample, group.traits.needs, isTelling: false)
-            return Self.policies.contains { policy in
+            let holder = Self.policies.firstIndex { policy in
                 guard policy.reach == .machine else { return false }
                 let answer = policy.answer(for: subject, in: situation, at: now)
                 return answer.isVeto && answer.rank == 0
             }
+            waits.hold(group.traits, by: holder.map(WaitBook.Cause.init), at: now)
+            return holder != nil
         }
+        self.waits = waits
     }
 
     /// Removes and returns the next request of a lane to judge; `nil` if there is none.
@@ -134,6 +139,7 @@ extension Scheduler {
         let subject = situation.subject(request, needs, isTelling: false)
         let judgement = judge(subject, isSimulated: isSimulated, at: now)
         guard let answer = judgement.wait else {
+            if !judgement.scoreSuffices { noteWait(request, judgement, at: now) }
             if judgement.scoreSuffices {
                 start(request, isSimulated: isSimulated, judgement.score, at: now, &actions)
             } else if let score = judgement.score {
@@ -141,6 +147,7 @@ extension Scheduler {
             }
             return true
         }
+        noteWait(request, judgement, at: now)
         let window = LaunchWindow(request, settings)
         switch answer.fact {
         case .slot, .lane, nil:
@@ -175,8 +182,10 @@ extension Scheduler {
         _ request: TaskRequest, isSimulated: Bool, _ score: ScoreSum?, at now: Moment,
         _ actions: inout [SchedulerAction]
     ) {
-        let explanation = explain(
+        var explanation = explain(
             situation.subject(request, isTelling: true), isSimulated: isSimulated, at: now)
+        explanation.waited = waited(request, at: now)
+        waits.leave(request.id)
         let wasBusy = situation.occupancy.isBusy
         pending.remove(request.id)
         var launch = ActiveLaunch(

@@ -64,6 +64,8 @@ public struct Scheduler: Sendable {
     var nextPressureEnd: Duration?
     /// The bundles whose state has changed since it was last saved.
     var unsaved: Set<BundleIdentifier> = []
+    /// What the pending requests have waited for.
+    var waits = WaitBook()
     /// Wall time minus boot time; it changes when the wall clock is set.
     var wallOffset: Duration?
 
@@ -240,6 +242,7 @@ public struct Scheduler: Sendable {
         guard launches[request.id] == nil else { return }
         startDeadlines.add(request)
         pending.insert(request, situation.needs(of: request), at: now.wall)
+        beginWait(of: request, at: now)
         // A request of `bgtask launch` is marked even if all policies would permit it, so that no budget
         // counts its launch.
         if isStarted, request.submission.origin == .simulated, request.attempt == 1 {

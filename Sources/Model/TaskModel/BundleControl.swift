@@ -83,11 +83,14 @@ public struct TaskExplanation: Equatable, Sendable {
     public var explanation: Explanation
     /// When the task would probably start; `nil` if it may start now.
     public var forecast: Forecast?
+    /// What the request waits for, in one sentence, and what would let it start.
+    public var outlook: Outlook
 
     public init(
         identifier: TaskIdentifier, kind: TaskKind, pending: RequestID?, running: LaunchID?,
-        explanation: Explanation, forecast: Forecast? = nil
+        explanation: Explanation, forecast: Forecast? = nil, outlook: Outlook = Outlook(headline: "")
     ) {
+        self.outlook = outlook
         self.identifier = identifier
         self.kind = kind
         self.pending = pending

@@ -32,6 +32,8 @@ public struct Explanation: Equatable, Hashable, Sendable, Codable {
     ///
     /// `nil` if the score suffices already, or where scores do not count.
     public var scoreSuffices: WallTime?
+    /// What the request had waited for when it started, the longest wait first; empty for a stop.
+    public var waited: [WaitSpan] = []
 
     public init(
         question: Question, at: WallTime, verdicts: [Verdict], score: Double? = nil, threshold: Double? = nil,

@@ -27,10 +27,16 @@ public struct PendingRequest: Equatable, Sendable {
     public var request: TaskRequest
     /// Every policy's answer; a single veto prevents the start.
     public var verdicts: [Verdict]
+    /// What the request waits for, in one sentence; see ``Outlook/headline``.
+    public var headline: String
+    /// What the request has waited for until now.
+    public var waited: [WaitSpan]
 
-    public init(request: TaskRequest, verdicts: [Verdict]) {
+    public init(request: TaskRequest, verdicts: [Verdict], headline: String = "", waited: [WaitSpan] = []) {
         self.request = request
         self.verdicts = verdicts
+        self.headline = headline
+        self.waited = waited
     }
 }
 
@@ -44,8 +50,11 @@ public struct PendingSummary: Equatable, Sendable {
     public var reason: Verdict?
     /// How many other verdicts prevent the start.
     public var otherReasons: Int
+    /// What the request waits for, in one sentence; see ``Outlook/headline``.
+    public var headline: String
 
-    public init(request: TaskRequest, reason: Verdict?, otherReasons: Int) {
+    public init(request: TaskRequest, reason: Verdict?, otherReasons: Int, headline: String = "") {
+        self.headline = headline
         self.request = request
         self.reason = reason
         self.otherReasons = otherReasons

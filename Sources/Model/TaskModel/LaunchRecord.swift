@@ -209,6 +209,10 @@ public struct LaunchRecord: Equatable, Sendable {
     /// The reason for the request to stop, as JSON text; `nil` if there was none, or if a user or client
     /// requested the stop.
     public var stopExplanation: String?
+    /// What the request had waited for before this launch, as ``explanation`` contains it.
+    ///
+    /// The store does not fill it; the host does when it shows the record.
+    public var waited: [WaitSpan] = []
 
     /// Makes the record of a launch that is about to start.
     public init(

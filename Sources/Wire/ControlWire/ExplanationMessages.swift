@@ -50,8 +50,20 @@ public struct TaskExplanationMessage: Codable, Equatable, Sendable {
     public var explanation: ExplanationMessage
     /// When the task would probably start; `null` if it may start now.
     @Explicit public var forecast: ForecastMessage?
+    /// What the request waits for, in one sentence; `null` from an older host.
+    @Explicit public var headline: String?
+    /// What would let the request start or bring it closer to its start; `null` from an older host.
+    @Explicit public var remedies: [RemedyMessage]?
+    /// The launches that occupy what the request waits for; `null` from an older host.
+    @Explicit public var holders: [SlotHolderMessage]?
+    /// What the request has waited for until now, the longest wait first; `null` from an older host.
+    @Explicit public var waited: [WaitMessage]?
 
     public init(_ answer: TaskExplanation) {
+        headline = answer.outlook.headline
+        remedies = answer.outlook.remedies.map(RemedyMessage.init)
+        holders = answer.outlook.holders.map(SlotHolderMessage.init)
+        waited = answer.outlook.waited.map(WaitMessage.init)
         identifier = answer.identifier
         kind = answer.kind
         explanation = ExplanationMessage(answer.explanation)

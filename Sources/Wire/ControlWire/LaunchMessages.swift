@@ -76,8 +76,11 @@ public struct LaunchMessage: Codable, Equatable, Sendable {
     @Explicit public var code: String?
     /// The number of processes that outlived the task; the host killed them.
     public var leftovers: Int
+    /// What the request had waited for before the launch, the longest wait first; `null` from an older host.
+    @Explicit public var waited: [WaitMessage]?
 
     public init(_ record: LaunchRecord) {
+        waited = record.waited.map(WaitMessage.init)
         launch = record.id
         request = record.request
         identifier = record.identifier

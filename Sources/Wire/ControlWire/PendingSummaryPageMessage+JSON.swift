@@ -34,6 +34,8 @@ private struct JSONText {
         bytes.append(contentsOf: String(row.attempt).utf8)
         raw(#","earliestStart":"#)
         string(row.earliestStart?.description)
+        raw(#","headline":"#)
+        string(row.headline)
         raw(#","identifier":"#)
         string(row.identifier.rawValue)
         raw(#","kind":"#)

@@ -193,9 +193,15 @@ public struct PendingRequestMessage: Codable, Equatable, Sendable {
     public var request: RequestMessage
     /// The policies' answers; one with a decision other than `proceed` prevents the start.
     public var verdicts: [VerdictMessage]
+    /// What the request waits for, in one sentence; `null` from an older host.
+    @Explicit public var headline: String?
+    /// What the request has waited for until now, the longest wait first; `null` from an older host.
+    @Explicit public var waited: [WaitMessage]?
 
     public init(_ pending: PendingRequest) {
         request = RequestMessage(pending.request)
+        headline = pending.headline
+        waited = pending.waited.map(WaitMessage.init)
         verdicts = pending.verdicts.map(VerdictMessage.init)
     }
 }
@@ -247,9 +253,12 @@ public struct PendingSummaryMessage: Codable, Equatable, Sendable {
     public var otherReasons: Int
     /// The tags, sorted; `nil` from an older host.
     public var tags: [Tag]?
+    /// What the request waits for, in one sentence; `null` from an older host.
+    @Explicit public var headline: String?
 
     public init(_ summary: PendingSummary) {
         let request = summary.request
+        headline = summary.headline
         self.request = request.id
         identifier = request.identifier
         kind = request.kind

@@ -9,8 +9,9 @@ struct ExplainCommand: HostCommand {
         commandName: "explain",
         abstract: "Explains why a task waits or may start, or why a launch started and stopped.",
         discussion: """
-            Prints the answer of each policy: what it found, what it requires, and what you can do. The host decides \
-            by the same answers. For a request that waits, a forecast follows: when it will probably start, according to \
+            The first line says in one sentence what the task waits for. Then comes what would help: the host tried \
+            each act on a copy of its scheduler. Then come the launches in the slot that the task waits for, what it \
+            has waited for until now, and the answer of each policy. For a request that waits, a forecast follows: when it will probably start, according to \
             the recorded days of the last four weeks, and when it will start if no condition changes.
 
             Examples:
@@ -44,7 +45,11 @@ struct ExplainCommand: HostCommand {
         case (nil, false): lead += ": no request is pending; one submitted now would wait"
         }
         try console.line(console.style.bold(lead))
-        try console.print(explanation: answer.explanation)
+        if let headline = answer.headline, !headline.isEmpty {
+            try console.line(Printable.text(CommandText.adding(socket: common.socket, to: headline)))
+        }
+        try console.print(outlook: answer, socket: common.socket)
+        try console.print(explanation: answer.explanation, socket: common.socket)
         if let forecast = answer.forecast {
             let offset = Duration.seconds(ProcessFacts.localTimeOffset(at: answer.explanation.at.time))
             let now = answer.explanation.at.time
@@ -59,6 +64,9 @@ struct ExplainCommand: HostCommand {
         let simulated = launch.isSimulated ? " without waiting for conditions (bgtask launch)" : ""
         try console.line(
             console.style.bold("\(id) \(launch.identifier) started at \(launch.startedAt)\(simulated)"))
+        if let waited = launch.waited, !waited.isEmpty {
+            try console.line("  It had waited \(Wording.waited(waited))")
+        }
         if let start = answer.start {
             try console.print(explanation: start, at: .start)
         } else {
@@ -81,13 +89,39 @@ struct ExplainCommand: HostCommand {
 }
 
 extension Console {
+    /// Writes what would help, who has the slot, and what the request has waited for.
+    func print(outlook answer: TaskExplanationMessage, socket: String?) throws {
+        let now = answer.explanation.at.time
+        if let remedies = answer.remedies, !remedies.isEmpty {
+            try line("What would help:")
+            for remedy in remedies {
+                let commands = remedy.acts.compactMap(\.command)
+                try line("  " + Printable.text(Wording.remedy(remedy, now: now)))
+                for command in commands {
+                    let text = CommandText.line(Array(command.dropFirst()), socket: socket)
+                    try line("    " + style.bold(Printable.text(text)))
+                }
+            }
+        }
+        if let holders = answer.holders, !holders.isEmpty {
+            try line("In the slot:")
+            for holder in holders { try line("  " + Wording.holder(holder, now: now)) }
+        }
+        if let waited = answer.waited, !waited.isEmpty {
+            try line("It has waited \(Wording.waited(waited)).")
+        }
+    }
+
     /// Writes the verdicts, vetoes first; each veto comes with its remedy.
-    func print(explanation: ExplanationMessage, at reference: Wording.Reference = .now) throws {
+    func print(
+        explanation: ExplanationMessage, at reference: Wording.Reference = .now, socket: String? = nil
+    ) throws {
         let now = explanation.at.time
         let vetoes = explanation.verdicts.filter { $0.decision != .proceed }
         for verdict in vetoes {
             for line in Wording.blocking([verdict], now: now, reference, showsSince: true) {
-                try self.line("  " + style.yellow("no ") + " " + Printable.text(line))
+                let text = CommandText.adding(socket: socket, to: line)
+                try self.line("  " + style.yellow("no ") + " " + Printable.text(text))
             }
         }
         // Policies with nothing to report share one line, so that the reader finds the important verdicts
@@ -99,7 +133,7 @@ extension Console {
             let seen = verdict.rationale.map(Wording.accepted).joined(separator: ", ")
             let weight =
                 verdict.weight > 0
-                ? "  (score \(number(verdict.score)), weight \(number(verdict.weight)))" : ""
+                ? "  (score \(Wording.number(verdict.score)), weight \(Wording.number(verdict.weight)))" : ""
             try self.line(
                 "  " + style.green("yes") + " " + Printable.text(verdict.policy)
                     + (seen.isEmpty ? "" : ": " + Printable.text(seen))
@@ -115,15 +149,8 @@ extension Console {
         }
         if let score = explanation.score, let threshold = explanation.threshold {
             try self.line(
-                "  The score \(reference == .now ? "is" : "was") \(number(score)); it \(reference == .now ? "must" : "had to") be \(number(threshold)) or more to start\(reference == .now ? " now" : "")"
+                "  The score \(reference == .now ? "is" : "was") \(Wording.number(score)); it \(reference == .now ? "must" : "had to") be \(Wording.number(threshold)) or more to start\(reference == .now ? " now" : "")"
             )
         }
-    }
-
-    /// The number with two decimal places.
-    private func number(_ value: Double) -> String {
-        let hundredths = Int((value * 100).rounded())
-        let rest = hundredths % 100
-        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
     }
 }

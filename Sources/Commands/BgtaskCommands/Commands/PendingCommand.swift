@@ -7,8 +7,8 @@ struct PendingCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "pending", abstract: "Lists the pending requests, and why each of them waits.",
         discussion: """
-            The last column gives the first reason. 'bgtask explain IDENTIFIER' gives every \
-            reason, and what you can do. With --json, every request is on its own line of one \
+            The last column says in one sentence what the request waits for. 'bgtask explain IDENTIFIER' gives every \
+            reason, and everything that you can do. With --json, every request is on its own line of one \
             array, with the answers of all policies.
 
             Examples:
@@ -28,8 +28,9 @@ struct PendingCommand: HostCommand {
             return try await client.readPending(tag: tag) { try console.write($0) }
         }
         let (tag, now) = (tag, console.now)
+        let socket = common.socket
         var table = Table(
-            "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "TAGS", "WAITS BECAUSE")
+            "REQUEST", "IDENTIFIER", "KIND", "ATTEMPT", "SUBMITTED", "EARLIEST", "TAGS", "WHAT IT WAITS FOR")
         func read(after: RequestID?) -> Task<PendingSummaryPageMessage, any Error> {
             Task {
                 try await client.pendingSummaries(
@@ -48,7 +49,8 @@ struct PendingCommand: HostCommand {
                     row.request.description, row.identifier.rawValue, row.kind.rawValue, String(row.attempt),
                     Wording.relative(row.submittedAt, to: now),
                     row.earliestStart.map { Wording.relative($0, to: now) } ?? "",
-                    (row.tags ?? []).map(\.rawValue).joined(separator: " "), row.waits)
+                    (row.tags ?? []).map(\.rawValue).joined(separator: " "),
+                    CommandText.adding(socket: socket, to: row.waits))
             }
             return page.next
         }
@@ -56,8 +58,9 @@ struct PendingCommand: HostCommand {
 }
 
 extension PendingSummaryMessage {
-    /// The first reason and the number of others; empty if the request may start now.
+    /// The headline; from an older host, the first reason and the number of others.
     fileprivate var waits: String {
-        (reason ?? "") + (otherReasons > 0 ? " (and \(otherReasons) more)" : "")
+        if let headline, !headline.isEmpty { return headline }
+        return (reason ?? "") + (otherReasons > 0 ? " (and \(otherReasons) more)" : "")
     }
 }

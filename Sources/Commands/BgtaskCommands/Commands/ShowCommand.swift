@@ -38,6 +38,7 @@ struct ShowCommand: HostCommand {
             ("leftovers", launch.leftovers > 0 ? "killed processes: \(launch.leftovers)" : nil),
         ]
         rows += [
+            ("waited", launch.waited.flatMap { $0.isEmpty ? nil : Wording.waited($0) }),
             ("started", "\(launch.startedAt) (\(Wording.relative(launch.startedAt, to: now)))"),
             ("ready", launch.readyAt.map { "after \(Wording.duration($0.time - launch.startedAt.time))" }),
             ("ended", launch.endedAt.map { "\($0), after \(launch.elapsed(at: now))" }),

@@ -131,6 +131,51 @@ enum Wording {
         return wish == rationale.observed ? statement : "\(statement). Better: \(wish)"
     }
 
+    /// What would follow from an act: `Plug in: score 0.48 to 0.73, it would start.`
+    static func remedy(_ remedy: RemedyMessage, now moment: WallTime) -> String {
+        let acts = remedy.acts.enumerated().map { index, act in
+            index == 0 ? act.text : act.text.prefix(1).lowercased() + act.text.dropFirst()
+        }
+        let all =
+            acts.count < 2
+            ? acts.first ?? "" : acts.dropLast().joined(separator: ", ") + " and \(acts[acts.count - 1])"
+        var score = ""
+        if let before = remedy.score, let after = remedy.scoreAfter, number(before) != number(after) {
+            score = "score \(number(before)) to \(number(after)), "
+        }
+        let effect =
+            switch remedy.effect {
+            case .starts: "it would start."
+            case .startsAt:
+                remedy.at.map { "it could start \(relative($0, to: moment))." } ?? "it could start later."
+            case .takesTurn: "it would start in its turn."
+            case .waits: "it would then wait for \(remedy.waitsFor ?? "something else")."
+            default: "the host would then decide again."
+            }
+        return "\(all): \(score)\(effect)"
+    }
+
+    /// A launch in the slot that a request waits for: `L41 com.example.feed.index, which ends in 8 min at the
+    /// latest; if it stopped, this request would start`.
+    static func holder(_ holder: SlotHolderMessage, now moment: WallTime) -> String {
+        var text = "\(holder.launch) \(holder.identifier)"
+        if holder.isExpiring { text += ", which is stopping" }
+        if let end = holder.latestEnd { text += ", which ends \(relative(end, to: moment)) at the latest" }
+        return text + (holder.isDecisive ? "; if it stopped, this request would start" : "")
+    }
+
+    /// The waits of a request: `3 h 10 min for power, 20 min for an idle device`.
+    static func waited(_ spans: [WaitMessage]) -> String {
+        spans.map { "\(seconds($0.seconds)) for \($0.object)" }.joined(separator: ", ")
+    }
+
+    /// The number with two decimal places.
+    static func number(_ value: Double) -> String {
+        let hundredths = Int((value * 100).rounded())
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+    }
+
     /// One line for each finding that keeps a request from starting, with the remedy.
     static func blocking(
         _ verdicts: [VerdictMessage], now moment: WallTime, _ reference: Reference = .now,

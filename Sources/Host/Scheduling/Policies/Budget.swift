@@ -10,6 +10,36 @@ import TaskModel
 /// no battery.
 struct Budget: Policy {
     let name = "Budget"
+    let awaited = "more of its daily budget"
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        guard subject.isDiscretionary else { return [] }
+        let (situation, bundle) = (scheduler.situation, subject.request.bundle)
+        let budget = subject.bundle.budget.current(at: now.wall, in: situation)
+        let settings = situation.settings
+        let (launches, cpu) = (Account(launches: budget, settings), Account(cpu: budget, settings))
+        let (mayLaunch, mayUse) = (
+            veto(launches, subject, situation, at: now) == nil, veto(cpu, subject, situation, at: now) == nil
+        )
+        let limits = subject.bundle.budget
+        // The command sets both limits, so it repeats the one that stays.
+        var (launchLimit, cpuLimit) = (limits.launchLimit, limits.cpuLimit)
+        if subject.request.kind == .appRefresh, !mayLaunch {
+            launchLimit = Int(launches.enough.rounded(.up))
+        }
+        if !subject.needs.externalPower, !mayUse {
+            cpuLimit = .seconds(Int64(cpu.enough.rounded(.up)))
+        }
+        if launchLimit == limits.launchLimit, cpuLimit == limits.cpuLimit { return [] }
+        let options =
+            (launchLimit.map { [launches.option, "\($0)"] } ?? [])
+            + (cpuLimit.map { [cpu.option, DurationText.format($0)] } ?? [])
+        return [
+            .command(
+                "Raise the budget", ["settings", "budget", "\(bundle)"] + options,
+                .event(.budgetChanged(bundle, launches: launchLimit, cpu: cpuLimit)))
+        ]
+    }
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         guard subject.isDiscretionary else { return subject.proceed() }
@@ -74,6 +104,9 @@ struct Budget: Policy {
             burst + (limit - burst) * pace.share(until: time)
         }
 
+        /// A budget of which the share at midnight alone is more than was spent.
+        var enough: Double { (spent + 1) / max(0.05, share) }
+
         /// An amount as the command line takes it, rounded up.
         func argument(_ amount: Double) -> String {
             let whole = Int64(amount.rounded(.up))
@@ -84,11 +117,11 @@ struct Budget: Policy {
     private func veto(
         _ account: Account, _ subject: Subject, _ situation: Situation, at now: Moment
     ) -> Answer? {
-        let (share, burst) = (account.share, account.burst)
+        let burst = account.burst
         let today = situation.localDay(now.wall)
         if account.spent >= account.limit {
             return exhausted(
-                account, subject, burst: share, until: situation.start(ofDay: today + 1), available: nil)
+                account, subject, until: situation.start(ofDay: today + 1), available: nil)
         }
         // The hours of use matter only to the few bundles that have spent the burst.
         if account.spent < burst { return nil }
@@ -99,18 +132,16 @@ struct Budget: Policy {
         // One millisecond later, because more must be available than was spent.
         let date = pace.time(of: (account.spent - burst) / rest) + .milliseconds(1)
         return exhausted(
-            account, subject, burst: share, until: max(date, now.wall + .milliseconds(1)),
+            account, subject, until: max(date, now.wall + .milliseconds(1)),
             available: available)
     }
 
     /// A veto until more of the budget is available; `available` is `nil` if all of the day's budget is
     /// spent.
     private func exhausted(
-        _ account: Account, _ subject: Subject, burst: Double, until next: WallTime, available: Double?
+        _ account: Account, _ subject: Subject, until next: WallTime, available: Double?
     ) -> Answer {
         let whole = account.text(account.limit)
-        // The remedy names a budget of which the share at midnight alone is more than was spent.
-        let enough = (account.spent + 1) / max(0.05, burst)
         return subject.wait(
             for: .bundle(subject.request.bundle), until: next,
             Rationale(
@@ -121,7 +152,7 @@ struct Budget: Policy {
                     ?? "less than \(whole)",
                 observed: account.text(account.spent), earliestChange: next,
                 remedy:
-                    "Raise the budget: bgtask settings budget \(subject.request.bundle) \(account.option) \(account.argument(enough))"
+                    "Raise the budget: bgtask settings budget \(subject.request.bundle) \(account.option) \(account.argument(account.enough))"
             ))
     }
 }

@@ -14,7 +14,7 @@ struct Concurrency: Policy {
     }
 
     /// The quantity that a lane limits, and the setting with the limit.
-    private static func names(of lane: Lane) -> (quantity: String, setting: String) {
+    static func names(of lane: Lane) -> (quantity: String, setting: String) {
         switch lane {
         case .continued: ("continuedLaunches", "continuedSlots")
         case .urgent: ("urgentLaunches", "urgentSlots")

@@ -6,6 +6,7 @@ import TaskModel
 /// A deadline at which the request starts is no veto: from then on, its score does not count.
 struct Deadline: Policy {
     let name = "Deadline"
+    let awaited = "its failure, because its deadline has passed"
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         guard let limit = subject.request.submission.startDeadline else { return subject.proceed() }

@@ -7,6 +7,17 @@ import TaskModel
 struct Paused: Policy {
     let name = "Paused"
     let endReason: Reason? = .paused
+    let awaited = "the end of a pause"
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        guard let (_, isOfHost) = scheduler.situation.pause(of: subject.bundle, at: now.wall) else { return [] }
+        let bundle = subject.request.bundle
+        return [
+            .command(
+                "End the pause", isOfHost ? ["resume"] : ["resume", "\(bundle)"],
+                .event(isOfHost ? .pauseChanged(nil) : .bundlePaused(bundle, nil)))
+        ]
+    }
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
         let bundle = subject.request.bundle

@@ -1,0 +1,188 @@
+import TaskModel
+
+// What people can do about the policies that look at the machine. A new policy has its words and acts in its
+// own file.
+
+extension PossibleAct {
+    /// The charger is plugged in; the charge stays.
+    static let plugIn = PossibleAct.changing("Plug in") { conditions in
+        let power = conditions.power.value
+        conditions.power = .known(
+            PowerCondition(
+                externalPower: true, isCharging: power?.batteryPercent != nil,
+                batteryPercent: power?.batteryPercent))
+    }
+
+    /// A source of conditions does not answer, and nobody knows what it will report after its repair.
+    static func repair(_ source: String, _ unit: String? = nil) -> PossibleAct {
+        let how = unit.map { "systemctl restart \($0)" } ?? "bgtask conditions names it"
+        return PossibleAct(
+            text: "Restart the source of \(source), which does not answer (\(how))", effect: .unknown)
+    }
+}
+
+extension ExternalPower {
+    var awaited: String { "power" }
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        let power = scheduler.situation.conditions.power
+        if power == .unknown { return [.repair("power", "upower")] }
+        return scheduler.situation.conditions.isExternalPowerConnected ? [] : [.plugIn]
+    }
+}
+
+extension BatteryLevel {
+    var awaited: String { "a charged battery" }
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        scheduler.situation.conditions.power.value?.externalPower == false ? [.plugIn] : []
+    }
+}
+
+extension Network {
+    var awaited: String { "a network" }
+
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
+        let isMissing = !situation.conditions.isNetworkThere
+        return subject.needs.network == .unmetered && !isMissing ? "an unmetered network" : awaited
+    }
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        guard subject.needs.network != nil else { return [] }
+        let connect = PossibleAct.changing("Connect to an unmetered network", short: "Connect to one") {
+            $0.network = .known(.unmetered)
+        }
+        switch scheduler.situation.conditions.network {
+        case .unknown: return [.repair("the network", "NetworkManager")]
+        case .known(.unmetered): return []
+        case .known(.constrained):
+            return [.changing("Turn low-data mode off") { $0.network = .known(.unmetered) }]
+        case .known(.none) where subject.needs.network == .any:
+            return [
+                .changing("Connect to a network", short: "Connect to one") { $0.network = .known(.unmetered) }
+            ]
+        case .known(.metered): return [connect]
+        case .known(.none):
+            var act = connect
+            act.short = "Connect to an unmetered one"
+            return [act]
+        }
+    }
+}
+
+extension Resources {
+    var awaited: String { "a GPU" }
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        guard subject.needs.gpu, scheduler.situation.conditions.gpu != .known(true) else { return [] }
+        return [PossibleAct(text: "Submit it without the GPU", effect: .unknown)]
+    }
+}
+
+extension RequiredConditions {
+    var awaited: String { "conditions that its manifest names" }
+
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
+        let missing = subject.needs.conditions.filter { situation.conditions.custom[$0] != .known(true) }
+        return "the condition\(missing.count == 1 ? "" : "s") \(missing.inSentence)"
+    }
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        let readings = scheduler.situation.conditions.custom
+        let missing = subject.needs.conditions.filter { readings[$0] != .known(true) }
+        if missing.isEmpty { return [] }
+        if let undefined = missing.first(where: { readings[$0] == nil }) {
+            return [
+                PossibleAct(
+                    text: "Define \(undefined) in a file in conditions.d, with 'condition: \(undefined)'",
+                    effect: .unknown)
+            ]
+        }
+        if let silent = missing.first(where: { readings[$0] == .unknown }) {
+            return [
+                PossibleAct(
+                    text: "Find out why the source of \(silent) has no value", command: ["logs"],
+                    effect: .unknown)
+            ]
+        }
+        return [
+            .command(
+                "Turn on \(missing.inSentence)", short: missing.count == 1 ? "Turn it on" : "Turn them on",
+                ["conditions", "set"] + missing.map { "\($0)=on" },
+                .conditions { for name in missing { $0.custom[name] = .known(true) } })
+        ]
+    }
+}
+
+extension LowPowerMode {
+    var awaited: String { "the end of low-power mode" }
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        scheduler.situation.conditions.lowPowerMode == .known(true)
+            ? [.changing("Turn low-power mode off", short: "Turn it off") { $0.lowPowerMode = .known(false) }]
+            : []
+    }
+}
+
+extension Pressure {
+    var awaited: String { "a less busy machine" }
+
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
+        answer(for: subject, in: situation, at: now).fact == .slot
+            ? "a free slot on the busy machine" : awaited
+    }
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        guard let pressure = scheduler.situation.conditions.pressure.value, pressure != .none else {
+            return []
+        }
+        let resource = pressure.memory ? "memory" : pressure.cpu ? "processor" : "disks"
+        return [.changing("Close what uses the \(resource)") { $0.pressure = .known(.none) }]
+            + scheduler.stops(for: self, subject, at: now)
+    }
+}
+
+extension Thermal {
+    var awaited: String { "a cooler machine" }
+
+    func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
+        guard answer(for: subject, in: situation, at: now).fact == .slot else { return awaited }
+        return situation.conditions.thermal == .unknown
+            ? "a free slot, of which there are few while the heat is unknown"
+            : "a free slot, of which a warm machine has few"
+    }
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        let stops = scheduler.stops(for: self, subject, at: now)
+        switch scheduler.situation.conditions.thermal {
+        case .known(.nominal): return []
+        case .unknown: return stops + [.repair("heat")]
+        case .known:
+            let cool = PossibleAct.changing(
+                "Let the machine cool down", short: "Let it cool down", takesTime: true
+            ) { $0.thermal = .known(.nominal) }
+            return [cool] + stops
+        }
+    }
+}
+
+extension DeviceActivity {
+    var awaited: String { "an idle device" }
+
+    func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
+        switch scheduler.situation.conditions.user {
+        case .known(.idle): []
+        case .unknown: [.repair("user activity")]
+        case .known(.active):
+            [
+                .changing(
+                    "Leave the device alone for 5 min", short: "Leave it alone for 5 min", takesTime: true
+                ) { $0.user = .known(.idle) }
+            ]
+        }
+    }
+}
+
+extension SystemSleep {
+    var awaited: String { "the machine to sleep and wake" }
+}

@@ -1,0 +1,58 @@
+import TaskModel
+
+/// Something that a person can do about a policy's veto or low score.
+///
+/// A policy returns its acts from ``Policy/acts(for:in:at:)``. The scheduler then tries each of them on a copy
+/// of itself, so a policy never promises what would follow: it only says which fact changes.
+struct PossibleAct: Sendable {
+    /// The fact that the act changes.
+    enum Effect: Sendable {
+        /// Conditions of the machine.
+        case conditions(@Sendable (inout Conditions) -> Void)
+        /// Anything else that the scheduler learns by an event.
+        case event(SchedulerEvent)
+        /// Not known in advance, as after the repair of a sensor. The headline then promises nothing.
+        case unknown
+    }
+
+    /// What to do, as the beginning of a sentence without a full stop: `Plug in`.
+    let text: String
+    /// A shorter text for a headline that names what it is about just before; `nil` if there is none.
+    var short: String?
+    /// The arguments of the `bgtask` command that does it; `nil` if no command does.
+    var command: [String]?
+    /// Whether the act itself takes a while, so that nothing starts at once.
+    var takesTime = false
+    let effect: Effect
+
+    /// Identifies the act; two policies can have the same one.
+    var key: String { ([text] + (command ?? [])).joined(separator: " ") }
+
+    /// The act for people.
+    var remedy: Remedy.Act { Remedy.Act(text: text, command: command) }
+
+    /// An act that changes the conditions of the machine.
+    static func changing(
+        _ text: String, short: String? = nil, takesTime: Bool = false,
+        _ change: @escaping @Sendable (inout Conditions) -> Void
+    ) -> PossibleAct {
+        PossibleAct(text: text, short: short, takesTime: takesTime, effect: .conditions(change))
+    }
+
+    /// An act by a command of `bgtask`.
+    static func command(
+        _ text: String, short: String? = nil, _ command: [String], _ effect: Effect
+    ) -> PossibleAct {
+        PossibleAct(text: text, short: short, command: command, effect: effect)
+    }
+
+    /// The stop of a launch, whose request is then put back.
+    static func stopping(_ launch: ActiveLaunch, _ id: LaunchID, at now: Moment) -> PossibleAct {
+        var again = launch.request
+        again.attempt += 1
+        again.waitingSince = now.wall
+        return PossibleAct(
+            text: "Stop \(id) (\(launch.request.identifier))", command: ["expire", "\(id)"],
+            effect: .event(.launchEnded(id, putBack: again, ending: LaunchEnding())))
+    }
+}

@@ -1,0 +1,171 @@
+public import TaskModel
+
+/// How long each pending request has waited for what.
+///
+/// It costs nothing per event: a request gets a new span when the scheduler judges it, and a hold of its whole
+/// group counts when the request is looked at. Times are on CLOCK_BOOTTIME, in milliseconds, because the wall
+/// clock may be set.
+struct WaitBook: Sendable {
+    /// What a request waits for, as a number: the index of a policy, or one of the following.
+    typealias Cause = UInt8
+
+    static let score = Cause(Scheduler.policies.count)
+    static let window = score + 1
+    /// The time before the host started.
+    static let host = score + 2
+    private static let numbers = Dictionary(
+        uniqueKeysWithValues: Scheduler.policies.enumerated().map { ($1.name, Cause($0)) })
+    /// The turn of a request that nothing holds is the matter of the slots.
+    private static let turn = numbers["Concurrency"] ?? score
+    private static let beginDate = numbers["EarliestBeginDate"] ?? score
+    /// How many holds of a group are kept. Our choice: older ones count for what held the request alone.
+    private static let mostHolds = 64
+    /// Shorter waits are not kept, so that the records of launches that start at once stay short.
+    static let shortest = Duration.seconds(1)
+
+    private struct Entry {
+        var cause: Cause
+        var since: Int64
+        /// Earlier spans; without a wait, they take no memory.
+        var totals: [Cause: Int64] = [:]
+    }
+
+    private struct Hold {
+        let cause: Cause
+        let start: Int64
+        var end: Int64?
+    }
+
+    private var entries: [RequestID: Entry] = [:]
+    private var holds: [MachineTraits: [Hold]] = [:]
+
+    /// The name of a cause.
+    static func name(_ cause: Cause) -> String {
+        switch cause {
+        case score: "Score"
+        case window: "Window"
+        case host: "Host"
+        default: Scheduler.policies[Int(cause)].name
+        }
+    }
+
+    /// The number of a policy's name.
+    static func cause(_ name: String) -> Cause { numbers[name] ?? score }
+
+    /// Begins the wait of a request that became pending.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - isRestored: Whether an earlier run of the host stored it.
+    ///   - now: The time.
+    mutating func enter(_ request: TaskRequest, isRestored: Bool, at now: Moment) {
+        var entry = Entry(cause: Self.beginDate, since: now.boot.wholeMilliseconds)
+        if isRestored, now.wall > request.waitingSince {
+            entry.totals[Self.host] = (now.wall - request.waitingSince).wholeMilliseconds
+        }
+        entries[request.id] = entry
+    }
+
+    /// How many requests the book has, of which some may not be pending any more.
+    var count: Int { entries.count }
+
+    /// Removes the requests that are not pending any more.
+    mutating func sweep(isPending: (RequestID) -> Bool) { entries = entries.filter { isPending($0.key) } }
+
+    /// Notes what a request waits for from now on.
+    mutating func note(_ request: TaskRequest, _ cause: Cause, _ traits: MachineTraits, at now: Moment) {
+        guard var entry = entries[request.id], entry.cause != cause || entry.cause == Self.beginDate else {
+            return
+        }
+        close(&entry, request, traits, at: now)
+        entry.cause = cause
+        entries[request.id] = entry
+    }
+
+    /// Notes that a policy holds a whole group, or that none does.
+    mutating func hold(_ traits: MachineTraits, by cause: Cause?, at now: Moment) {
+        let time = now.boot.wholeMilliseconds
+        var list = holds[traits] ?? []
+        if let last = list.last, last.end == nil {
+            if last.cause == cause { return }
+            list[list.count - 1].end = time
+        }
+        if let cause { list.append(Hold(cause: cause, start: time)) }
+        if list.count > Self.mostHolds { list.removeFirst() }
+        holds[traits] = list
+    }
+
+    /// Ends the wait of a request that starts.
+    mutating func leave(_ request: RequestID) { entries[request] = nil }
+
+    /// What a request has waited for until now, the longest wait first.
+    func spans(_ request: TaskRequest, _ traits: MachineTraits, at now: Moment) -> [(Cause, Duration)] {
+        guard var entry = entries[request.id] else { return [] }
+        close(&entry, request, traits, at: now)
+        return entry.totals.map { ($0.key, Duration.milliseconds($0.value)) }
+            .filter { $0.1 >= Self.shortest }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+    }
+
+    /// Adds the present span of a request to its totals.
+    private func close(_ entry: inout Entry, _ request: TaskRequest, _ traits: MachineTraits, at now: Moment)
+    {
+        let time = now.boot.wholeMilliseconds
+        var (start, cause) = (entry.since, entry.cause)
+        entry.since = time
+        if cause == Self.beginDate {
+            // The scheduler does not look at a request before its date.
+            let over = EarliestBeginDate.lastDate(of: request).map { (now.wall - $0).wholeMilliseconds }
+            let end = min(time, max(start, time - max(0, over ?? .max / 2)))
+            entry.totals[cause, default: 0] += end - start
+            (start, cause) = (end, Self.turn)
+        }
+        var rest = time - start
+        for hold in holds[traits] ?? [] where (hold.end ?? time) > start {
+            let held = min(hold.end ?? time, time) - max(hold.start, start)
+            if held <= 0 { continue }
+            entry.totals[hold.cause, default: 0] += held
+            rest -= held
+        }
+        if rest > 0 { entry.totals[cause, default: 0] += rest }
+    }
+}
+
+extension EarliestBeginDate {
+    /// The later one of a request's begin date and its back-off; `nil` if it has neither.
+    static func lastDate(of request: TaskRequest) -> WallTime? {
+        [request.effectiveBeginDate, request.notBefore].compactMap(\.self).max()
+    }
+}
+
+extension Scheduler {
+    /// What a request has waited for until now, the longest wait first; without waits of less than 1 s.
+    public func waited(_ request: TaskRequest, at now: Moment) -> [WaitSpan] {
+        waits.spans(request, traits(of: request), at: now).map { cause, duration in
+            let policy = WaitBook.name(cause)
+            return WaitSpan(
+                policy: policy, object: Self.awaited(policy, of: request), duration: duration)
+        }
+    }
+
+    /// Begins the wait of a request that became pending.
+    mutating func beginWait(of request: TaskRequest, at now: Moment) {
+        // A request that was cancelled stays in the book until there are too many of them.
+        if waits.count > 2 * pending.count + 64 {
+            let pending = pending
+            waits.sweep { pending[$0] != nil }
+        }
+        waits.enter(request, isRestored: !isStarted, at: now)
+    }
+
+    /// Notes what a request waits for after it was judged.
+    mutating func noteWait(_ request: TaskRequest, _ judgement: Judgement, at now: Moment) {
+        let cause = judgement.waitPolicy.map(WaitBook.cause) ?? WaitBook.score
+        waits.note(request, cause, traits(of: request), at: now)
+    }
+
+    private func traits(of request: TaskRequest) -> MachineTraits {
+        MachineTraits(
+            lane: pending.isSimulated(request.id) ? .simulated : request.lane, kind: request.kind,
+            needs: situation.needs(of: request))
+    }
+}

@@ -1,0 +1,36 @@
+/// Command lines that a person can paste into a shell.
+public enum CommandText {
+    /// A command of `bgtask` with its arguments, each quoted where the shell needs it: `bgtask expire L41`.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments, without `bgtask`.
+    ///   - socket: The value of the option `--socket`; `nil` if the command finds the host without it.
+    public static func line(_ arguments: [String], socket: String? = nil) -> String {
+        let option = socket.map { ["--socket", $0] } ?? []
+        return (["bgtask"] + arguments + option).map(quoted).joined(separator: " ")
+    }
+
+    /// A text whose end may be a command of `bgtask`, with the option `--socket` in that command.
+    public static func adding(socket: String?, to text: String) -> String {
+        guard let socket, text.contains(": bgtask ") else { return text }
+        return "\(text) --socket \(quoted(socket))"
+    }
+
+    /// One word for a POSIX shell: as it is if the shell changes nothing in it, else in single quotes.
+    public static func quoted(_ word: String) -> String {
+        let isPlain =
+            !word.isEmpty
+            && word.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "-._/=:,@%+".utf8.contains(byte)
+                }
+            }
+        if isPlain { return word }
+        var text = "'"
+        for character in word { text += character == "'" ? "'\\''" : String(character) }
+        return text + "'"
+    }
+}

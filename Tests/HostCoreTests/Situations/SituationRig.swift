@@ -1,0 +1,227 @@
+import HandlerRegistry
+import HostSettings
+import Launching
+import MemoryStore
+import Scheduling
+import TaskHostTestSupport
+import TaskModel
+
+@testable import HostCore
+
+/// A host in a virtual world, with one request that waits.
+///
+/// The acts of a person are made from the words and commands that the host gives, not from the scheduler's
+/// idea of them.
+struct SituationRig {
+    var world = VirtualWorld()
+    /// The task that the situation is about.
+    var task = try! TaskIdentifier("com.example.photos.index")
+    /// Whether launches that were asked to stop end.
+    var endsExpired = true
+
+    static let bundle = try! BundleIdentifier("com.example.photos")
+
+    init() throws {
+        for index in VirtualManifests.bundles.indices { world.manifests.change(index, to: .gone) }
+        world.manifests.others = [Self.handler("photos"), Self.handler("mail"), Self.handler("feed")]
+        world.copies.formUnion(world.manifests.snapshot.handlers.compactMap(\.libraryHash))
+        try world.begin()
+        try calm()
+    }
+
+    static func handler(
+        _ name: String, modes: Set<BackgroundMode> = [.fetch, .processing, .remoteNotification],
+        indexKind: TaskKind = .processing
+    ) -> PermittedHandler {
+        let bundle = "com.example.\(name)"
+        func task(
+            _ name: String, _ kind: TaskKind, _ change: (inout TaskDeclaration) -> Void = { _ in }
+        ) -> TaskDeclaration {
+            var task = TaskDeclaration(pattern: try! IdentifierPattern("\(bundle).\(name)"), kind: kind)
+            change(&task)
+            return task
+        }
+        let tasks = [
+            task("refresh", .appRefresh), task("index", indexKind), task("tidy", .activity),
+            task("cleanup", .processing) { $0.requiresExternalPower = true },
+            task("sync", .appRefresh) { $0.network = .any },
+            task("upload", .processing) { $0.network = .unmetered },
+            task("dock", .processing) { $0.requiredConditions = ["docked"] },
+            task("office", .processing) { $0.requiredConditions = ["docked", "vpn"] },
+            task("export", .continuedProcessing), task("render", .continuedProcessing),
+            task("convert", .continuedProcessing), task("print", .continuedProcessing),
+            task("push", .push), task("events", .transferEvents) { $0.network = .any },
+            task("quiet", .processing) { $0.ignoresDeviceActivity = true },
+        ]
+        var manifest = Manifest(
+            bundle: try! BundleIdentifier(bundle), library: "lib.so", modes: modes, tasks: tasks,
+            sandbox: SandboxDeclaration())
+        manifest.sandbox.gpu = true
+        return PermittedHandler(
+            manifestPath: "/m/\(bundle).yaml", manifest: manifest,
+            libraryPath: "/s/libraries/\(bundle)-1/lib.so", libraryHash: "\(bundle)-1")
+    }
+
+    // MARK: What happens
+
+    /// Lets the host do all its work; tasks become ready, and those that were asked to stop end.
+    mutating func calm() throws {
+        for _ in 0..<3000 {
+            try world.check()
+            if !world.inputs.isEmpty {
+                try world.takeInput()
+            } else if !world.writes.isEmpty {
+                world.commit()
+            } else if !world.work.isEmpty {
+                world.doWork(0)
+            } else if let id = world.tasks.keys.sorted().first(where: { !(world.tasks[$0]?.isReady ?? true) })
+            {
+                world.tasks[id]?.isReady = true
+                world.inputs.append(.launch(.started(id, pid: 7)))
+                world.inputs.append(.launch(.ready(id, at: world.now)))
+            } else if endsExpired,
+                let id = world.tasks.keys.sorted().first(where: {
+                    world.tasks[$0]?.expiration != nil
+                })
+            {
+                world.end(id, LaunchEnd(outcome: .expired, reason: world.tasks[id]?.expiration))
+            } else {
+                return
+            }
+        }
+        throw BrokenPromise("the host never becomes calm")
+    }
+
+    mutating func change(_ change: (inout Conditions) -> Void) throws {
+        change(&world.conditions)
+        world.inputs.append(.conditions(world.conditions))
+        try calm()
+    }
+
+    mutating func settings(_ change: (inout SchedulerSettings) -> Void) throws {
+        var effective = world.settings.effective
+        change(&effective.scheduler)
+        world.settings = SettingsSnapshot(effective: effective)
+        world.inputs.append(.settings(world.settings))
+        try calm()
+    }
+
+    mutating func call(_ call: HostCall) throws {
+        world.call(call)
+        try calm()
+    }
+
+    /// Submits a request of a task, such as `index` or `mail.refresh`.
+    mutating func submit(_ name: String, _ change: (inout TaskSubmission) -> Void = { _ in }) throws {
+        let identifier = Self.identifier(name)
+        var submission = TaskSubmission(identifier: identifier, origin: .client)
+        change(&submission)
+        try call(.submit(submission, from: nil))
+    }
+
+    /// Submits the request that the situation is about.
+    mutating func ask(_ name: String, _ change: (inout TaskSubmission) -> Void = { _ in }) throws {
+        task = Self.identifier(name)
+        try submit(name, change)
+    }
+
+    static func identifier(_ name: String) -> TaskIdentifier {
+        try! TaskIdentifier("com.example.\(name.contains(".") ? name : "photos.\(name)")")
+    }
+
+    /// Lets time pass, with every alarm on the way.
+    mutating func pass(_ time: Duration) throws {
+        let end = world.now.boot + time
+        for _ in 0..<500 {
+            guard let next = world.nextAlarm, next <= end else { break }
+            world.pass(max(.zero, next - world.now.boot))
+            world.ring()
+            try calm()
+        }
+        world.pass(max(.zero, end - world.now.boot))
+    }
+
+    mutating func restart() throws {
+        world.kill()
+        world.pass(.seconds(5))
+        try world.begin()
+        try calm()
+    }
+
+    /// Ends the newest launch of a task.
+    mutating func end(_ name: String, _ end: LaunchEnd) throws {
+        let identifier = Self.identifier(name)
+        guard let id = world.tasks.first(where: { $0.value.order.record.identifier == identifier })?.key
+        else {
+            throw BrokenPromise("\(identifier) does not run")
+        }
+        world.end(id, end)
+        try calm()
+    }
+
+    mutating func install(_ handlers: [PermittedHandler]) throws {
+        world.install { $0.others = handlers }
+        try calm()
+    }
+
+    // MARK: What the host says
+
+    var request: TaskRequest? { world.core.requests.request(of: task) }
+
+    func explanation() throws -> TaskExplanation { try world.core.explain(task, at: world.now) }
+
+    var starts: Int { request.map { world.store.launches(of: $0.id).count } ?? 0 }
+
+    // MARK: What a person does
+
+    /// Does what a remedy says; returns false if a person cannot do it, or it has no certain effect.
+    mutating func perform(_ act: Remedy.Act) throws -> Bool {
+        if let command = act.command { return try run(command) }
+        switch act.text {
+        case "Plug in":
+            try change { conditions in
+                conditions.power = .known(
+                    PowerCondition(
+                        externalPower: true, isCharging: true,
+                        batteryPercent: conditions.power.value?.batteryPercent))
+            }
+        case "Connect to a network", "Connect to an unmetered network", "Turn low-data mode off":
+            try change { $0.network = .known(.unmetered) }
+        case "Turn low-power mode off": try change { $0.lowPowerMode = .known(false) }
+        case "Let the machine cool down": try change { $0.thermal = .known(.nominal) }
+        case "Leave the device alone for 5 min": try change { $0.user = .known(.idle) }
+        case "Close what uses the processor", "Close what uses the memory", "Close what uses the disks":
+            try change { $0.pressure = .known(.none) }
+        case "Set 'refresh: available' in the host's configuration":
+            try settings { $0.refresh = .available }
+        default: return false
+        }
+        return true
+    }
+
+    /// Runs a command of `bgtask` as the command line does.
+    private mutating func run(_ command: [String]) throws -> Bool {
+        switch (command.first, command.dropFirst().first) {
+        case ("used", let bundle?): try call(.change(BundleIdentifier(bundle), .used))
+        case ("settings", "refresh"): try call(.change(BundleIdentifier(command[2]), .refresh(.available)))
+        case ("settings", "budget"):
+            func option(_ name: String) -> String? {
+                command.firstIndex(of: name).map { command[$0 + 1] }
+            }
+            let cpu = try option("--cpu").map { try DurationText.parse($0) }
+            let launches = option("--launches").flatMap { Int($0) }
+            try call(.change(BundleIdentifier(command[2]), .budget(launches: launches, cpu: cpu)))
+        case ("conditions", "set"):
+            try change { conditions in
+                for word in command.dropFirst(2) {
+                    conditions.custom[String(word.prefix { $0 != "=" })] = .known(word.hasSuffix("=on"))
+                }
+            }
+        case ("expire", let target?): try call(.expire(ControlTarget(target), .simulated))
+        case ("launch", let identifier?):
+            try call(.simulate(TaskIdentifier(identifier), debug: false))
+        default: return false
+        }
+        return true
+    }
+}

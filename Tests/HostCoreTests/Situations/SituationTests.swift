@@ -1,0 +1,211 @@
+import Foundation
+import MemoryStore
+import TaskModel
+import Testing
+
+@testable import HostCore
+@testable import Scheduling
+
+extension Tag {
+    /// Situations in which a request waits, with the host's explanation acted on.
+    @Tag static var situation: Self
+}
+
+/// What the host says about a waiting request is true: each remedy is acted on, and what it promised follows.
+@Suite(.tags(.situation)) struct SituationTests {
+    @Test(arguments: WaitingSituation.all)
+    func `each remedy does what it says`(situation: WaitingSituation) throws {
+        var rig = try SituationRig()
+        try situation.prepare(&rig)
+        try rig.checkRemedies()
+    }
+
+    /// Documentation/Headlines.md has the headline of each situation, for people.
+    ///
+    /// With BGTASK_WRITE_HEADLINES=1, the test writes the page.
+    @Test func `the headlines are those of the documentation`() throws {
+        var text = Self.introduction
+        for situation in WaitingSituation.all {
+            var rig = try SituationRig()
+            try situation.prepare(&rig)
+            text += "| \(situation) | \(try rig.explanation().outlook.headline) |\n"
+        }
+        let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../Documentation/Headlines.md")
+        if ProcessInfo.processInfo.environment["BGTASK_WRITE_HEADLINES"] == "1" {
+            try text.write(to: page, atomically: true, encoding: .utf8)
+        }
+        let known = try String(contentsOf: page, encoding: .utf8)
+        #expect(text == known)
+        #expect(WaitingSituation.all.count >= 60)
+    }
+
+    private static let introduction = """
+        # Headlines
+
+        `bgtask explain` and `bgtask pending` say in one sentence what a request waits for, and what to do. This
+        page lists the sentence of each situation that the tests create
+        (`Tests/HostCoreTests/Situations/Situations.swift`). A test compares the page with the host. It also does
+        what each remedy says, and checks that the request then does what the host promised. After a change of the
+        texts, write the page with `BGTASK_WRITE_HEADLINES=1 swift test --filter SituationTests`, and read it.
+
+        | situation | headline |
+        |---|---|
+
+        """
+
+    /// Situations mixed at random, with restarts, sleep, clock jumps and lost sensors between them.
+    @Test(arguments: 1...60)
+    func `mixed at random, each remedy does what it says`(seed: UInt64) throws {
+        var random = SeededNumbers(seed: seed)
+        var rig = try SituationRig()
+        for _ in 0..<4 {
+            try rig.disturb(&random)
+            guard rig.request != nil else { continue }
+            try rig.checkRemedies()
+        }
+    }
+}
+
+extension SituationRig {
+    /// Checks that all listings say the same, and that acting on each remedy has the promised effect.
+    mutating func checkRemedies() throws {
+        let explanation = try explanation()
+        let outlook = explanation.outlook
+        let isPending = request != nil
+        if isPending { try checkListings(outlook) }
+        for remedy in outlook.remedies {
+            var copy = self
+            copy.endsExpired = true
+            if !isPending { try copy.submit("\(task)".replacing("com.example.", with: "")) }
+            try copy.check(remedy, outlook)
+        }
+        guard isPending else { return }
+        // Without any act.
+        var foresight = Foresight(world.core.scheduler, at: world.now)
+        guard let request else { return }
+        if case .startsAt(let first, let latest) = foresight.plan(for: request).natural {
+            var copy = self
+            try copy.checkStart(first, latest, of: request, "nothing is done")
+        }
+    }
+
+    private func checkListings(_ outlook: Outlook) throws {
+        let core = world.core
+        let summary = core.pendingSummaries(after: nil, limit: 2000, at: world.now).rows
+            .first { $0.request.identifier == task }
+        guard let summary, summary.headline == outlook.headline else {
+            throw BrokenPromise("pending says '\(summary?.headline ?? "")', explain '\(outlook.headline)'")
+        }
+        let row = core.pendingRequest(of: task, at: world.now)
+        if row?.headline != outlook.headline || row?.waited != outlook.waited {
+            throw BrokenPromise("the row of \(task) has another headline or past than explain")
+        }
+        let vetoes = try explanation().explanation.vetoes
+        if vetoes.first != summary.reason || max(0, vetoes.count - 1) != summary.otherReasons {
+            throw BrokenPromise("explain gives \(vetoes.map(\.policy)), the summary \(summary)")
+        }
+    }
+
+    private mutating func check(_ remedy: Remedy, _ outlook: Outlook) throws {
+        let acts = remedy.acts.map(\.text)
+        guard let request = request else { return }
+        let before = world.store.launches(of: request.id).count
+        for act in remedy.acts {
+            guard try perform(act) else {
+                if remedy.effect == .unknown { return }
+                throw BrokenPromise("nobody can do '\(act.text)', and it is promised: \(outlook.headline)")
+            }
+        }
+        let hasStarted = world.store.launches(of: request.id).count > before
+        switch remedy.effect {
+        case .starts:
+            if !hasStarted {
+                let now = try? explanation().outlook.headline
+                throw BrokenPromise("\(acts) does not start it: \(outlook.headline) Now: \(now ?? "")")
+            }
+        case .startsAt(let first, let latest): try checkStart(first, latest, of: request, "\(acts)")
+        case .takesTurn: break
+        case .waits(let object):
+            let now = try explanation().outlook.headline
+            if hasStarted || !now.contains(object) {
+                throw BrokenPromise("\(acts) should make it wait for \(object), and it says: \(now)")
+            }
+        case .unknown: break
+        }
+    }
+
+    /// Checks that a request starts between two dates.
+    private mutating func checkStart(
+        _ first: WallTime, _ latest: WallTime?, of request: TaskRequest, _ acts: String
+    ) throws {
+        let before = world.store.launches(of: request.id).count
+        let running = world.tasks.keys.sorted()
+        try pass(first - world.now.wall - .milliseconds(1))
+        if world.store.launches(of: request.id).count > before, world.tasks.keys.sorted() == running {
+            throw BrokenPromise("after \(acts), it starts before \(first.text)")
+        }
+        try pass((latest ?? first) - world.now.wall)
+        // The date is that of this request alone. Other launches that begin or end meanwhile can delay it.
+        if world.tasks.keys.sorted() != running { return }
+        if world.store.launches(of: request.id).count == before {
+            let now = try explanation().outlook.headline
+            throw BrokenPromise("after \(acts), it does not start by \((latest ?? first).text): \(now)")
+        }
+    }
+
+    /// Changes the world at random.
+    mutating func disturb(_ random: inout SeededNumbers) throws {
+        func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
+        func one<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &random) }
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0: try restart()
+        case 1:
+            world.setClock(.seconds(Int64.random(in: -7200...7200, using: &random)))
+            try calm()
+        case 2:
+            world.inputs.append(chance(0.5) ? .willSleep : .hasWoken)
+            try calm()
+        case 3: try pass(.seconds(Int64.random(in: 1...5000, using: &random)))
+        case 4:
+            if let id = world.tasks.keys.sorted().first {
+                world.end(
+                    id,
+                    chance(0.5)
+                        ? WaitingSituation.succeeded
+                        : LaunchEnd(outcome: .expired, reason: .leaseEnded))
+                try calm()
+            }
+        case 5:
+            let change: BundleChange? = one([
+                .dismissed, .used, .budget(launches: 0, cpu: nil), .budget(launches: nil, cpu: .zero),
+                .refresh(.denied),
+            ])
+            if let change { try call(.change(Self.bundle, change)) }
+        case 6:
+            for name in ["mail.index", "feed.index", "mail.refresh", "feed.refresh"] where chance(0.6) {
+                try submit(name)
+            }
+        default: break
+        }
+        let (power, user) = (Int.random(in: 0..<4, using: &random), Int.random(in: 0..<4, using: &random))
+        let (network, other) = (Int.random(in: 0..<5, using: &random), Int.random(in: 0..<7, using: &random))
+        try change { conditions in
+            conditions.power =
+                power == 0 ? .known(.mains) : power == 3 ? .unknown : WaitingSituation.battery(power * 35)
+            conditions.user = user == 0 ? .unknown : .known(user == 1 ? .active : .idle)
+            conditions.network =
+                network == 4 ? .unknown : .known([.none, .constrained, .metered, .unmetered][network])
+            conditions.thermal = other == 0 ? .unknown : .known(other == 1 ? .fair : .nominal)
+            conditions.lowPowerMode = .known(other == 2)
+            conditions.pressure = .known(
+                PressureCondition(cpu: other == 3, memory: other == 4, io: false))
+            conditions.custom["docked"] = .known(other == 5)
+        }
+        let names = ["refresh", "index", "cleanup", "sync", "upload", "dock", "export", "tidy", "events"]
+        let name = one(names) ?? "index"
+        let begin = chance(0.3) ? Int64.random(in: 1...5000, using: &random) : 0
+        let now = world.now.wall
+        try ask(name) { if begin > 0 { $0.earliestBeginDate = now + .seconds(begin) } }
+    }
+}
