@@ -54,6 +54,63 @@ extension Tag {
 
         """
 
+    @Test func `the past of a request is counted by what held it, and kept with its launch`() throws {
+        var rig = try SituationRig()
+        try rig.change { $0.power = WaitingSituation.battery(80) }
+        try rig.ask("cleanup")
+        let request = try #require(rig.request)
+        try rig.pass(.seconds(3600))
+        try rig.change {
+            $0.power = .known(.mains)
+            $0.user = .known(.active)
+        }
+        // The wall clock does not count.
+        rig.world.setClock(.seconds(86_400))
+        try rig.calm()
+        try rig.pass(.seconds(1200))
+        // A look at the request by the scheduler must not change the past.
+        try rig.settings { $0.conductReward += 1 }
+        let expected = ["ExternalPower 3600.0", "DeviceActivity 1200.0"]
+        func text(_ spans: [WaitSpan]) -> [String] { spans.map { "\($0.policy) \($0.duration.inSeconds)" } }
+        #expect(text(try rig.explanation().outlook.waited) == expected)
+        #expect(text(rig.world.core.pendingRequest(of: rig.task, at: rig.world.now)?.waited ?? []) == expected)
+        try rig.change { $0.user = .known(.idle) }
+        let record = try #require(rig.world.store.launches(of: request.id).first)
+        #expect(text(rig.world.core.current(record).waited) == expected)
+        #expect(text(try #require(rig.world.core.explain(record).start).waited) == expected)
+        #expect(record.explanation?.utf8.count ?? 0 < 1000)
+    }
+
+    @Test func `a request waits for its date, and then for its window`() throws {
+        var rig = try SituationRig()
+        let now = rig.world.now.wall
+        try rig.ask("index") { $0.earliestBeginDate = now + .seconds(600) }
+        let request = try #require(rig.request)
+        try rig.pass(.seconds(700))
+        func text(_ spans: [WaitSpan]) -> [String] { spans.map { "\($0.policy) \($0.duration.inSeconds)" } }
+        #expect(
+            text(try rig.explanation().outlook.waited) == ["EarliestBeginDate 600.0", "Window 100.0"])
+        try rig.pass(.seconds(50))
+        let record = try #require(rig.world.store.launches(of: request.id).first)
+        #expect(
+            text(rig.world.core.current(record).waited) == ["EarliestBeginDate 600.0", "Window 150.0"])
+    }
+
+    @Test func `a request that waits for a slot, and then for a restart, has both in its past`() throws {
+        var rig = try SituationRig()
+        try rig.submit("mail.index")
+        try rig.submit("feed.index")
+        try rig.ask("index")
+        try rig.pass(.seconds(100))
+        #expect(try rig.explanation().outlook.waited.map(\.object) == ["a free slot"])
+        rig.world.conditions.user = .known(.active)
+        try rig.restart()
+        try rig.pass(.seconds(50))
+        let waited = try rig.explanation().outlook.waited
+        #expect(waited.map(\.policy) == ["Host", "DeviceActivity"])
+        #expect(waited.map(\.duration) == [.seconds(105), .seconds(50)])
+    }
+
     /// Situations mixed at random, with restarts, sleep, clock jumps and lost sensors between them.
     @Test(arguments: 1...60)
     func `mixed at random, each remedy does what it says`(seed: UInt64) throws {

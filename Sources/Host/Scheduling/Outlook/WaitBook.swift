@@ -72,12 +72,20 @@ struct WaitBook: Sendable {
     /// Removes the requests that are not pending any more.
     mutating func sweep(isPending: (RequestID) -> Bool) { entries = entries.filter { isPending($0.key) } }
 
+    /// What determines how the wait of a request is counted.
+    struct Terms {
+        /// The request's group, whose holds count.
+        let traits: MachineTraits
+        /// When the host wakes for the request.
+        let wake: WallTime
+    }
+
     /// Notes what a request waits for from now on.
-    mutating func note(_ request: TaskRequest, _ cause: Cause, _ traits: MachineTraits, at now: Moment) {
+    mutating func note(_ request: TaskRequest, _ cause: Cause, _ terms: Terms, at now: Moment) {
         guard var entry = entries[request.id], entry.cause != cause || entry.cause == Self.beginDate else {
             return
         }
-        close(&entry, request, traits, at: now)
+        close(&entry, request, terms, at: now)
         entry.cause = cause
         entries[request.id] = entry
     }
@@ -99,18 +107,18 @@ struct WaitBook: Sendable {
     mutating func leave(_ request: RequestID) { entries[request] = nil }
 
     /// What a request has waited for until now, the longest wait first.
-    func spans(_ request: TaskRequest, _ traits: MachineTraits, at now: Moment) -> [(Cause, Duration)] {
+    func spans(_ request: TaskRequest, _ terms: Terms, at now: Moment) -> [(Cause, Duration)] {
         guard var entry = entries[request.id] else { return [] }
-        close(&entry, request, traits, at: now)
+        close(&entry, request, terms, at: now)
         return entry.totals.map { ($0.key, Duration.milliseconds($0.value)) }
             .filter { $0.1 >= Self.shortest }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
     }
 
     /// Adds the present span of a request to its totals.
-    private func close(_ entry: inout Entry, _ request: TaskRequest, _ traits: MachineTraits, at now: Moment)
-    {
+    private func close(_ entry: inout Entry, _ request: TaskRequest, _ terms: Terms, at now: Moment) {
         let time = now.boot.wholeMilliseconds
         var (start, cause) = (entry.since, entry.cause)
+        var inWindow: Int64 = 0
         entry.since = time
         if cause == Self.beginDate {
             // The scheduler does not look at a request before its date.
@@ -118,15 +126,19 @@ struct WaitBook: Sendable {
             let end = min(time, max(start, time - max(0, over ?? .max / 2)))
             entry.totals[cause, default: 0] += end - start
             (start, cause) = (end, Self.turn)
+            inWindow = max(0, time - end - max(0, (now.wall - terms.wake).wholeMilliseconds))
         }
         var rest = time - start
-        for hold in holds[traits] ?? [] where (hold.end ?? time) > start {
+        for hold in holds[terms.traits] ?? [] where (hold.end ?? time) > start {
             let held = min(hold.end ?? time, time) - max(hold.start, start)
             if held <= 0 { continue }
             entry.totals[hold.cause, default: 0] += held
             rest -= held
         }
-        if rest > 0 { entry.totals[cause, default: 0] += rest }
+        // The scheduler does not look at a request within its window either, unless there is an event.
+        inWindow = min(inWindow, max(0, rest))
+        if inWindow > 0 { entry.totals[Self.window, default: 0] += inWindow }
+        if rest > inWindow { entry.totals[cause, default: 0] += rest - inWindow }
     }
 }
 
@@ -140,7 +152,7 @@ extension EarliestBeginDate {
 extension Scheduler {
     /// What a request has waited for until now, the longest wait first; without waits of less than 1 s.
     public func waited(_ request: TaskRequest, at now: Moment) -> [WaitSpan] {
-        waits.spans(request, traits(of: request), at: now).map { cause, duration in
+        waits.spans(request, terms(of: request), at: now).map { cause, duration in
             let policy = WaitBook.name(cause)
             return WaitSpan(
                 policy: policy, object: Self.awaited(policy, of: request), duration: duration)
@@ -160,12 +172,13 @@ extension Scheduler {
     /// Notes what a request waits for after it was judged.
     mutating func noteWait(_ request: TaskRequest, _ judgement: Judgement, at now: Moment) {
         let cause = judgement.waitPolicy.map(WaitBook.cause) ?? WaitBook.score
-        waits.note(request, cause, traits(of: request), at: now)
+        waits.note(request, cause, terms(of: request), at: now)
     }
 
-    private func traits(of request: TaskRequest) -> MachineTraits {
-        MachineTraits(
-            lane: pending.isSimulated(request.id) ? .simulated : request.lane, kind: request.kind,
-            needs: situation.needs(of: request))
+    private func terms(of request: TaskRequest) -> WaitBook.Terms {
+        let lane = pending.isSimulated(request.id) ? .simulated : request.lane
+        return WaitBook.Terms(
+            traits: MachineTraits(lane: lane, kind: request.kind, needs: situation.needs(of: request)),
+            wake: LaunchWindow(request, settings).wake)
     }
 }
