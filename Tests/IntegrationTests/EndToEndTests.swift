@@ -139,7 +139,7 @@ import Testing
         try host.start()
         #expect(host.run("settings").output.contains("0 of 7"))
         #expect(host.run("push", "com.example.counting", "{}").status == 0)
-        #expect(host.run("pending").output.contains("The bundle was dismissed by the user"))
+        #expect(host.run("pending").output.contains("Waits for its bundle to be used again"))
         #expect(host.run("used", "com.example.counting").status == 0)
         try host.wait("the push is delivered") {
             try host.launches(of: "com.example.counting.push").first?["outcome"] as? String == "succeeded"

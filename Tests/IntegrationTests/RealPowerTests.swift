@@ -49,70 +49,77 @@ struct RealPowerTests {
         #expect(host.stop() == 0)
     }
 
-    @Test func `before the machine sleeps its deferrable launches stop, and go on when it has woken`() throws
-    {
-        let login = "org.freedesktop.login1"
-        let bus = try PrivateBus()
-        try bus.start()
-        let mock = try bus.mock("logind", as: login)
-        let host = try HostProcess()
-        host.conditions = "system"
-        host.environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus.address
-        try EndToEndTests.install(in: host)
-        try host.start()
-        host.run("conditions", "set", "power=external", "thermal=nominal", "user=idle", "pressure=none")
-        func sleep(_ isBefore: Bool) throws {
-            try bus.emit(
-                login, "/org/freedesktop/login1", "\(login).Manager", "PrepareForSleep", signature: "b",
-                isBefore ? "true" : "false")
+    /// A host on a bus with a logind whose sleep it holds back; all conditions are good.
+    private final class SleepyMachine {
+        private static let login = "org.freedesktop.login1"
+
+        let bus: PrivateBus
+        let logind: CompanionProcess
+        let host: HostProcess
+
+        init() throws {
+            bus = try PrivateBus()
+            try bus.start()
+            logind = try bus.mock("logind", as: Self.login)
+            host = try HostProcess()
+            host.conditions = "system"
+            host.environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus.address
+            try EndToEndTests.install(in: host)
+            try host.start()
+            host.run("conditions", "set", "power=external", "thermal=nominal", "user=idle", "pressure=none")
         }
-        func isHeld() -> Bool {
-            bus.call(login, "/org/freedesktop/login1", "\(login).Manager.ListInhibitors").output
+
+        /// Whether the host holds the sleep back.
+        var isHeld: Bool {
+            bus.call(Self.login, "/org/freedesktop/login1", "\(Self.login).Manager.ListInhibitors").output
                 .contains("bgtask")
         }
+
+        /// Sends logind's signal before or after a sleep.
+        func announceSleep(_ isBefore: Bool) throws {
+            try bus.emit(
+                Self.login, "/org/freedesktop/login1", "\(Self.login).Manager", "PrepareForSleep",
+                signature: "b", isBefore ? "true" : "false")
+        }
+    }
+
+    @Test func `before the machine sleeps its deferrable launches stop, and go on when it has woken`() throws
+    {
+        let machine = try SleepyMachine()
+        let host = machine.host
         host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
         try host.wait("it has saved a checkpoint") {
             (try host.launches().first?["progress"] as? [String: Any])?["completed"] as? Int == 1
         }
-        try host.wait("the host holds the sleep back") { isHeld() }
+        try host.wait("the host holds the sleep back") { machine.isHeld }
 
-        try sleep(true)
+        try machine.announceSleep(true)
         try host.wait("it has ended") { try host.launches().first?["state"] as? String == "ended" }
         #expect(try host.launches().first?["reason"] as? String == "systemSleep")
-        try host.wait("the machine may sleep") { !isHeld() }
+        try host.wait("the machine may sleep") { !machine.isHeld }
         #expect(try host.launches().count == 1, "nothing starts before the sleep")
-        try sleep(false)
+        try machine.announceSleep(false)
         try host.wait("it goes on") { try host.launches().first?["attempt"] as? Int == 2 }
         #expect(host.stop() == 0)
-        mock.end()
+        machine.logind.end()
     }
 
     @Test func `a logind that dies before a sleep holds launches up no longer, and fail names the sleep`()
         throws
     {
-        let login = "org.freedesktop.login1"
-        let bus = try PrivateBus()
-        try bus.start()
-        let mock = try bus.mock("logind", as: login)
-        let host = try HostProcess()
-        host.conditions = "system"
-        host.environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus.address
-        try EndToEndTests.install(in: host)
-        try host.start()
-        host.run("conditions", "set", "power=external", "thermal=nominal", "user=idle", "pressure=none")
+        let machine = try SleepyMachine()
+        let host = machine.host
         try host.wait("the host holds the sleep back") {
-            bus.call(login, "/org/freedesktop/login1", "\(login).Manager.ListInhibitors").output
-                .contains("bgtask")
+            machine.isHeld
         }
-        try bus.emit(
-            login, "/org/freedesktop/login1", "\(login).Manager", "PrepareForSleep", signature: "b", "true")
+        try machine.announceSleep(true)
         try host.wait("explain names the sleep") {
             host.run("explain", "com.example.counting.count").output.contains("SystemSleep")
         }
         host.run("submit", "com.example.counting.count", "--payload", #"{"mode":"wait"}"#)
-        #expect(host.run("pending").output.contains("about to sleep"))
+        #expect(host.run("pending").output.contains("to sleep and wake"))
         #expect(try host.launches().isEmpty)
-        mock.end()
+        machine.logind.end()
         try host.wait("it starts without a word of the waking") { try host.launches().count == 1 }
         #expect(host.stop() == 0)
     }

@@ -48,61 +48,72 @@ struct BusServiceTests {
         try waitUntil("it has vanished") { sensors.snapshot().network == .unknown }
     }
 
-    @Test func `the machine's sleep waits for us and no longer`() async throws {
-        let bus = try PrivateBus()
-        try bus.start()
-        let mock = try bus.mock("logind", as: Self.login)
-        let inhibitor = SleepInhibitor()
-        let connection = try SystemBus(address: bus.address, clients: [inhibitor])
-        let sensors = ConditionSensors(
-            mode: .system, sensors: [], moments: SystemClocks(), sleep: inhibitor, bus: connection)
-        let path = "/org/freedesktop/login1", interface = "org.freedesktop.login1.Manager"
-        func isHeld() -> Bool {
-            bus.call(Self.login, path, "\(interface).ListInhibitors").output.contains("bgtask")
+    /// A bus with a logind, and the sensors of a host that holds the machine's sleep back.
+    private final class SleepyMachine {
+        static let path = "/org/freedesktop/login1", interface = "org.freedesktop.login1.Manager"
+
+        let bus: PrivateBus
+        let logind: CompanionProcess
+        let sensors: ConditionSensors
+
+        init() throws {
+            bus = try PrivateBus()
+            try bus.start()
+            logind = try bus.mock("logind", as: BusServiceTests.login)
+            let inhibitor = SleepInhibitor()
+            let connection = try SystemBus(address: bus.address, clients: [inhibitor])
+            sensors = ConditionSensors(
+                mode: .system, sensors: [], moments: SystemClocks(), sleep: inhibitor, bus: connection)
         }
-        try waitUntil("the lock is taken") { isHeld() }
-        var notices = sensors.sleepNotices().makeAsyncIterator()
-        // Any program may send a signal; without logind's name it is not a signal of logind.
-        bus.sendSignal(path, "\(interface).PrepareForSleep", "boolean:true")
-        func sleep(_ isBefore: Bool) throws {
+
+        /// Whether the host holds the sleep back.
+        var isHeld: Bool {
+            bus.call(BusServiceTests.login, Self.path, "\(Self.interface).ListInhibitors").output
+                .contains("bgtask")
+        }
+
+        /// Sends logind's signal before or after a sleep.
+        func announceSleep(_ isBefore: Bool) throws {
             try bus.emit(
-                Self.login, path, interface, "PrepareForSleep", signature: "b", isBefore ? "true" : "false")
+                BusServiceTests.login, Self.path, Self.interface, "PrepareForSleep", signature: "b",
+                isBefore ? "true" : "false")
         }
-        try sleep(true)
+    }
+
+    @Test func `the machine's sleep waits for us and no longer`() async throws {
+        let machine = try SleepyMachine()
+        let bus = machine.bus
+        try waitUntil("the lock is taken") { machine.isHeld }
+        var notices = machine.sensors.sleepNotices().makeAsyncIterator()
+        // Any program may send a signal; without logind's name it is not a signal of logind.
+        bus.sendSignal(
+            SleepyMachine.path, "\(SleepyMachine.interface).PrepareForSleep", "boolean:true")
+        try machine.announceSleep(true)
         guard case .willSleep(let delay)? = await notices.next() else {
             throw TestFailure("no word of the sleep")
         }
-        #expect(isHeld())
+        #expect(machine.isHeld)
         delay.release()
-        try waitUntil("the lock is let go") { !isHeld() }
-        try sleep(false)
+        try waitUntil("the lock is let go") { !machine.isHeld }
+        try machine.announceSleep(false)
         guard case .hasWoken? = await notices.next() else { throw TestFailure("no word of the waking") }
-        try waitUntil("the lock is taken again") { isHeld() }
-        mock.end()
+        try waitUntil("the lock is taken again") { machine.isHeld }
+        machine.logind.end()
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: [false, true])
     func `a logind that ends between its two words of a sleep counts as woken`(returns: Bool) async throws {
-        let bus = try PrivateBus()
-        try bus.start()
-        let mock = try bus.mock("logind", as: Self.login)
-        let inhibitor = SleepInhibitor()
-        let connection = try SystemBus(address: bus.address, clients: [inhibitor])
-        let sensors = ConditionSensors(
-            mode: .system, sensors: [], moments: SystemClocks(), sleep: inhibitor, bus: connection)
-        let path = "/org/freedesktop/login1", interface = "org.freedesktop.login1.Manager"
-        func isHeld() -> Bool {
-            bus.call(Self.login, path, "\(interface).ListInhibitors").output.contains("bgtask")
-        }
-        try waitUntil("the lock is taken") { isHeld() }
-        var notices = sensors.sleepNotices().makeAsyncIterator()
-        try bus.emit(Self.login, path, interface, "PrepareForSleep", signature: "b", "true")
+        let machine = try SleepyMachine()
+        let bus = machine.bus
+        try waitUntil("the lock is taken") { machine.isHeld }
+        var notices = machine.sensors.sleepNotices().makeAsyncIterator()
+        try machine.announceSleep(true)
         guard case .willSleep? = await notices.next() else { throw TestFailure("no word of the sleep") }
-        mock.end()
+        machine.logind.end()
         guard case .hasWoken? = await notices.next() else { throw TestFailure("no word of the end") }
         guard returns else { return }
         let again = try bus.mock("logind", as: Self.login)
-        try waitUntil("the new logind's lock is taken") { isHeld() }
+        try waitUntil("the new logind's lock is taken") { machine.isHeld }
         again.end()
     }
 
