@@ -123,9 +123,9 @@ import Testing
             try keys(SubmissionMessage.self) == [
                 "identifier", "earliestBeginDate", "requiresExternalPower", "requiresNetworkConnectivity",
                 "network", "payload", "title", "subtitle", "strategy", "requiresGPU", "idempotencyKey",
-                "kind",
+                "deadline", "atDeadline", "ifPending", "tags", "kind",
             ])
-        #expect(try keys(CancelMessage.self) == ["target"])
+        #expect(try keys(CancelMessage.self) == ["target", "tag"])
         #expect(try keys(ExpireMessage.self) == ["target", "reason"])
         #expect(try keys(SimulationMessage.self) == ["identifier", "debug"])
         #expect(try keys(PushMessage.self) == ["bundle", "payload", "priority"])
@@ -136,15 +136,17 @@ import Testing
         #expect(try keys(ClientCheckpointMessage.self) == ["checkpoint"])
         #expect(try keys(ClientTitleMessage.self) == ["title", "subtitle"])
         let change = try #require(MessageKeys(of: BundleChangeMessage.self))
-        #expect(change.names == ["used", "foreground", "dismissed", "refresh", "budget"])
-        #expect(change.nested["budget"]?.names == ["launches", "cpuSeconds"])
-        #expect(change.nested.count == 1)
+        #expect(
+            change.names == ["used", "foreground", "dismissed", "refresh", "budget", "paused", "resumed"])
+        #expect(change.nested["budget"]?.names == ["launches", "cpuSeconds", "burst"])
+        #expect(change.nested["paused"]?.names == ["until"])
+        #expect(change.nested.count == 2)
     }
 
     @Test func `an answer of a newer host may have more keys, a request may not`() throws {
         let body = Data(#"{"target":"L1","because":"x"}"#.utf8)
         #expect(try ControlJSON.decode(CancelMessage.self, from: body).target == "L1")
-        #expect(throws: UnknownKeyError(path: ["because"], validKeys: ["target"])) {
+        #expect(throws: UnknownKeyError(path: ["because"], validKeys: ["target", "tag"])) {
             try ControlJSON.decodeStrictly(CancelMessage.self, from: body)
         }
     }

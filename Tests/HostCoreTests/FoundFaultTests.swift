@@ -197,8 +197,8 @@ import Testing
         let request = world.core.requests.request(of: identifier)
         let isBack = request != nil || world.core.launches.launch(of: identifier) != nil
         let ended = world.store.launches(identifier: identifier, limit: 1, before: nil).first
-        // A launch that was killed is over; one that expired comes back, in the same client.
-        #expect(isBack == (ended?.end?.outcome == .expired))
+        let record = ended.flatMap { world.store.request($0.request) }
+        #expect(isBack, "\(String(describing: ended?.end)) \(String(describing: record?.reason))")
         #expect(world.store.pendingRequests.allSatisfy { world.core.requests.clients[$0.id] != nil })
         try world.settle()
     }

@@ -191,10 +191,9 @@ extension VirtualWorld {
             guard let process else { throw BrokenPromise("a call that connects nothing is connected") }
             clients[id] = VirtualClient(process: process)
         case .paused(let pause):
-            // A stored pause may have ended by itself.
-            if store.facts.pause?.isInForce(at: now.wall) == true ? store.facts.pause != pause : pause != nil
-            {
-                throw BrokenPromise("a pause is acknowledged before it is stored")
+            // A later call may have stored another one.
+            if pauses.removeValue(forKey: call) != pause {
+                throw BrokenPromise("a pause is acknowledged as another one than was ordered")
             }
         case .done: break
         case .refused(let error):

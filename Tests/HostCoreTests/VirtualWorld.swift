@@ -70,6 +70,8 @@ struct VirtualWorld {
     var reports: [CallID: (LaunchID, ClientReport, process: Int32)] = [:]
     var keys: [CallID: String] = [:]
     var refusedPayloads: Set<CallID> = []
+    /// The pauses that calls ordered.
+    var pauses: [CallID: Pause] = [:]
     var expiries: [CallID: ControlTarget] = [:]
     /// The requests and launches that existed when a cancellation arrived.
     var cancellations: [CallID: Cancellation] = [:]
@@ -194,6 +196,8 @@ struct VirtualWorld {
         switch input {
         case .call(let call, .cancel(let target)): cancellations[call] = affected(by: target)
         case .call(let call, .expire(let target, _)): expiries[call] = target
+        case .call(let call, .pause(.until(let end))):
+            pauses[call] = Pause(since: now.wall.rounded, until: end?.rounded)
         case .launch(.cancel(let id, let call, let identifier)):
             guard let bundle = core.launches[id]?.record.bundle else { return }
             let found = core.requests.pending.values.filter {

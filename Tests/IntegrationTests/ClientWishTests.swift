@@ -36,7 +36,7 @@ import Testing
         #expect(next.contains("R2 \(Self.task) waits until R1 has ended"), "\(next)")
         let third = host.run("submit", Self.task, "--if-pending", "append")
         #expect(third.status == 4)
-        #expect(third.output.contains("R2 waits already"), "\(third)")
+        #expect(third.errors.contains("R2 waits already"), "\(third)")
         #expect(host.run("submit", Self.task).output.contains("it replaces R1"))
         #expect(host.run("pending", "--tag", "two").output.contains("R3 of the same task comes first"))
         #expect(host.run("cancel", "R3").output.contains("R3 is cancelled"))

@@ -54,8 +54,8 @@ public protocol HostControl: Sendable {
     func pending(after: RequestID?, limit: Int, tag: Tag?) async throws(SubmissionError)
         -> ListingPage<PendingRequest, RequestID>
 
-    /// Like ``pending(after:limit:tag:)``, but with only the first reason of each request, which takes a fraction
-    /// of the time.
+    /// Like ``pending(after:limit:tag:)``, but with only the first reason of each request, which takes a
+    /// fraction of the time.
     func pendingSummaries(after: RequestID?, limit: Int, tag: Tag?) async throws(SubmissionError)
         -> ListingPage<PendingSummary, RequestID>
 
@@ -133,7 +133,8 @@ public protocol HostControl: Sendable {
     /// The bundles that are installed, or about which the host has stored facts; sorted by name.
     func bundles() async throws(SubmissionError) -> [BundleFacts]
 
-    /// Records a use or a dismissal of a bundle, switches its background refresh, changes its budget, or pauses or resumes it.
+    /// Records a use or a dismissal of a bundle, switches its background refresh, changes its budget, or
+    /// pauses or resumes it.
     ///
     /// - Returns: The facts about the bundle after the change.
     /// - Throws: `notFound` if no manifest has the bundle and the host has stored no facts about it;

@@ -66,7 +66,8 @@ struct RequestRoutes {
                 try await host.pendingSummaries(after: start.after, limit: limit, tag: tag))
             return Response.json(bytes: page.json)
         }
-        return try Response.json(PendingPageMessage(
+        return try Response.json(
+            PendingPageMessage(
                 await host.pending(after: start.after, limit: limit, tag: tag)))
     }
 

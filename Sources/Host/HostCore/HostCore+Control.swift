@@ -166,7 +166,8 @@ extension HostCore {
             } ?? Array(requests.pending.values)
         let found = candidates.filter { $0.bundle == launch.record.bundle }
         cancel(
-            found.sorted(by: RequestBook.isBefore), [], of: identifier.map { "\($0)" } ?? "\(launch.record.bundle)",
+            found.sorted(by: RequestBook.isBefore), [],
+            of: identifier.map { "\($0)" } ?? "\(launch.record.bundle)",
             for: .handler(id, call: call))
     }
 
@@ -339,18 +340,21 @@ extension HostCore {
             .notice,
             pause.map { "all bundles are paused\($0.until.map { " until \(Timestamp($0))" } ?? "")" }
                 ?? "the pause of all bundles has ended")
-        store(.remember(.pause(pause)), .pause(call))
+        store(.remember(.pause(pause)), .pause(call, pause))
         feed(.pauseChanged(pause))
     }
 
     private func problem(withEnd end: WallTime?, of subject: String) -> SubmissionError? {
         guard let end, end <= now.wall else { return nil }
         return SubmissionError(
-            code: .invalidRequest, subject: subject, finding: "the end of the pause, \(Timestamp(end)), has passed",
+            code: .invalidRequest, subject: subject,
+            finding: "the end of the pause, \(Timestamp(end)), has passed",
             remedy: "Choose a later time")
     }
 
-    mutating func pauseStored(_ call: CallID, _ result: Result<StoreAnswer, StoreRefusal>) {
+    mutating func pauseStored(
+        _ call: CallID, _ pause: Pause?, _ result: Result<StoreAnswer, StoreRefusal>
+    ) {
         if case .failure(let refusal) = result {
             log(.error, "the pause could not be stored: \(refusal)")
             return refuse(
@@ -361,7 +365,8 @@ extension HostCore {
                         + "host stops",
                     remedy: "See 'bgtask logs' for the cause, and repeat the command"))
         }
-        answer(call, .paused(scheduler.pause(at: now.wall)))
+        // Another call may have changed it since, and its change may not be stored.
+        answer(call, .paused(pause))
     }
 
     private mutating func expire(_ target: ControlTarget, _ reason: Reason, _ call: CallID) {

@@ -127,8 +127,10 @@ extension HostCore {
         }
     }
 
-    /// - Parameter isStored: Whether the store has recorded the end. If not, the request may still be put
-    ///   back, so it keeps its client, and the one that waits for it goes on waiting.
+    /// Ends a launch in memory, and publishes that.
+    ///
+    /// With `isStored` false, the store has not recorded the end yet. Then the request may still be put back,
+    /// so it keeps its client, and the request that waits for it goes on waiting.
     private mutating func finish(
         _ launch: OpenLaunch, _ ended: EndedLaunch, putBack: TaskRequest?, isStored: Bool = true
     ) {

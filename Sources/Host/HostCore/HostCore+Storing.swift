@@ -31,7 +31,7 @@ extension HostCore {
                 log(.error, "its expiration was not stored: \(refusal)", launch: id)
             }
         case .bundle(let bundle): bundleStored(bundle, result)
-        case .pause(let call): pauseStored(call, result)
+        case .pause(let call, let pause): pauseStored(call, pause, result)
         case .fact(let name):
             if case .failure(let refusal) = result {
                 log(.warning, "the host could not store \(name): \(refusal)")

@@ -33,8 +33,8 @@ enum StoreErrand: Sendable {
     case end(EndedLaunch)
     /// The state of a bundle.
     case bundle(BundleIdentifier)
-    /// The pause of the host, with the caller that waits for it.
-    case pause(CallID)
+    /// The pause of the host, or its end (`nil`), with the caller that waits for it.
+    case pause(CallID, Pause?)
     /// Another fact; the text names it in the log.
     case fact(String)
 }

@@ -199,7 +199,9 @@ public struct MemoryStore: Equatable, Sendable {
         }
         var before: RequestID?
         if submission.ifPending == .append {
-            before = found?.id ?? open.first { launches[$0]?.identifier == submission.identifier }
+            before =
+                found?.id
+                ?? open.first { launches[$0]?.identifier == submission.identifier }
                 .flatMap { launches[$0]?.request }
             if before != nil, let waiting {
                 return .failure(.alreadyAppended(submission.identifier, waiting: waiting.id))

@@ -5,7 +5,7 @@ import TaskModel
 enum RequestRow {
     /// Inserts a pending request; returns it with its number and with times rounded to milliseconds.
     ///
-    /// - Parameter after: The request that must end before it; `nil` if there is none.
+    /// It waits for the request `after`, if that is not `nil`.
     static func insert(
         _ submission: TaskSubmission, _ terms: RequestTerms, after: RequestID?, into db: Database
     ) throws -> TaskRequest {

@@ -80,7 +80,9 @@ struct ScheduleBook: Sendable {
     /// Records that an identifier's request was cancelled, so that its date is not used again.
     mutating func skipped(_ identifier: TaskIdentifier, date: WallTime?, at now: WallTime) {
         began(identifier, at: now)
-        if let date, date > now { calendar.skip(identifier, date.earlier(by: plans[identifier]?.schedule.offset)) }
+        if let date, date > now {
+            calendar.skip(identifier, date.earlier(by: plans[identifier]?.schedule.offset))
+        }
     }
 
     /// Records a launch that the store contains, unless a newer one is known.

@@ -54,6 +54,7 @@ extension SubmissionError {
         Self(
             code: .tooManyPendingTaskRequests, subject: identifier.rawValue,
             finding: "\(waiting) waits already to run after the present request",
-            remedy: "Submit it when \(waiting) is no longer waiting, or cancel that: bgtask cancel \(waiting)")
+            remedy: "Submit it when \(waiting) is no longer waiting, or cancel that: bgtask cancel \(waiting)"
+        )
     }
 }

@@ -92,7 +92,9 @@ public struct TaskSubmission: Equatable, Sendable, Codable {
     public var idempotencyKey: String?
     /// The time by which the client wants the request to start; `nil` if it did not say.
     public var startDeadline: StartDeadline?
-    /// What to do if a request of the identifier waits already. Stores do not keep it.
+    /// What to do if a request of the identifier waits already.
+    ///
+    /// Stores do not keep it.
     public var ifPending = PendingRule.replace
     /// The words by which the client groups its requests: at most ``Tag/mostPerRequest``, sorted, each once.
     public var tags: [Tag] = []

@@ -155,7 +155,7 @@ public struct AnswerMessage: Codable, Equatable, Sendable {
 /// The pause of the whole host: the body and the answer of `POST /v1/pause`, and the answer of `GET` and
 /// `DELETE`.
 public struct PauseMessage: Codable, Equatable, Sendable {
-    /// Since when the host is paused; `null` if it is not. The host sets it.
+    /// Since when the host is paused, which the host sets; `null` if it is not.
     @Explicit public var since: Timestamp?
     /// When the pause ends by itself; `null` if only `DELETE /v1/pause` ends it.
     @Explicit public var until: Timestamp?

@@ -43,7 +43,8 @@ struct PauseCommand: HostCommand {
 
 struct ResumeCommand: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Ends the pause of a bundle or, without a bundle, that of all bundles.",
+        commandName: "resume",
+        abstract: "Ends the pause of a bundle or, without a bundle, that of all bundles.",
         discussion: """
             Pauses of single bundles and the pause of all bundles are independent: a bundle runs when \
             neither applies to it.

@@ -113,7 +113,8 @@ struct SettingsCommand: AsyncParsableCommand {
 
         func run(asking client: ControlClient, console: Console) async throws {
             let time = try cpu.map { try DurationText.parse($0) }
-            try console.print(bundle: await client.change(bundle, .budget(launches: launches, cpu: time, burst: burst)))
+            try console.print(
+                bundle: await client.change(bundle, .budget(launches: launches, cpu: time, burst: burst)))
         }
     }
 }

@@ -248,7 +248,8 @@ extension Foresight {
             ?? "it can start \(date(first))"
     }
 
-    /// A date for people, in local time: `in 40 s`, `at 17:05`, `on Monday at 17:05`, `on 2026-12-03 at 17:05`.
+    /// A date for people, in local time: `in 40 s`, `at 17:05`, `on Monday at 17:05`, `on 2026-12-03 at
+    /// 17:05`.
     func date(_ time: WallTime) -> String {
         let ahead = time - now.wall
         if ahead < .seconds(90) { return "in \(max(.seconds(1), ahead).text)" }

@@ -2,9 +2,9 @@ public import TaskModel
 
 /// How long each pending request has waited for what.
 ///
-/// It costs nothing per event: a request gets a new span when the scheduler judges it, and a hold of its whole
-/// group counts when the request is looked at. Times are on CLOCK_BOOTTIME, in milliseconds, because the wall
-/// clock may be set.
+/// It costs nothing per event: a request gets a new span when the scheduler judges it, and a hold of its
+/// whole group counts when the request is looked at. Times are on CLOCK_BOOTTIME, in milliseconds, because
+/// the wall clock may be set.
 struct WaitBook: Sendable {
     /// What a request waits for, as a number: the index of a policy, or one of the following.
     typealias Cause = UInt8

@@ -12,13 +12,15 @@ struct EarliestBeginDate: Policy {
             for: .time, until: date, since: isBackOff ? request.waitingSince : request.submittedAt,
             Rationale(
                 quantity: isBackOff ? "backOff" : "earliestBeginDate",
-                required: "\(date.text) or later\(isBackOff ? "" : Self.jitter(of: request, situation))",
+                required: "\(date.text) or later"
+                    + (isBackOff ? "" : Self.jitter(of: request, situation)),
                 observed: "\((date - now.wall).text) too early"
                     + (isBackOff ? Self.row(of: request, situation.settings) : ""), earliestChange: date,
                 remedy: situation.remedy("Wait", orLaunch: request.identifier)))
     }
 
-    /// What of the date is this device's place in the jitter of its schedule, for people; empty if nothing is.
+    /// What of the date is this device's place in the jitter of its schedule, for people; empty if nothing
+    /// is.
     private static func jitter(of request: TaskRequest, _ situation: Situation) -> String {
         let schedule = situation.permits.declaration(for: request.identifier, of: request.bundle)?.schedule
         guard request.submission.origin == .schedule, let offset = schedule?.offset, offset > .zero else {
