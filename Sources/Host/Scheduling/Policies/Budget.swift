@@ -4,7 +4,8 @@ import TaskModel
 ///
 /// At midnight, local time, a share of the budget is available (``SchedulerSettings/budgetBurst``). The rest
 /// is added during the day, so that it lasts until the evening: in each hour an equal part, and up to four
-/// times as much in the hours in which the bundle is usually used.
+/// times as much in the hours in which the bundle is usually used. It is added each quarter of an hour, for
+/// all bundles at the same time, so that one alarm serves all requests that wait for it.
 ///
 /// The CPU time of launches that require external power does not count and is not limited, because they use
 /// no battery.
@@ -59,29 +60,32 @@ struct Budget: Policy {
         let today = situation.localDay(now.wall)
         if account.spent >= account.limit {
             return exhausted(
-                account, subject, burst: share, until: situation.start(ofDay: today + 1), available: nil)
+                account, subject, share: share, until: situation.start(ofDay: today + 1), available: nil)
         }
         // The hours of use matter only to the few requests that have spent the burst.
         if account.spent < burst { return nil }
         let pace = DailyPace(of: subject.bundle.usage, on: today, in: situation)
         let rest = account.limit - burst
-        let available = burst + rest * pace.share(until: now.wall)
+        let quarter = situation.localQuarter(now.wall)
+        let available = burst + rest * pace.share(until: situation.start(ofQuarter: quarter))
         if account.spent < available { return nil }
-        // One millisecond later, because more must be available than was spent.
-        let date = pace.time(of: (account.spent - burst) / rest) + .milliseconds(1)
+        // More must be available than was spent, so a date at the beginning of a quarter is too early.
+        let enough = situation.localQuarter(pace.time(of: (account.spent - burst) / rest))
         return exhausted(
-            account, subject, burst: share, until: max(date, now.wall + .milliseconds(1)),
+            account, subject, share: share, until: situation.start(ofQuarter: max(quarter, enough) + 1),
             available: available)
     }
 
-    /// A veto until more of the budget is available; `available` is `nil` if all of the day's budget is
-    /// spent.
+    /// A veto until more of the budget is available.
+    ///
+    /// `available` is `nil` if all of the day's budget is spent. `share` is the part of the budget that is
+    /// available at midnight.
     private func exhausted(
-        _ account: Account, _ subject: Subject, burst: Double, until next: WallTime, available: Double?
+        _ account: Account, _ subject: Subject, share: Double, until next: WallTime, available: Double?
     ) -> Answer {
         let whole = account.text(account.limit)
         // A budget whose burst alone is more than was spent.
-        let enough = (account.spent + 1) / max(0.05, burst)
+        let enough = (account.spent + 1) / max(0.05, share)
         return subject.wait(
             for: .bundle(subject.request.bundle), until: next,
             Rationale(
