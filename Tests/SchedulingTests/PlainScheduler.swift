@@ -58,6 +58,7 @@ struct PlainDecision {
         of request: TaskRequest, _ lane: Lane, _ scheduler: Scheduler, _ now: Moment
     ) -> WallTime? {
         let judgement = Self.judge(request, lane == .simulated, scheduler, now)
+        let subject = scheduler.situation.subject(request, isTelling: false)
         var date = judgement.wait?.until
         if let wait = judgement.wait {
             if wait.rank >= 2 { return .distantPast }
@@ -67,12 +68,10 @@ struct PlainDecision {
             // While other work runs, the score is higher. No alarm depends on that, because the work may end
             // before it.
             guard !scheduler.situation.occupancy.isBusy else { return nil }
-            let subject = scheduler.situation.subject(request, isTelling: false)
-            let later = scheduler.dateOfScore(
-                score, Threshold(request, scheduler.settings), subject, at: now)
+            let later = scheduler.dateOfScore(score, subject, at: now)
             date = date.map { max($0, later) } ?? later
         }
-        return date.map { max($0, LaunchWindow(request, scheduler.settings).wake) }
+        return date.map { scheduler.alarm(of: subject, after: $0, at: now) }
     }
 
     private static func requests(in lane: Lane, of known: [RequestID], _ scheduler: Scheduler)

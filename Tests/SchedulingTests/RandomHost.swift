@@ -52,7 +52,8 @@ final class RandomHost {
     private(set) var log: [LoggedEvent] = []
     private let manifests: [Manifest] = [
         manifest("com.example.a").scheduling("p1", every: .seconds(900), tolerance: .seconds(60)),
-        manifest("com.example.b"), manifest("com.example.c"),
+        manifest("com.example.b").scheduling("p1", every: .seconds(7200), tolerance: .seconds(3600)),
+        manifest("com.example.c"),
     ]
     private static let bundles = ["com.example.a", "com.example.b", "com.example.c"].map {
         try! BundleIdentifier($0)
@@ -76,6 +77,14 @@ final class RandomHost {
         send(.settingsChanged(settings))
         send(.handlersChanged(manifests))
         send(.conditionsChanged(conditions))
+        // One of the bundles has habits, so that its requests choose the moment of their launch.
+        var state = BundleState()
+        let today = moments.now().wall.wholeSeconds / 86_400
+        state.usage.firstDay = today - 20
+        state.usage.quartersSince = today - 20
+        state.usage.hours = (0..<168).map { _ in Int.random(in: 0...3, using: &numbers) }
+        state.usage.quarters = (0..<192).map { _ in Int.random(in: 0...10, using: &numbers) }
+        send(.bundleRestored(Self.bundles[1], state))
         send(.started)
     }
 
@@ -107,9 +116,10 @@ final class RandomHost {
             isPreparingForSleep = false
             send(.preparingForSleep(false))
         }
-        switch Int.random(in: 0..<27, using: &numbers) {
+        switch Int.random(in: 0..<28, using: &numbers) {
         case 0...5: submit()
         case 6...8: if let request = pick(starting) { record(request) }
+        case 27: send(.outlookChanged(randomOutlook()))
         case 26:
             isPreparingForSleep.toggle()
             send(.preparingForSleep(isPreparingForSleep))
@@ -158,6 +168,28 @@ final class RandomHost {
             }
         default: sleepUntilWakeOrNot()
         }
+    }
+
+    /// What a short history of random conditions expects; sometimes nothing.
+    private func randomOutlook() -> ConditionOutlook? {
+        let now = moments.now().wall
+        var history = ConditionHistory()
+        let days = Int.random(in: 2...5, using: &numbers)
+        for step in stride(from: days * 48, to: 0, by: -1) where Bool.random(using: &numbers) {
+            var past = Conditions.simulatedStart
+            past.power =
+                Bool.random(using: &numbers)
+                ? .known(.mains)
+                : .known(
+                    PowerCondition(
+                        externalPower: false, isCharging: false,
+                        batteryPercent: Int.random(in: 5...100, using: &numbers)))
+            past.user = .known(Bool.random(using: &numbers) ? .idle : .active)
+            past.network = .known(Bool.random(using: &numbers) ? .unmetered : .metered)
+            let isAsleep = Int.random(in: 0..<6, using: &numbers) == 0
+            history.note(isAsleep ? nil : past, at: now + .seconds(-1800 * step))
+        }
+        return ConditionOutlook(history, at: now, localTimeOffset: .zero)
     }
 
     private func randomEnding() -> LaunchEnding {

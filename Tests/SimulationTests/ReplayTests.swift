@@ -129,7 +129,14 @@ import Testing
     }
 
     @Test func `a host that is started anew goes on with its schedules, and with its own back-offs`() throws {
-        let manifests = try SampleManifests.make()
+        // Without the two tasks that would also be launched at once.
+        let manifests = try SampleManifests.make().map { manifest in
+            var copy = manifest
+            copy.tasks.removeAll {
+                ["prefetch", "upload"].contains($0.pattern.base.rawValue.split(separator: ".").last)
+            }
+            return copy
+        }
         let cleanup = try TaskIdentifier("com.example.photos.cleanup")
         let start = Moment(boot: .zero, monotonic: .zero, wall: Fleet.start)
         var settings = SchedulerSettings()

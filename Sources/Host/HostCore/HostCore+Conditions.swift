@@ -11,7 +11,24 @@ extension HostCore {
     }
 
     /// Adds the history from before the start of the host, which was read from the recording.
-    mutating func take(_ past: ConditionHistory) { history = past.followed(by: history) }
+    mutating func take(_ past: ConditionHistory) {
+        history = past.followed(by: history)
+        nextOutlook = nil
+    }
+
+    /// Gives the scheduler the conditions that the history expects, if the last ones are old.
+    ///
+    /// This sets no alarm: without an input, no request needs them either.
+    mutating func renewOutlook() {
+        guard phase == .serving else { return }
+        // A date further away was set before the clock was set back.
+        if let next = nextOutlook, now.wall < next, next <= now.wall + ConditionOutlook.renewal { return }
+        let outlook = ConditionOutlook(history, at: now.wall, localTimeOffset: localTimeOffset ?? .zero)
+        nextOutlook = now.wall + (outlook == nil ? .seconds(3600) : ConditionOutlook.renewal)
+        guard outlook != nil || hasOutlook else { return }
+        hasOutlook = outlook != nil
+        feed(.outlookChanged(outlook))
+    }
 
     /// The conditions that handlers of a bundle may read, as they are now.
     func handlerConditions(of bundle: BundleIdentifier) -> HandlerConditions {

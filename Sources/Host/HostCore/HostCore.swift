@@ -60,6 +60,10 @@ public struct HostCore: Sendable {
         pressure: .unknown, gpu: .unknown)
     /// The past conditions since the host began; ``HostInput/history(_:)`` adds those from before.
     var history = ConditionHistory()
+    /// When the scheduler's outlook is renewed with the next input; `nil` for at once.
+    var nextOutlook: WallTime?
+    /// Whether the scheduler has an outlook.
+    var hasOutlook = false
     var localTimeOffset: Duration?
     /// When the preparation for a sleep ends in any case, on CLOCK_MONOTONIC; `nil` if the machine does not
     /// prepare for one.
@@ -117,6 +121,7 @@ public struct HostCore: Sendable {
         mustArm = false
         hasStored = false
         take(input)
+        renewOutlook()
         drainEvents()
         publishVetoes()
         saveBundles()
@@ -272,6 +277,7 @@ public struct HostCore: Sendable {
     mutating func takeLocalTime(_ offset: Duration) {
         guard offset != localTimeOffset else { return }
         localTimeOffset = offset
+        nextOutlook = nil
         feed(.localTimeChanged(offset: offset))
     }
 

@@ -36,8 +36,8 @@ struct VetoWatch {
             // A request affects others only if it is launched, because it then uses a slot and budget.
             let launches = actions.contains { if case .launch = $0 { true } else { false } }
             if launches { needsRound = true }
-        case .started, .settingsChanged, .handlersChanged, .conditionsChanged, .preparingForSleep,
-            .pressureBegan, .pauseChanged, .bundlePaused,
+        case .started, .settingsChanged, .handlersChanged, .conditionsChanged, .outlookChanged,
+            .preparingForSleep, .pressureBegan, .pauseChanged, .bundlePaused,
             .localTimeChanged,
             .lastLaunched,
             .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged,

@@ -7,6 +7,10 @@ extension SettingTable {
             "scheduling.scoreThreshold", \.scheduler.scoreThreshold, 0...1,
             "The weighted mean of its scores that a request needs to start. This limit falls from the earliest begin date on, and is 0 at the deadline. Our choice: a request starts at once on an idle machine with external power (0.91) or a battery at 40 % (0.71)"
         ),
+        .decimal(
+            "scheduling.scoreMargin", \.scheduler.scoreMargin, 0...1,
+            "How much better a score must be that is expected later in the window of a request, so that the request waits for it. With 1, no request waits for a better score. Our choice: about a quarter of what external power or an idle device adds"
+        ),
         .integer(
             "scheduling.discretionarySlots", \.scheduler.discretionarySlots, 0...64,
             "The largest number of processing launches and activities at a time. Our choice: one slow job must not hold up all others on a small machine"

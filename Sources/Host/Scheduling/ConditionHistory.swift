@@ -62,6 +62,12 @@ public struct ConditionHistory: Equatable, Sendable {
         return (past.last { $0.conditions != nil }?.conditions, past.last?.conditions != nil)
     }
 
+    /// The index of the entry that holds at a time; `nil` if the history begins later.
+    func indexOfEntry(at time: WallTime) -> Int? {
+        let next = index(after: time)
+        return next > 0 ? next - 1 : nil
+    }
+
     /// The index of the first entry that begins after a time.
     private func index(after time: WallTime) -> Int {
         var (low, high) = (0, entries.count)

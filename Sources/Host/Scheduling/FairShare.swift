@@ -20,6 +20,10 @@ extension ServiceAccount {
         at = time
     }
 
+    /// Moves the time of the last launch to the present, if it lies in the future because the clock was
+    /// wrong.
+    mutating func clamp(to now: WallTime) { at = at.map { min($0, now) } }
+
     /// A number by which bundles are ordered: the bundle with the least had the least service.
     ///
     /// Service fades at the same rate for all bundles, so their order changes only when a launch ends. The

@@ -36,10 +36,16 @@ struct ScoreSum {
         return (sum + (likelihood - usage.score) * usage.weight) / weight
     }
 
-    /// The weighted mean if the score of the policy Coalescing were this value.
-    func mean(coalescing score: Double) -> Double {
-        guard let coalescing, weight > 0 else { return mean }
-        return (sum + (score - coalescing.score) * coalescing.weight) / weight
+    /// The weighted mean if the likelihood of use were this value; as it is now if the value is `nil`.
+    func mean(usage likelihood: Double?) -> Double { likelihood.map { mean(usage: $0) } ?? mean }
+
+    /// The sum if the score of the policy Coalescing were this value.
+    func replacing(coalescing score: Double) -> ScoreSum {
+        guard let old = coalescing else { return self }
+        var copy = self
+        copy.sum += (score - old.score) * old.weight
+        copy.coalescing = (score, old.weight)
+        return copy
     }
 
     fileprivate mutating func add(_ score: Double, _ weight: Double) {
@@ -86,13 +92,18 @@ struct Threshold {
 
 extension Scheduler {
     /// Asks the policies that apply, without texts for people; ``handle(_:at:)`` acts on the result.
-    func judge(_ subject: Subject, isSimulated: Bool, at now: Moment) -> Judgement {
+    ///
+    /// If `isDeciding` is true, the score of a request with a veto is not compared with anything.
+    func judge(
+        _ subject: Subject, isSimulated: Bool, isDeciding: Bool = false, at now: Moment
+    ) -> Judgement {
         var judgement = Judgement()
         var score = ScoreSum()
         for policy in Self.policies where !isSimulated || policy.isPermission {
             let answer = policy.answer(for: subject, in: situation, at: now)
             add(answer, of: policy, to: &judgement, &score)
         }
+        if isDeciding, judgement.wait != nil { return judgement }
         conclude(&judgement, score, subject, isSimulated: isSimulated, at: now)
         return judgement
     }
@@ -110,12 +121,15 @@ extension Scheduler {
         }
         conclude(&judgement, score, subject, isSimulated: isSimulated, at: now)
         guard let sum = judgement.score else { return explanation }
-        let threshold = Threshold(subject.request, situation.settings)
         explanation.score = sum.mean
-        explanation.threshold = threshold.value(at: now.wall)
-        if !judgement.scoreSuffices {
-            explanation.scoreSuffices = dateOfScore(sum, threshold, subject, at: now)
+        explanation.threshold = Threshold(subject.request, settings).value(at: now.wall)
+        if let choice = momentChoice(of: subject, at: now), choice.measure == .score,
+            let position = choice.position(ofQuarter: situation.localQuarter(now.wall)),
+            let demand = choice.demand(at: position)
+        {
+            explanation.threshold = max(explanation.threshold ?? 0, demand)
         }
+        if !judgement.scoreSuffices { explanation.scoreSuffices = dateOfScore(sum, subject, at: now) }
         explanation.verdicts.append(verdict(of: explanation, subject, sum, at: now))
         return explanation
     }
@@ -157,19 +171,46 @@ extension Scheduler {
     ) {
         guard subject.isDiscretionary, !isSimulated else { return }
         judgement.score = score
-        judgement.scoreSuffices = Threshold(subject.request, situation.settings)
-            .isMet(by: score.mean, at: now.wall)
+        judgement.scoreSuffices = suffices(score, subject, at: now)
     }
 
-    /// When the score alone permits a start.
+    /// Whether a score is enough now: it reaches the threshold, and no better moment is expected.
+    func suffices(_ score: ScoreSum, _ subject: Subject, at now: Moment) -> Bool {
+        let choice = momentChoice(of: subject, at: now)
+        // Only the use of its bundle decides about a task with `prefetch` or a refresh with a habit.
+        if choice?.measure != .use,
+            !Threshold(subject.request, settings).isMet(by: score.mean, at: now.wall)
+        {
+            return false
+        }
+        guard let choice, let position = choice.position(ofQuarter: situation.localQuarter(now.wall)) else {
+            return true
+        }
+        return choice.suffices(score, at: position)
+    }
+
+    /// When the score alone permits a start, if the conditions stay as they are.
     ///
-    /// This is when the threshold has fallen to the score, or when an hour of likely use raises the score.
-    func dateOfScore(_ score: ScoreSum, _ threshold: Threshold, _ subject: Subject, at now: Moment)
-        -> WallTime
-    {
-        let date = max(threshold.date(for: score.mean), now.wall + .milliseconds(1))
+    /// This is when the threshold has fallen to the score, or when an hour of likely use raises the score;
+    /// and when nothing better is expected any more.
+    func dateOfScore(_ score: ScoreSum, _ subject: Subject, at now: Moment) -> WallTime {
+        let threshold = Threshold(subject.request, settings)
+        var soonest = now.wall + .milliseconds(1)
+        if let choice = momentChoice(of: subject, at: now) {
+            for position in choice.values.indices {
+                let quarter = choice.first + Int64(position)
+                let end = situation.start(ofQuarter: quarter + 1)
+                let start = max(soonest, situation.start(ofQuarter: quarter))
+                guard start < end, choice.suffices(score, at: position) else { continue }
+                if choice.measure == .use { return start }
+                let date = max(start, threshold.date(for: score.mean(usage: choice.uses?[position])))
+                if date < end { return date }
+            }
+            soonest = max(soonest, situation.start(ofQuarter: choice.first + Int64(choice.values.count)))
+        }
+        let date = max(threshold.date(for: score.mean), soonest)
         guard score.usage != nil else { return date }
-        return subject.bundle.usage.next(after: now.wall, until: date, in: situation) {
+        return subject.bundle.usage.next(after: soonest, until: date, in: situation) {
             threshold.isMet(by: score.mean(usage: $1), at: $0)
         } ?? date
     }
@@ -181,20 +222,42 @@ extension Scheduler {
     ) -> Verdict {
         let (score, threshold) = (explanation.score ?? 1, explanation.threshold ?? 0)
         let isEnough = explanation.scoreSuffices == nil
+        var rationale = Rationale(
+            quantity: "score",
+            required:
+                "\(threshold.text) or more, and this limit falls to 0 by \(Threshold(subject.request, settings).deadline.text)",
+            observed: score.text, earliestChange: explanation.scoreSuffices,
+            remedy: isEnough
+                ? nil
+                : situation.remedy(
+                    adviceOnScore(of: subject, sum, at: now), orLaunch: subject.request.identifier))
+        if let choice = momentChoice(of: subject, at: now),
+            let position = choice.position(ofQuarter: situation.localQuarter(now.wall)),
+            let best = choice.best(after: position), !isEnough, !choice.suffices(sum, at: position)
+        {
+            tell(choice, best, explanation, subject, in: &rationale)
+        }
         return Verdict(
             policy: "Score", decision: isEnough ? .proceed : .mustNotProceed, score: score, weight: 0,
-            rationale: [
-                Rationale(
-                    quantity: "score",
-                    required:
-                        "\(threshold.text) or more, and this limit falls to 0 by \(Threshold(subject.request, situation.settings).deadline.text)",
-                    observed: score.text, earliestChange: explanation.scoreSuffices,
-                    remedy: isEnough
-                        ? nil
-                        : situation.remedy(
-                            adviceOnScore(of: subject, sum, at: now), orLaunch: subject.request.identifier)
-                )
-            ])
+            rationale: [rationale])
+    }
+
+    /// Says which better moment a request waits for.
+    private func tell(
+        _ choice: MomentChoice, _ best: (position: Int, value: Double), _ explanation: Explanation,
+        _ subject: Subject, in rationale: inout Rationale
+    ) {
+        let time = situation.start(ofQuarter: choice.first + Int64(best.position))
+        if choice.measure == .score {
+            rationale.required =
+                "\((explanation.threshold ?? 0).text) or more, because \(best.value.text) is expected at \(time.text)"
+        } else {
+            rationale = Rationale(
+                quantity: "expectedUse", required: (explanation.scoreSuffices ?? time).text,
+                observed: "expected within half an hour of \(time.text)",
+                earliestChange: explanation.scoreSuffices, remedy: nil)
+            rationale.remedy = situation.remedy("Wait", orLaunch: subject.request.identifier)
+        }
     }
 }
 

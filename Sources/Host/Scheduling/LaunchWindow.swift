@@ -23,6 +23,8 @@ public struct LaunchWindow: Equatable, Sendable {
     public let wake: WallTime
     /// When the threshold for the score reaches 0, so that only a veto still delays the request.
     public let due: WallTime
+    /// Whether a manifest or a client chose the end of the window.
+    public let isGiven: Bool
 
     /// Determines the window of a request.
     ///
@@ -36,11 +38,12 @@ public struct LaunchWindow: Equatable, Sendable {
     public init(_ request: TaskRequest, _ settings: SchedulerSettings) {
         ripe = max(request.effectiveBeginDate ?? request.submittedAt, request.submittedAt)
         due = max(ripe, request.deadline)
+        isGiven = request.submission.origin == .schedule || request.submission.deadline != nil
         if !request.isDiscretionary || request.kind == .push || request.notBefore != nil
             || request.attempt > 1
         {
             wake = ripe
-        } else if request.submission.origin == .schedule || request.submission.deadline != nil {
+        } else if isGiven {
             wake = due
         } else {
             wake = min(due, ripe + min((ripe - request.submittedAt) / 4, settings.wakeDelay))

@@ -16,8 +16,10 @@ enum Lane: CaseIterable, Hashable, Sendable {
     /// Deferrable work of minutes or hours: processing and activities.
     case long
 
-    /// Whether slots go to the bundle that had least service; other lanes start their requests in the order
-    /// of submission.
+    /// Whether slots go to the bundle that had least service.
+    ///
+    /// Other lanes start their requests in the order of submission, and then those that were put back, in the
+    /// order of their put-backs.
     var isFair: Bool { self == .short || self == .long }
 }
 

@@ -37,7 +37,8 @@ struct PendingGroup: Sendable {
     /// Requests that wait because their score is too low.
     private var waitingForScore = RequestQueue()
     private var waiting: [Fact: RequestQueue] = [:]
-    /// Requests that waited only for a date when they were last judged.
+    /// The dates of requests that were judged: of those that wait only for a date, and of those that wait for
+    /// a date or a fact, whichever comes first.
     private var dates = Heap<RequestKey>()
     /// When the host wakes for requests of ``dates``, which is at their date or later.
     private var alarms = Heap<RequestKey>()

@@ -41,6 +41,9 @@ import TaskModel
 ///   longer. They are judged when their date comes before the next alarm.
 /// - A date releases a request; an *alarm* wakes the host for it, at the end of its ``LaunchWindow``. Each
 ///   request in `dates` has an alarm too. So an event that comes between the two saves the alarm.
+///
+/// The file is long because every function must keep the entries, their stamps and their keys consistent, so
+/// all of them are private here.
 struct PendingIndex: Sendable {
     /// A request, in one piece that is not copied.
     private final class Held: Sendable {
@@ -58,8 +61,8 @@ struct PendingIndex: Sendable {
 
         /// A user's requests start first in, first out; those of a fair lane by what is due first.
         ///
-        /// Requests that were put back come after all first attempts of their bundle, in the order of their
-        /// put-backs.
+        /// Requests that were put back come last, in the order of their put-backs: after all first attempts
+        /// of their bundle in a fair lane, and of all bundles in another lane.
         func key(_ lane: Lane) -> RequestKey {
             let request = held.request
             let time =

@@ -236,7 +236,7 @@ enum Fact: Hashable, Sendable {
 extension Conditions {
     /// The conditions that affect scores: without the GPU and custom conditions, and with the charge in
     /// steps.
-    fileprivate var scored: Conditions {
+    var scored: Conditions {
         var copy = self
         copy.gpu = .unknown
         copy.custom = [:]

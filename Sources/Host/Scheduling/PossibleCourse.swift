@@ -6,9 +6,14 @@ import TaskModel
 /// is on battery now stays on battery until the earlier day's next change of its power supply, even if it had
 /// external power at this time of that day. Where the history ends before the course does, the course follows
 /// the same weekdays of the week before.
+///
+/// An active user is an exception, because pauses do not come at the same minute every day: the user stays
+/// active for as long as in the earlier day's most similar period of activity, see ``ActivePeriod``.
 struct PossibleCourse {
     /// The conditions from each time on, oldest first; `nil` while the machine sleeps or no host runs.
     private(set) var entries: [ConditionHistory.Entry]
+    /// The rest of the present activity of the user; `nil` when it is over, or if the user is not active.
+    private var period: ActivePeriod?
 
     /// Creates the course of one earlier day; `nil` if the history has no conditions in the 24 hours after
     /// the present time of day on that day.
@@ -28,6 +33,7 @@ struct PossibleCourse {
             from: now + (.zero - day * back), to: now + (.zero - day * (back - 1)))
         guard known.contains(where: { $0.conditions != nil }) else { return nil }
         entries = [ConditionHistory.Entry(at: now, conditions: present)]
+        period = ActivePeriod(back, in: history, present: present, at: now)
         var held = present
         var time = now
         var shift = back
@@ -52,8 +58,11 @@ struct PossibleCourse {
         if !isFirst { add(isAwake ? held : nil, at: start) }
         for entry in history.changes(from: start + (.zero - shift), to: end + (.zero - shift))
         where entry.at + shift > start {
+            endPeriod(before: entry.at + shift, isAwake, &held)
             if let conditions = entry.conditions {
+                let user = held.user
                 held.take(changesFrom: last, to: conditions)
+                if period != nil { held.user = user }
                 last = conditions
                 isAwake = true
             } else {
@@ -61,11 +70,60 @@ struct PossibleCourse {
             }
             add(isAwake ? held : nil, at: entry.at + shift)
         }
+        endPeriod(before: end, isAwake, &held)
+    }
+
+    /// Ends the present activity of the user if it ends before a time.
+    private mutating func endPeriod(before time: WallTime, _ isAwake: Bool, _ held: inout Conditions) {
+        guard let ended = period, ended.end < time else { return }
+        period = nil
+        held.user = ended.next
+        add(isAwake ? held : nil, at: ended.end)
     }
 
     private mutating func add(_ conditions: Conditions?, at time: WallTime) {
         if entries.last?.conditions == conditions { return }
         entries.append(ConditionHistory.Entry(at: time, conditions: conditions))
+    }
+}
+
+/// How long a user who is active now stays active, according to an earlier day.
+///
+/// Of the periods of activity on that day, at most three hours earlier or later than now, the one counts that
+/// had lasted as long as the present one at the most similar time of the day.
+private struct ActivePeriod {
+    /// How far the period of the earlier day may be from this time of the day: 3 h, our choice.
+    private static let reach = Duration.seconds(3 * 3600)
+
+    /// When the activity ends.
+    let end: WallTime
+    /// The state of the user from then on.
+    let next: Reading<UserCondition>
+
+    init?(_ back: Int, in history: ConditionHistory, present: Conditions, at now: WallTime) {
+        guard present.user == .known(.active) else { return nil }
+        let begun = history.entries.reversed().prefix { $0.conditions?.user == .known(.active) }.last?.at
+        let elapsed = begun.map { max(.zero, now - $0) } ?? .zero
+        let then = now + (.zero - .seconds(86_400) * back)
+        var start: WallTime?
+        var best: (distance: Duration, end: WallTime, next: Reading<UserCondition>)?
+        for entry in history.changes(from: then + (.zero - Self.reach), to: then + Self.reach) {
+            if entry.conditions?.user == .known(.active) {
+                start = start ?? entry.at
+            } else if let begin = start {
+                start = nil
+                let similar = begin + elapsed
+                guard similar < entry.at else { continue }
+                let distance = similar > then ? similar - then : then - similar
+                if best.map({ distance < $0.distance }) ?? true {
+                    best = (
+                        distance, now + (entry.at - similar), entry.conditions?.user ?? .known(.idle)
+                    )
+                }
+            }
+        }
+        guard let best else { return nil }
+        (end, next) = (best.end, best.next)
     }
 }
 

@@ -95,13 +95,35 @@ extension Scheduler {
         bundleState(bundle).service.rank(weight: settings.weight(of: bundle))
     }
 
+    /// Corrects the service of bundles that was counted while the wall clock was wrong and ahead.
+    ///
+    /// Otherwise, such a bundle would be last in its lane until that time comes.
+    mutating func forgetServiceInFuture(at now: Moment) {
+        for (bundle, state) in situation.bundles where state.service.at.map({ $0 > now.wall }) ?? false {
+            changeBundle(bundle, canRelease: false) { $0.service.clamp(to: now.wall) }
+        }
+    }
+
     private mutating func use(_ bundle: BundleIdentifier, at now: Moment) {
         let situation = situation
+        defer { rejudgeDates(of: bundle, learntFrom: situation, at: now) }
         changeBundle(bundle) {
             $0.lastUsed = now.wall
             $0.dismissedAt = nil
             $0.usage.count(at: now.wall, in: situation)
         }
+    }
+
+    /// Judges the requests of a bundle again if its hours of use may have changed, because their alarms
+    /// depend on them.
+    private mutating func rejudgeDates(
+        of bundle: BundleIdentifier, learntFrom before: Situation, at now: Moment
+    ) {
+        guard before.bundles[bundle]?.usage != bundleState(bundle).usage,
+            bundleState(bundle).usage.likelihood(at: now.wall, in: situation) != nil
+        else { return }
+        let situation = situation
+        pending.release(of: [bundle], at: now.wall) { situation.needs(of: $0) }
     }
 
     /// Cancels the continued tasks that wait, because the user who started them has dismissed the bundle.

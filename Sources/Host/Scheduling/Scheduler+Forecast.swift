@@ -75,7 +75,8 @@ extension Scheduler {
                     // A change of the conditions is an event, which starts the request. Without one, it
                     // starts with its alarm.
                     if index > 0, time == change.at { return time }
-                    let alarm = max(time, LaunchWindow(request, settings).wake)
+                    let subject = situation.subject(request, isTelling: false)
+                    let alarm = alarm(of: subject, after: time, at: moment)
                     if alarm < changeEnd { return alarm }
                     break
                 }
@@ -89,11 +90,11 @@ extension Scheduler {
     /// When the request must be judged again; `nil` if it may start now, the far future if no date is known.
     private func nextLook(at request: TaskRequest, _ now: Moment) -> WallTime? {
         let subject = situation.subject(request, isTelling: false)
-        let judgement = judge(subject, isSimulated: false, at: now)
+        let judgement = judge(subject, isSimulated: false, isDeciding: true, at: now)
         if judgement.mayStart { return nil }
         if let wait = judgement.wait { return wait.until ?? .distantFuture }
         guard let score = judgement.score else { return .distantFuture }
-        return dateOfScore(score, Threshold(request, settings), subject, at: now)
+        return dateOfScore(score, subject, at: now)
     }
 }
 

@@ -17,6 +17,7 @@ extension Scheduler {
             .settingsChanged(settings), .localTimeChanged(offset: situation.localOffset),
             .handlersChanged(situation.permits.manifests), .conditionsChanged(situation.conditions),
         ]
+        if let outlook { events.append(.outlookChanged(outlook)) }
         if let since = situation.pressureSince { events.append(.pressureBegan(since)) }
         if let pause = situation.hostPause { events.append(.pauseChanged(pause)) }
         if situation.sleepSince != nil { events.append(.preparingForSleep(true)) }

@@ -18,7 +18,8 @@ extension Scheduler {
     /// The verdict about a pending request that may start, but only with the next event; `nil` if it need not
     /// wait for one.
     func waitForEvent(_ request: TaskRequest, at now: Moment) -> Verdict? {
-        let wake = LaunchWindow(request, settings).wake
+        let subject = situation.subject(request, isTelling: false)
+        let wake = alarm(of: subject, after: now.wall, at: now)
         guard isStarted, !isShuttingDown, now.wall < wake, !pending.isSimulated(request.id) else {
             return nil
         }
@@ -119,9 +120,10 @@ extension Scheduler {
 
     /// Removes and returns the next request of a lane to judge; `nil` if there is none.
     ///
-    /// Candidates of bundles without a launch come first, then other candidates; in both, bundles that had
-    /// less service come first. Last are requests that wait for their own date, if that date could be the
-    /// next alarm.
+    /// Candidates of bundles with fewer launches in the lane than
+    /// ``SchedulerSettings/discretionarySlotsPerBundle`` come first, then other candidates; in both, bundles
+    /// that had less service come first. Last are requests that wait for their own date, if that date could
+    /// be the next alarm.
     private mutating func nextCandidate(_ lane: Lane) -> RequestID? {
         let limit = settings.discretionarySlotsPerBundle
         let busy =
@@ -137,7 +139,8 @@ extension Scheduler {
     private mutating func place(_ id: RequestID, at now: Moment, _ actions: inout [SchedulerAction]) -> Bool {
         guard let (request, needs, isSimulated) = pending.look(id) else { return true }
         let subject = situation.subject(request, needs, isTelling: false)
-        let judgement = judge(subject, isSimulated: isSimulated, at: now)
+        prepareProspects(of: subject, at: now)
+        let judgement = judge(subject, isSimulated: isSimulated, isDeciding: true, at: now)
         guard let answer = judgement.wait else {
             if !judgement.scoreSuffices { noteWait(request, judgement, at: now) }
             if judgement.scoreSuffices {
@@ -148,14 +151,14 @@ extension Scheduler {
             return true
         }
         noteWait(request, judgement, at: now)
-        let window = LaunchWindow(request, settings)
+        let alarm = answer.until.map { self.alarm(of: subject, after: $0, at: now) } ?? now.wall
         switch answer.fact {
         case .slot, .lane, nil:
             pending.makeCandidate(id)
             return false
-        case .time: pending.wait(id, for: [], until: answer.until, alarm: window.wake)
+        case .time: pending.wait(id, for: [], until: answer.until, alarm: alarm)
         case .bundle where answer.until == nil && judgement.waitReach == .bundle: pending.waitForBundle(id)
-        case .some(let fact): pending.wait(id, for: [fact], until: answer.until, alarm: window.wake)
+        case .some(let fact): pending.wait(id, for: [fact], until: answer.until, alarm: alarm)
         }
         return true
     }
@@ -165,16 +168,17 @@ extension Scheduler {
     /// It waits until conditions or the bundle change, or until the threshold has fallen. If a busy machine
     /// would raise its score enough, it also waits for another launch.
     private mutating func waitForScore(_ subject: Subject, _ score: ScoreSum, at now: Moment) {
-        let threshold = Threshold(subject.request, settings)
-        var date = dateOfScore(score, threshold, subject, at: now)
+        var date = dateOfScore(score, subject, at: now)
         // Each day, old conduct stops counting, which can raise the score without an event.
         if !subject.bundle.conduct.days.isEmpty {
             date = min(date, situation.start(ofDay: situation.localDay(now.wall) + 1))
         }
-        let companion = threshold.date(for: score.mean(coalescing: 1))
+        let beside = score.replacing(coalescing: 1)
+        let companion =
+            suffices(beside, subject, at: now) ? .distantPast : dateOfScore(beside, subject, at: now)
         pending.wait(
             subject.request.id, for: [.scores], until: date,
-            alarm: LaunchWindow(subject.request, settings).wake,
+            alarm: alarm(of: subject, after: date, at: now),
             companion: !situation.occupancy.isBusy && companion < date ? companion : nil)
     }
 
@@ -200,9 +204,10 @@ extension Scheduler {
         launch.priority = priority(of: launch)
         launch.previousLaunch = isSimulated ? nil : countLaunch(of: request, at: now)
         if wasBusy, let score {
-            let alone = score.mean(coalescing: settings.scores.nothingRunning)
-            if !Threshold(request, settings).isMet(by: alone, at: now.wall) {
-                changeBundle(request.bundle) { $0.wakeUpsSaved += 1 }
+            let alone = score.replacing(coalescing: settings.scores.nothingRunning)
+            if !suffices(alone, situation.subject(request, isTelling: false), at: now) {
+                // A count for people helps no request, so none is judged again.
+                changeBundle(request.bundle, canRelease: false) { $0.wakeUpsSaved += 1 }
             }
         }
         situation.occupancy.begin(request, at: now.wall)

@@ -62,6 +62,10 @@ public struct Scheduler: Sendable {
     var agenda = LaunchAgenda()
     /// When memory pressure may end the next launch, on CLOCK_BOOTTIME.
     var nextPressureEnd: Duration?
+    /// The conditions that the history expects in the next hours; `nil` if none are known.
+    var outlook: ConditionOutlook?
+    /// What ``outlook`` says about requests of each kind and with each needs; filled when it is needed.
+    var prospects: [MachineTraits: MachineProspects] = [:]
     /// The bundles whose state has changed since it was last saved.
     var unsaved: Set<BundleIdentifier> = []
     /// What the pending requests have waited for.
@@ -113,17 +117,20 @@ public struct Scheduler: Sendable {
         switch event {
         case .started:
             isStarted = true
+            forgetServiceInFuture(at: now)
             agenda.touchAll()
             cancelOrphans(&actions)
         case .settingsChanged(let settings): replaceSettings(settings, at: now)
         case .handlersChanged(let manifests): replaceHandlers(manifests, at: now, &actions)
         case .conditionsChanged(let conditions): replaceConditions(conditions, at: now)
+        case .outlookChanged(let outlook): replaceOutlook(outlook, at: now)
         case .preparingForSleep(let isPreparing): prepareForSleep(isPreparing, at: now)
         case .pauseChanged(let pause): pauseHost(pause)
         case .pressureBegan(let time): situation.restorePressure(since: time)
         case .localTimeChanged(let offset):
             situation.localOffset = offset
             pending.releaseAllDates(at: now.wall)
+            pending.release(.scores)
         case .lastLaunched(let identifier, let time): schedules.learned(identifier, lastBegin: time)
         case .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged,
             .bundlePaused:
@@ -157,6 +164,7 @@ public struct Scheduler: Sendable {
             return
         }
         situation.shiftPressure(by: offset - wallOffset)
+        forgetServiceInFuture(at: now)
         schedules.touchAll()
         pending.releaseAllDates(at: now.wall)
     }
@@ -164,6 +172,7 @@ public struct Scheduler: Sendable {
     private mutating func replaceSettings(_ settings: SchedulerSettings, at now: Moment) {
         guard settings != situation.settings else { return }
         situation.settings = settings
+        prospects = [:]
         agenda.checkAll()
         pending.forgetHolds()
         for bundle in situation.bundles.keys { pending.setRank(rank(of: bundle), of: bundle) }
@@ -208,6 +217,15 @@ public struct Scheduler: Sendable {
         let changed = situation.replaceConditions(conditions, at: now)
         pending.forgetHolds()
         for fact in changed { pending.release(fact) }
+    }
+
+    /// Takes the conditions that are expected now; requests may choose other moments.
+    private mutating func replaceOutlook(_ outlook: ConditionOutlook?, at now: Moment) {
+        guard outlook != self.outlook else { return }
+        self.outlook = outlook
+        prospects = [:]
+        pending.releaseAllDates(at: now.wall)
+        pending.release(.scores)
     }
 
     private mutating func prepareForSleep(_ isPreparing: Bool, at now: Moment) {

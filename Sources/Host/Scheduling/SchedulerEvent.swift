@@ -14,6 +14,8 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     case handlersChanged([Manifest])
     /// The machine's conditions changed to these.
     case conditionsChanged(Conditions)
+    /// The history expects these conditions in the next hours; `nil` if it is too short.
+    case outlookChanged(ConditionOutlook?)
     /// The machine is about to sleep (true), or it has woken or does not sleep after all (false).
     case preparingForSleep(Bool)
     /// CPU or disks have been under pressure since this time; the conditions say already that they are.

@@ -22,7 +22,25 @@ extension KeyedDecodingContainer {
     }
 }
 
+extension KeyedDecodingContainer {
+    /// Decodes a number; a setting that the recording lacks, because it is newer, has its default value.
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        if let value = try decodeIfPresent(type, forKey: key) { return value }
+        guard let standard = SchedulerSettings.decimals[key.stringValue] else {
+            throw DecodingError.keyNotFound(
+                key, DecodingError.Context(codingPath: codingPath, debugDescription: "no such number"))
+        }
+        return standard
+    }
+}
+
 extension SchedulerSettings {
+    /// The default values of all settings that are decimal numbers, by their names.
+    fileprivate static let decimals = Dictionary(
+        Mirror(reflecting: SchedulerSettings()).children.compactMap { child in
+            child.label.flatMap { label in (child.value as? Double).map { (label, $0) } }
+        }, uniquingKeysWith: { first, _ in first })
+
     /// The default values of all settings that are durations, by their names.
     fileprivate static let durations = Dictionary(
         Mirror(reflecting: SchedulerSettings()).children.compactMap { child in

@@ -18,7 +18,17 @@ public struct SchedulerSettings: Equatable, Sendable, Codable {
     /// Our choice: on an idle device, a request starts at once with external power (0.91) or with a battery
     /// at 40 % (0.71). While the user is active, a refresh waits with a battery at 30 % (0.56), or with a
     /// metered network and a battery at 80 % (0.58).
+    ///
+    /// With 0, scores delay no request: it starts with the first event or alarm in its window.
     public var scoreThreshold = 0.6
+    /// How much better than now a score must be that is expected later in the window, so that a request waits
+    /// for it, 0 through 1: 0.05.
+    ///
+    /// With 1, no request waits for a better score.
+    ///
+    /// Our choice: about a quarter of what a certain use of the bundle, an idle device or external power adds
+    /// to the score.
+    public var scoreMargin = 0.05
 
     // MARK: Slots
 

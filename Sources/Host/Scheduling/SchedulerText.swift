@@ -14,6 +14,8 @@ extension SchedulerEvent: CustomStringConvertible {
         case .settingsChanged: "settingsChanged"
         case .handlersChanged(let manifests): "handlersChanged \(manifests.map(\.bundle).sorted())"
         case .conditionsChanged(let conditions): "conditionsChanged \(conditions.text)"
+        case .outlookChanged(let outlook):
+            "outlookChanged \(outlook.map { "from \($0.start.text)" } ?? "none")"
         case .preparingForSleep(let isPreparing): "preparingForSleep \(isPreparing ? "yes" : "no")"
         case .pressureBegan(let time): "pressureBegan \(time.text)"
         case .localTimeChanged(let offset): "localTimeChanged \(offset)"

@@ -59,7 +59,13 @@ struct Situation: Sendable {
             conditions: declaration?.requiredConditions ?? [],
             idleDevice: request.kind == .processing && !settings.ignoresDeviceActivity
                 && declaration?.ignoresDeviceActivity != true,
+            prefetch: declaration?.isPrefetch == true && Self.canPrefetch(request.kind),
             longestBackOff: settings.longestBackOff(of: declaration))
+    }
+
+    /// Whether tasks of a kind can wait for a use of their bundle.
+    private static func canPrefetch(_ kind: TaskKind) -> Bool {
+        kind == .appRefresh || kind == .processing || kind == .activity
     }
 
     /// The number of slots of a lane; ``deferrableSlots`` also limits both deferrable lanes together.
@@ -127,6 +133,14 @@ struct Situation: Sendable {
         time == now ? today : (time + localOffset).wholeSeconds.floorDivided(by: 86_400)
     }
 
+    /// The number of a local quarter of an hour; 0 is the first of 1970-01-01.
+    func localQuarter(_ time: WallTime) -> Int64 { (time + localOffset).wholeSeconds.floorDivided(by: 900) }
+
+    /// When a local quarter of an hour begins.
+    func start(ofQuarter quarter: Int64) -> WallTime {
+        WallTime(sinceEpoch: .seconds(quarter * 900) - localOffset)
+    }
+
     /// The number of a local hour; 0 is the first hour of 1970-01-01.
     func localHour(_ time: WallTime) -> Int64 { (time + localOffset).wholeSeconds.floorDivided(by: 3600) }
 
@@ -147,6 +161,8 @@ struct Needs: Hashable, Sendable {
     var conditions: [String] = []
     /// Whether the device must be idle.
     var idleDevice: Bool
+    /// Whether the launch should end shortly before the next use of the bundle.
+    var prefetch = false
     /// The longest back-off that this task can have.
     var longestBackOff: Duration
 }

@@ -2,9 +2,18 @@ import TaskModel
 
 extension UsageHistogram {
     private static let hoursOfWeek: Int64 = 168
+    private static let quartersOfDay: Int64 = 96
+    /// How many days the mean of the surrounding quarters counts as: 4.
+    ///
+    /// Our choice: three days of random uses must not look like a habit, and after a week, each quarter
+    /// counts more than its surroundings.
+    private static let priorDays = 4.0
+    /// How many quarters before and after one belong to its surroundings: 4, so two hours in all.
+    private static let neighbours = 4
 
-    /// Counts a use of the bundle, at most once per local hour.
+    /// Counts a use of the bundle, at most once per local quarter of an hour, and once per local hour.
     mutating func count(at time: WallTime, in situation: Situation) {
+        countQuarter(at: time, in: situation)
         let hour = situation.localHour(time)
         guard hour != lastHour else { return }
         if hours.count != Int(Self.hoursOfWeek) { hours = Array(repeating: 0, count: Int(Self.hoursOfWeek)) }
@@ -19,15 +28,97 @@ extension UsageHistogram {
         hours[Self.index(of: hour)] += 1
     }
 
-    /// The likelihood of a use in this local hour or the next, from 0 to 1; `nil` if the history is too
-    /// short.
+    private mutating func countQuarter(at time: WallTime, in situation: Situation) {
+        let quarter = situation.localQuarter(time)
+        guard quarter != lastQuarter else { return }
+        var counts = quarters ?? []
+        let size = Int(2 * Self.quartersOfDay)
+        if counts.count != size { counts = Array(repeating: 0, count: size) }
+        let day = quarter.floorDivided(by: Self.quartersOfDay)
+        if let first = quartersSince, day - first >= 2 * 7 * situation.settings.usageWeeks {
+            for index in counts.indices { counts[index] /= 2 }
+            quartersSince = day - (day - first) / 2
+        }
+        if quartersSince == nil || day < quartersSince ?? day { quartersSince = day }
+        lastQuarter = quarter
+        counts[Self.index(ofQuarter: quarter)] += 1
+        quarters = counts
+    }
+
+    /// The likelihood of a use in the half hour from the beginning of the local quarter of an hour, from 0 to
+    /// 1; `nil` if the history is too short.
     func likelihood(at time: WallTime, in situation: Situation) -> Double? {
-        guard let firstDay, hours.count == Int(Self.hoursOfWeek) else { return nil }
-        let days = situation.localDay(time) - firstDay
-        guard days >= situation.settings.usageDays else { return nil }
-        let hour = situation.localHour(time)
-        // The next hour counts, too, so that the score rises before the use and not during it.
-        return max(share(of: hour, days: days, in: situation), share(of: hour + 1, days: days, in: situation))
+        likelihood(inQuarter: situation.localQuarter(time), in: situation)
+    }
+
+    /// The likelihood of a use in this quarter of an hour or the next.
+    ///
+    /// The next quarter counts, too, so that the score is highest before a use and not during it. The
+    /// likelihoods are added: who uses the bundle at half past seven does so in one quarter or the other.
+    func likelihood(inQuarter quarter: Int64, in situation: Situation) -> Double? {
+        let day = quarter.floorDivided(by: Self.quartersOfDay)
+        if let quarters, let first = quartersSince, day - first >= situation.settings.usageDays {
+            let sum =
+                share(ofQuarter: quarter, quarters, since: first, in: situation)
+                + share(ofQuarter: quarter + 1, quarters, since: first, in: situation)
+            return min(1, sum)
+        }
+        // The state was stored by a host that counted only hours, less than three days ago.
+        let hour = quarter.floorDivided(by: 4)
+        guard let now = likelihood(inHour: hour, in: situation) else { return nil }
+        return max(now, likelihood(inHour: hour + 1, in: situation) ?? 0)
+    }
+
+    /// The share of days on which a quarter of an hour was used.
+    ///
+    /// These are working days or days of a weekend, if there were enough of them, else all days. In the first
+    /// weeks, the surrounding quarters count, too. A habit of one weekday raises the share as it does for the
+    /// whole hour.
+    private func share(
+        ofQuarter quarter: Int64, _ counts: [Int], since first: Int64, in situation: Situation
+    ) -> Double {
+        let day = quarter.floorDivided(by: Self.quartersOfDay)
+        let index = Self.index(ofQuarter: quarter)
+        let other = (index + Int(Self.quartersOfDay)) % counts.count - index
+        let weekend = Self.weekendDays(from: first, to: day)
+        let ofClass = Self.isWeekend(day) ? weekend : day - first - weekend
+        let isEnough = ofClass >= situation.settings.usageDays
+        let days = Double(isEnough ? ofClass : max(1, day - first))
+        func uses(_ index: Int) -> Double {
+            Double(isEnough ? counts[index] : counts[index] + counts[index + other])
+        }
+        // The share in the hour around, per quarter, is what a few days do not refute.
+        let quarter0 = index % Int(Self.quartersOfDay)
+        let around =
+            max(
+                0, quarter0 - Self.neighbours)...min(
+                Int(Self.quartersOfDay) - 1, quarter0 + Self.neighbours)
+        let mean = around.reduce(0) { $0 + uses(index - quarter0 + $1) } / Double(around.count) / days
+        let share = (uses(index) + Self.priorDays * mean) / (days + Self.priorDays)
+        guard share > 0, let firstDay, day - firstDay >= situation.settings.usageWeekdayDays else {
+            return min(1, share)
+        }
+        let hour = quarter.floorDivided(by: 4)
+        let daily = Double(daily(hour)) / Double(max(1, day - firstDay))
+        let ofWeekday = Double(hours[Self.index(of: hour)]) / (Double(day - firstDay) / 7)
+        return min(1, daily > 0 && ofWeekday > daily ? share * ofWeekday / daily : share)
+    }
+
+    /// The number of days of weekends from one day to another.
+    private static func weekendDays(from first: Int64, to last: Int64) -> Int64 {
+        // 1970-01-01 was a Thursday. Both sums count the days since a Monday.
+        func sum(_ day: Int64) -> Int64 {
+            let days = day + 3
+            return days.floorDivided(by: 7) * 2 + max(0, days.floorRemainder(by: 7) - 5)
+        }
+        return sum(last) - sum(first)
+    }
+
+    private static func isWeekend(_ day: Int64) -> Bool { (day + 3).floorRemainder(by: 7) >= 5 }
+
+    private static func index(ofQuarter quarter: Int64) -> Int {
+        let day = quarter.floorDivided(by: quartersOfDay)
+        return Int(quarter.floorRemainder(by: quartersOfDay) + (isWeekend(day) ? quartersOfDay : 0))
     }
 
     /// The share of days with a use in this local hour, from 0 to 1; `nil` if the history is too short.
@@ -43,17 +134,20 @@ extension UsageHistogram {
         next(after: time, until: time + .seconds(7 * 86_400), in: situation) { $1 > level + 0.005 }
     }
 
-    /// The beginning of the first hour before `end` that meets a condition on its time and likelihood.
+    /// The beginning of the first quarter of an hour before `end` that meets a condition on its time and
+    /// likelihood.
     func next(
         after time: WallTime, until end: WallTime, in situation: Situation,
         where pleases: (WallTime, Double) -> Bool
     ) -> WallTime? {
         guard firstDay != nil else { return nil }
-        let hour = situation.localHour(time)
-        for step in 1...Self.hoursOfWeek {
-            let start = situation.start(ofHour: hour + step)
+        let quarter = situation.localQuarter(time)
+        for step in 1...(4 * Self.hoursOfWeek) {
+            let start = situation.start(ofQuarter: quarter + step)
             if start >= end { return nil }
-            if let likelihood = likelihood(at: start, in: situation), pleases(start, likelihood) {
+            if let likelihood = likelihood(inQuarter: quarter + step, in: situation),
+                pleases(start, likelihood)
+            {
                 return start
             }
         }
@@ -64,12 +158,16 @@ extension UsageHistogram {
     ///
     /// After two weeks, the share for this weekday counts instead if it is greater.
     private func share(of hour: Int64, days: Int64, in situation: Situation) -> Double {
-        let hourOfDay = Int(hour.floorRemainder(by: 24))
-        let daily = stride(from: hourOfDay, to: Int(Self.hoursOfWeek), by: 24).reduce(0) { $0 + hours[$1] }
-        let ofDays = min(1, Double(daily) / Double(max(1, days)))
+        let ofDays = min(1, Double(daily(hour)) / Double(max(1, days)))
         guard days >= situation.settings.usageWeekdayDays else { return ofDays }
         let ofWeekday = min(1, Double(hours[Self.index(of: hour)]) / (Double(days) / 7))
         return max(ofWeekday, ofDays)
+    }
+
+    /// How often this hour of the day was used, on all weekdays together.
+    private func daily(_ hour: Int64) -> Int {
+        let hourOfDay = Int(hour.floorRemainder(by: 24))
+        return stride(from: hourOfDay, to: Int(Self.hoursOfWeek), by: 24).reduce(0) { $0 + hours[$1] }
     }
 
     /// The index of an hour in a week that begins on Monday; 1970-01-01 was a Thursday.
@@ -77,6 +175,11 @@ extension UsageHistogram {
 }
 
 extension ConductLedger {
+    /// The score of the policy Conduct, 0 through 1.
+    func score(on today: Int64, _ settings: SchedulerSettings) -> Double {
+        min(1, max(0, settings.conductStart + Double(points(on: today, settings)) / 100))
+    }
+
     /// The sum of points in the days that count, limited by the floor and the ceiling.
     func points(on today: Int64, _ settings: SchedulerSettings) -> Int {
         Self.bounded(sum(on: today, settings), settings)

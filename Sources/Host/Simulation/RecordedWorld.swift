@@ -208,6 +208,8 @@ private struct Story {
         case .simulate(let id): identifiers[id].map { [.simulate($0)] } ?? []
         // Sleeps have their own entries, and conditions say what is under pressure.
         case .preparingForSleep, .pressureBegan: []
+        // The virtual host makes its own outlook from the conditions.
+        case .outlookChanged: []
         // The sleep stops its launches again. Launches that a user stopped are stopped again here.
         case .expireRequested(let id, let reason):
             reason == .systemSleep ? [] : launched[id].map { [.stop($0, reason)] } ?? []

@@ -42,6 +42,12 @@ public struct RunSummary: Equatable, Sendable {
     public private(set) var leastWakeUps = 0
     /// The number of events that the scheduler got.
     public private(set) var events = 0
+    /// The number of uses of bundles that refresh, after the first seven days.
+    public private(set) var uses = 0
+    /// The number of these uses before which a refresh ended, at most ``freshness`` earlier.
+    public private(set) var freshUses = 0
+    /// How long a refresh counts as fresh: 30 min.
+    public static let freshness = Duration.seconds(1800)
 
     /// Creates a summary of runs.
     public init(_ tallies: some Sequence<Tally> = []) {
@@ -56,6 +62,8 @@ public struct RunSummary: Equatable, Sendable {
         wakeUps += tally.wakeUps
         leastWakeUps += tally.leastWakeUps
         events += tally.events
+        let fresh = tally.freshUses(within: Self.freshness)
+        (uses, freshUses) = (uses + fresh.of, freshUses + fresh.fresh)
         for launch in tally.launches {
             identifiers[launch.identifier, default: Identifier()].add(launch)
         }

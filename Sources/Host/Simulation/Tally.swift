@@ -38,6 +38,8 @@ public struct Tally: Equatable, Sendable {
         public var expiration: Reason?
         /// The CPU time of all processes of the launch.
         public var cpu = Duration.zero
+        /// The bundle, if the launch is a refresh; `nil` for other kinds.
+        public var refreshes: BundleIdentifier?
 
         /// Whether the launch began after the window of its request.
         public var isLate: Bool { window.map { start > $0.due } ?? false }
@@ -59,6 +61,8 @@ public struct Tally: Equatable, Sendable {
     public private(set) var events = 0
     /// The number of refused submissions, by identifier.
     public private(set) var refusals: [TaskIdentifier: Int] = [:]
+    /// When each bundle was used.
+    public private(set) var uses: [BundleIdentifier: [WallTime]] = [:]
     /// The history of the conditions, for plots; empty unless waits are examined.
     public private(set) var conditions: [ConditionHistory.Entry] = []
     private let detail: Detail
@@ -97,6 +101,8 @@ public struct Tally: Equatable, Sendable {
             alarms += 1
             if open.isEmpty { wakeUps += 1 }
         case .settingsChanged(let settings): self.settings = settings
+        case .used(let bundle), .foregroundChanged(let bundle, true):
+            uses[bundle, default: []].append(now.wall)
         case .submitted(let request): requests[request.id] = request
         case .conditionsChanged(let conditions) where detail == .waits:
             self.conditions.append(.init(at: now.wall, conditions: conditions))
@@ -129,6 +135,7 @@ public struct Tally: Equatable, Sendable {
         var launch = Launch(
             identifier: request.identifier, request: request.id, id: id, attempt: request.attempt,
             start: time, waited: max(.zero, time - earliest))
+        if request.kind == .appRefresh { launch.refreshes = request.bundle }
         if request.isDiscretionary, request.attempt == 1, request.submission.origin != .simulated {
             launch.window = LaunchWindow(request, settings)
         }
@@ -140,6 +147,33 @@ public struct Tally: Equatable, Sendable {
         launches[index].end = time
         launches[index].outcome = ending.outcome
         launches[index].cpu = ending.cpuTime
+    }
+
+    /// How many uses found a bundle that had refreshed within this time before, and how many there were of
+    /// bundles that refresh.
+    ///
+    /// The uses of the first seven days do not count, because the habits are learnt in them.
+    public func freshUses(within limit: Duration) -> (fresh: Int, of: Int) {
+        guard let first = launches.first?.start else { return (0, 0) }
+        let learnt = first + .seconds(7 * 86_400)
+        var (fresh, all) = (0, 0)
+        let ends = Dictionary(grouping: launches.filter { $0.refreshes != nil && $0.end != nil }) {
+            $0.refreshes
+        }
+        for (bundle, times) in uses {
+            guard let ends = ends[bundle]?.compactMap(\.end).sorted() else { continue }
+            for time in times where time >= learnt {
+                all += 1
+                // The newest end that is not later than the use.
+                var (low, high) = (0, ends.count)
+                while low < high {
+                    let middle = (low + high) / 2
+                    if ends[middle] <= time { low = middle + 1 } else { high = middle }
+                }
+                if low > 0, time - ends[low - 1] <= limit { fresh += 1 }
+            }
+        }
+        return (fresh, all)
     }
 
     /// The least number of wake-ups that would have been enough for the windows of all launches.

@@ -150,7 +150,7 @@ public struct ConductLedger: Equatable, Sendable, Codable {
     public init() {}
 }
 
-/// How often a bundle is used in each hour of the week.
+/// How often a bundle is used in each hour of the week, and in each quarter of an hour of the day.
 public struct UsageHistogram: Equatable, Sendable, Codable {
     /// Uses in each hour of the week; index 0 is Monday 00:00 local time.
     ///
@@ -161,6 +161,15 @@ public struct UsageHistogram: Equatable, Sendable, Codable {
     /// The last hour that was counted, in hours since 1970-01-01 00:00 local time; `nil` before the first
     /// use.
     public var lastHour: Int64?
+    /// The number of working days (Monday to Friday), and then of days of a weekend, with a use in each
+    /// quarter of an hour; index 0 is 00:00 local time on working days, index 96 the same on weekends.
+    ///
+    /// `nil` before the first use that was counted by quarters.
+    public var quarters: [Int]?
+    /// The day of the first use in ``quarters``, in days since 1970-01-01, local time.
+    public var quartersSince: Int64?
+    /// The last quarter that was counted, in quarters since 1970-01-01 00:00 local time.
+    public var lastQuarter: Int64?
 
     /// Makes an empty histogram.
     public init() {}

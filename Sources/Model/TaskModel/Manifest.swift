@@ -99,6 +99,15 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
     public var retry: RetryDeclaration?
     /// The names of custom conditions that must hold, in the file's order: `requiresConditions`.
     public var requiredConditions: [String] = []
+    /// Whether each launch should end shortly before the next use of the bundle: `prefetch: true`.
+    ///
+    /// Where the hours of use are not known, the task starts at any good moment of its window.
+    public var isPrefetch: Bool {
+        get { prefetch ?? false }
+        set { prefetch = newValue ? true : nil }
+    }
+    /// What is encoded for ``isPrefetch``; recordings made before there was this key do not have it.
+    private var prefetch: Bool?
 
     /// Makes a declaration with the default limits of its kind and without constraints.
     public init(pattern: IdentifierPattern, kind: TaskKind) {

@@ -31,6 +31,7 @@ extension Rationale {
         case "discretionaryLaunches": number("running processing launches and activities")
         case "dismissed": ("The bundle was", "it must be")
         case "earliestBeginDate": ("It is", "the request may begin at")
+        case "expectedUse": ("The next use of the bundle is", "the task starts at")
         case "externalPower": ("External power is", "it must be")
         case "gpu": ("A GPU is", "it must be")
         case "host": ("The host is", "it must be")

@@ -24,6 +24,8 @@ struct RunMessage: Encodable {
     var alarms: Int
     var wakeUps: Int
     var leastWakeUps: Int
+    var uses: Int
+    var freshUses: Int
     var events: Int
     var waitSeconds: [String: Double]
     var identifiers: [Identifier]
@@ -36,6 +38,8 @@ struct RunMessage: Encodable {
         alarms = summary.alarms
         wakeUps = summary.wakeUps
         leastWakeUps = summary.leastWakeUps
+        uses = summary.uses
+        freshUses = summary.freshUses
         events = summary.events
         waitSeconds = Dictionary(uniqueKeysWithValues: summary.waits.map { ($0.factor, $0.time.inSeconds) })
         identifiers = summary.identifiers.sorted { $0.key < $1.key }.map { identifier, facts in
@@ -110,6 +114,11 @@ extension Console {
         try line(
             "wake-ups of an idle host: \(summary.wakeUps); the fewest that fit all windows: \(summary.leastWakeUps)"
         )
+        if summary.uses > 0 {
+            try line(
+                "uses after the first week: \(summary.uses); with a refresh in the 30 min before: \(summary.freshUses)"
+            )
+        }
     }
 
     /// Writes two runs side by side, and their differences.
@@ -133,6 +142,7 @@ extension Console {
         add("alarms", old.alarms, new.alarms)
         add("wake-ups of an idle host", old.wakeUps, new.wakeUps)
         add("fewest wake-ups for all windows", old.leastWakeUps, new.leastWakeUps)
+        add("uses with a refresh in the 30 min before", old.freshUses, new.freshUses)
         add("CPU time", old.cpu, new.cpu)
         for identifier in Set(old.identifiers.keys).union(new.identifiers.keys).sorted() {
             let (left, right) = (old.identifiers[identifier], new.identifiers[identifier])

@@ -32,7 +32,8 @@ struct TaskReader {
 
     private static let keys = [
         "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "network",
-        "requiresConditions", "limits", "schedule", "payload", "retry", "delivery", "deviceActivity", "call",
+        "requiresConditions", "limits", "schedule", "payload", "retry", "delivery", "deviceActivity",
+        "prefetch", "call",
     ]
 
     /// Reads one task; returns `nil` if it can't be used at all, after a problem has been reported.
@@ -75,6 +76,7 @@ struct TaskReader {
             fields["delivery"]?.word("delivery", as: Delivery.self, problems) == .atMostOnce
         declaration.ignoresDeviceActivity =
             fields["deviceActivity"]?.word("deviceActivity", as: DeviceActivity.self, problems) == .ignore
+        declaration.isPrefetch = readPrefetch(fields, declaration)
         declaration.retry = fields["retry"].flatMap {
             RetryReader(isAtMostOnce: declaration.isAtMostOnce, problems: problems).retry($0)
         }
@@ -95,6 +97,25 @@ struct TaskReader {
                 "network: \(network.rawValue) requires a network, and requiresNetworkConnectivity is false",
                 "Remove one of them")
         }
+    }
+
+    /// Reads `prefetch:`, which needs a kind that may wait and a window in which it can choose.
+    private func readPrefetch(_ fields: Fields, _ declaration: TaskDeclaration) -> Bool {
+        guard let node = fields["prefetch"], node.bool("prefetch", problems) == true else { return false }
+        guard [.appRefresh, .processing, .activity].contains(declaration.kind) else {
+            problems.error(
+                node.place, "prefetch has no effect on kind \(declaration.kind.rawValue)",
+                "Remove it. Only appRefresh, processing and activity can wait for a use")
+            return false
+        }
+        if let schedule = declaration.schedule, schedule.tolerance < .seconds(1800) {
+            problems.warning(
+                node.place,
+                "prefetch has little effect: the schedule's tolerance of \(DurationText.format(schedule.tolerance)) "
+                    + "leaves hardly a choice",
+                "Set a tolerance of 30m or more, for example half of the period")
+        }
+        return true
     }
 
     private func kind(_ node: YAMLNode) -> TaskKind? {

@@ -4,7 +4,8 @@ import TaskModel
 ///
 /// At midnight, local time, a share of the budget is available (``SchedulerSettings/budgetBurst``). The rest
 /// is added during the day, so that it lasts until the evening: in each hour an equal part, and up to four
-/// times as much in the hours in which the bundle is usually used.
+/// times as much in the hours in which the bundle is usually used. It is added each quarter of an hour, for
+/// all bundles at the same time, so that one alarm serves all requests that wait for it.
 ///
 /// The CPU time of launches that require external power does not count and is not limited, because they use
 /// no battery.
@@ -62,8 +63,9 @@ struct Budget: Policy {
     ) -> (launches: Double, cpu: Duration) {
         let budget = bundle.budget.current(at: now.wall, in: situation)
         let pace = DailyPace(of: bundle.usage, on: situation.localDay(now.wall), in: situation)
-        let launches = Account(launches: budget, situation.settings).available(pace, at: now.wall)
-        let cpu = Account(cpu: budget, situation.settings).available(pace, at: now.wall)
+        let quarter = situation.start(ofQuarter: situation.localQuarter(now.wall))
+        let launches = Account(launches: budget, situation.settings).available(pace, at: quarter)
+        let cpu = Account(cpu: budget, situation.settings).available(pace, at: quarter)
         return (launches, .milliseconds(Int64((cpu * 1000).rounded())))
     }
 
@@ -127,17 +129,19 @@ struct Budget: Policy {
         if account.spent < burst { return nil }
         let pace = DailyPace(of: subject.bundle.usage, on: today, in: situation)
         let rest = account.limit - burst
-        let available = account.available(pace, at: now.wall)
+        let quarter = situation.localQuarter(now.wall)
+        let available = account.available(pace, at: situation.start(ofQuarter: quarter))
         if account.spent < available { return nil }
-        // One millisecond later, because more must be available than was spent.
-        let date = pace.time(of: (account.spent - burst) / rest) + .milliseconds(1)
+        // More must be available than was spent, so a date at the beginning of a quarter is too early.
+        let enough = situation.localQuarter(pace.time(of: (account.spent - burst) / rest))
         return exhausted(
-            account, subject, until: max(date, now.wall + .milliseconds(1)),
+            account, subject, until: situation.start(ofQuarter: max(quarter, enough) + 1),
             available: available)
     }
 
-    /// A veto until more of the budget is available; `available` is `nil` if all of the day's budget is
-    /// spent.
+    /// A veto until more of the budget is available.
+    ///
+    /// `available` is `nil` if all of the day's budget is spent.
     private func exhausted(
         _ account: Account, _ subject: Subject, until next: WallTime, available: Double?
     ) -> Answer {

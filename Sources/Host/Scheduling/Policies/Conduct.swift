@@ -14,7 +14,7 @@ struct Conduct: Policy {
         let settings = situation.settings
         let points = subject.bundle.conduct.points(on: situation.localDay(now.wall), settings)
         return subject.proceed(
-            score: settings.conductStart + Double(points) / 100,
+            score: subject.bundle.conduct.score(on: situation.localDay(now.wall), settings),
             Rationale(
                 quantity: "conduct",
                 required: "without kills, crashes and leaks for \(settings.conductDays) days",

@@ -1,7 +1,6 @@
 import TaskModel
 
-/// Gives a higher score during the hours of the week in which the bundle is usually used, and one hour before
-/// them.
+/// Gives a higher score in the half hour before the bundle is usually used.
 struct Usage: Policy {
     let name = "Usage"
     let moving: ScoreSum.Moving? = .usage
@@ -17,8 +16,8 @@ struct Usage: Policy {
         return subject.proceed(
             score: likelihood,
             Rationale(
-                quantity: "usage", required: "in all of them, by preference",
-                observed: "in \(Int(likelihood * 100 + 0.5)) % of the recorded hours",
+                quantity: "usage", required: "on all of them, by preference",
+                observed: "on \(Int(likelihood * 100 + 0.5)) % of the recorded days",
                 earliestChange: history.nextRise(after: now.wall, above: likelihood, in: situation)))
     }
 }

@@ -2,7 +2,8 @@ public import TaskModel
 
 /// The manifests of a generated device if the user gives none: one bundle for each kind of work.
 public enum SampleManifests {
-    /// Creates the manifests: frequent news, photos on the charger, a nightly backup, and maps on request.
+    /// Creates the manifests: frequent news, photos on the charger, a nightly backup, and maps on request;
+    /// and once a day, new pictures before they are looked at, and an upload at a good moment.
     ///
     /// - Throws: An error if an identifier below is not valid, which tests exclude.
     public static func make() throws -> [Manifest] {
@@ -16,12 +17,19 @@ public enum SampleManifests {
         backup.schedule = Schedule(
             timing: .calendar(expression: "02:00", timeZone: "UTC"), tolerance: .seconds(4 * 3600))
         backup.requiresNetworkConnectivity = true
+        var pictures = try declaration("com.example.photos.prefetch", .appRefresh)
+        pictures.schedule = Schedule(every: .seconds(86_400), tolerance: .seconds(12 * 3600))
+        pictures.isPrefetch = true
+        var upload = try declaration("com.example.photos.upload", .processing)
+        upload.schedule = Schedule(every: .seconds(86_400), tolerance: .seconds(12 * 3600))
+        upload.network = .any
+        upload.requiresNetworkConnectivity = true
         let maps = try declaration("com.example.maps.download", .continuedProcessing)
         return [
             try manifest("com.example.backup", [.processing], [backup]),
             try manifest("com.example.maps", [], [maps]),
             try manifest("com.example.news", [.fetch], [refresh]),
-            try manifest("com.example.photos", [.processing], [cleanup]),
+            try manifest("com.example.photos", [.fetch, .processing], [cleanup, pictures, upload]),
         ]
     }
 
