@@ -99,6 +99,8 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
     public var retry: RetryDeclaration?
     /// The names of custom conditions that must hold, in the file's order: `requiresConditions`.
     public var requiredConditions: [String] = []
+    /// The constraints `storage`, `battery`, `between`, `conflicts` and `when`; `nil` if the task has none.
+    public var constraints: TaskConstraints?
 
     /// Makes a declaration with the default limits of its kind and without constraints.
     public init(pattern: IdentifierPattern, kind: TaskKind) {
