@@ -79,6 +79,7 @@ enum ExplanationText {
         "refreshLaunches", "urgentLaunches", "continuedLaunches", "appLaunches", "less than 2",
         "less than 48", "1 or more", "free of pressure", "neutral",
         "without kills, crashes and leaks for 7 days", "Window", "wakeUp", "other work",
+        "Between", "When", "Storage", "Conflicts", "localTime", "when", "clause", "freeSpace", "conflict",
     ]
     static let numbers = Dictionary(
         names.enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })

@@ -52,6 +52,7 @@ extension HostCore {
         }
         localTimeOffset = beginning.localTimeOffset
         feed(.localTimeChanged(offset: beginning.localTimeOffset))
+        if !beginning.localTimeChanges.isEmpty { feed(.localTimeChanges(beginning.localTimeChanges)) }
         feed(.handlersChanged(registered.handlers.map(\.manifest)))
         feed(.conditionsChanged(conditions))
         for request in beginning.recovery.pending {

@@ -17,6 +17,9 @@ extension Scheduler {
             .settingsChanged(settings), .localTimeChanged(offset: situation.localOffset),
             .handlersChanged(situation.permits.manifests), .conditionsChanged(situation.conditions),
         ]
+        if !situation.localTimeChanges.isEmpty {
+            events.append(.localTimeChanges(situation.localTimeChanges))
+        }
         if let since = situation.pressureSince { events.append(.pressureBegan(since)) }
         if situation.sleepSince != nil { events.append(.preparingForSleep(true)) }
         // An app that comes to the foreground counts as used. The states of bundles come later and overwrite

@@ -82,6 +82,7 @@ extension Scheduler {
         guard !isShuttingDown else { return }
         holdGroups(at: now)
         pending.release(until: now.wall)
+        refreshClaims(at: now)
         var looks = Self.looksPerPass
         for lane in Lane.allCases {
             while situation.hasSlot(in: lane) {
@@ -141,6 +142,7 @@ extension Scheduler {
             }
             return true
         }
+        if judgement.waitPolicy == Conflicts.name { conflictQueue.enter(request) }
         let window = LaunchWindow(request, settings)
         switch answer.fact {
         case .slot, .lane, nil:
