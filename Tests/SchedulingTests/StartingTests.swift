@@ -228,7 +228,8 @@ import Testing
             return
         }
         #expect(
-            explanation.verdicts.map(\.policy) == ["Permission", "SystemSleep", "OneLaunchPerIdentifier"])
+            explanation.verdicts.map(\.policy)
+                == ["Permission", "SystemSleep", "OneLaunchPerIdentifier", "Conflicts"])
 
         let held = rig.submit("p1") { $0.earliestBeginDate = rig.now.wall + .seconds(3600) }
         rig.send(.handlersChanged([]))

@@ -16,7 +16,7 @@ import Testing
             rows == [
                 "power=external simulated", "lowPower=off simulated", "network=unmetered simulated",
                 "thermal=nominal simulated", "user=idle simulated", "pressure=none simulated",
-                "gpu=off simulated",
+                "gpu=off simulated", "storage=100GiB simulated",
             ])
     }
 
@@ -25,6 +25,7 @@ import Testing
         let sensors = ConditionSensors(mode: .system, sensors: [], moments: moments)
         var expected = Conditions.simulatedStart
         expected.network = .unknown
+        expected.storage = .unknown
         #expect(sensors.snapshot() == expected)
         let sources = Set(sensors.rows().map(\.source))
         #expect(sources == ["none"])
@@ -33,7 +34,7 @@ import Testing
     @Test(arguments: [
         "power=battery:15%", "power=external", "power=charging:60%", "lowPower=on", "network=metered",
         "network=none", "thermal=serious", "user=active", "pressure=memory", "pressure=cpu,io", "gpu=on",
-        "network=unknown",
+        "network=unknown", "storage=2GiB", "storage=unknown",
     ])
     func `every value can be set, and the listing says it as it was set`(setting: String) throws {
         let sensors = ConditionSensors(mode: .simulated, moments: moments)

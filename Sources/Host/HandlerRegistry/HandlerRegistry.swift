@@ -18,6 +18,16 @@ public struct RegistrySnapshot: Equatable, Sendable {
         self.conditions = conditions
         self.problems = problems
     }
+
+    /// Whether a task depends on the free space of the data directories.
+    public var needsStorage: Bool {
+        handlers.contains { handler in
+            handler.manifest.tasks.contains { task in
+                task.constraints?.storage != nil
+                    || task.constraints?.when?.tests.contains { $0.fact == .machine(.storage) } == true
+            }
+        }
+    }
 }
 
 /// Reads the directories of manifests, plugins and conditions, and decides which handlers may run.

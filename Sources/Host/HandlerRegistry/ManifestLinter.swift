@@ -58,6 +58,7 @@ public enum ManifestLinter {
         for entry in entries {
             let defined = given.union(names(in: conditionsDirectory ?? conditionsBeside(entry.file)))
             problems += ConditionReferences.problems(in: [entry], defined: defined)
+            problems += ConflictReferences.problems(in: [entry])
         }
         return problems.sorted {
             ($0.file, $0.line ?? 0, $0.column ?? 0, $0.finding) < (

@@ -59,6 +59,7 @@ struct RegistryScanner {
         if !look.isUnchanged { claims = Claims(of: look.entries) }
         problems += claims.conflicts.values.joined()
         problems += ConditionReferences.problems(in: look.entries, defined: Set(conditions.map(\.name)))
+        problems += ConflictReferences.problems(in: look.entries)
         let handlers = look.entries.filter { claims.conflicts[$0.file] == nil }
             .compactMap { handler($0.file, $0.read, &problems) }
         libraries.forgetOthers()

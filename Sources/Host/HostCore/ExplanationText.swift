@@ -103,9 +103,8 @@ enum ExplanationText {
         "refreshLaunches", "urgentLaunches", "continuedLaunches", "appLaunches", "less than 2",
         "less than 48", "1 or more", "free of pressure", "neutral",
         "without kills, crashes and leaks for 7 days", "Window", "wakeUp", "other work",
-        "Paused", "Deadline", "pause", "deadline",
-        "without kills, crashes and leaks for 7 days", "Window", "wakeUp", "other work", "Host",
-        "SystemSleep",
+        "Paused", "Deadline", "pause", "deadline", "Host", "SystemSleep",
+        "Between", "When", "Storage", "Conflicts", "localTime", "when", "clause", "freeSpace", "conflict",
     ]
     static let numbers = Dictionary(
         names.enumerated().map { ($1, Int64($0)) }, uniquingKeysWith: { first, _ in first })

@@ -55,6 +55,7 @@ extension HostCore {
         }
         localTimeOffset = beginning.localTimeOffset
         feed(.localTimeChanged(offset: beginning.localTimeOffset))
+        if !beginning.localTimeChanges.isEmpty { feed(.localTimeChanges(beginning.localTimeChanges)) }
         feed(.handlersChanged(registered.handlers.map(\.manifest)))
         feed(.conditionsChanged(conditions))
         drainEvents()

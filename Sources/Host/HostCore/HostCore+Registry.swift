@@ -26,6 +26,9 @@ extension HostCore {
         forgetOldAdvice()
         applySchedules()
         emit(.work(.defineConditions(snapshot.conditions)))
+        if snapshot.needsStorage != before.needsStorage {
+            emit(.work(.watchStorage(snapshot.needsStorage)))
+        }
         feed(.handlersChanged(snapshot.handlers.map(\.manifest)))
         emit(.work(.removeApps(keeping: installedBundles)))
         // The scheduler admits the app launches below, so it must have the new manifests first.

@@ -141,6 +141,7 @@ public struct HostCore: Sendable {
         case .settings(let snapshot): take(snapshot)
         case .registered(let snapshot): take(snapshot)
         case .timePassed(let offset): timePassed(offset)
+        case .localTimeChanges(let changes): feed(.localTimeChanges(changes))
         case .willSleep: willSleep()
         case .hasWoken: hasWoken()
         case .filesChanged(let paths): filesChanged(paths)

@@ -133,6 +133,8 @@ public enum HostWork: Sendable {
     /// Watch these custom conditions instead of the earlier ones; changes come as
     /// ``HostInput/conditions(_:)``.
     case defineConditions([CustomCondition])
+    /// Read the free space again and again, because tasks need it, or do not.
+    case watchStorage(Bool)
     /// Watch these files instead of the earlier ones; answered by ``HostInput/filesChanged(_:)`` at each
     /// change.
     case watchFiles(Set<String>)

@@ -40,6 +40,8 @@ public enum HostInput: Sendable {
     case registered(RegistrySnapshot)
     /// An alarm of ``HostEffect/arm(_:)`` came; the offset is local time minus UTC.
     case timePassed(localTimeOffset: Duration)
+    /// The last and the next change of the clocks, in order, as far as they are near the present.
+    case localTimeChanges([LocalTimeChange])
     /// The machine is about to sleep, and waits for ``HostEffect/letSleep``.
     case willSleep
     /// The machine has woken.
@@ -101,6 +103,8 @@ public struct HostBeginning: Sendable {
     public var boot: String?
     /// Local time minus UTC.
     public var localTimeOffset: Duration
+    /// The last and the next change of the clocks, in order, as far as they are near the present.
+    public var localTimeChanges: [LocalTimeChange] = []
 
     /// Creates a beginning whose store is empty.
     public init(

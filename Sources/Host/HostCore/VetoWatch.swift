@@ -38,7 +38,7 @@ struct VetoWatch {
             if launches { needsRound = true }
         case .started, .settingsChanged, .handlersChanged, .conditionsChanged, .outlookChanged,
             .preparingForSleep, .pressureBegan, .pauseChanged, .bundlePaused,
-            .localTimeChanged,
+            .localTimeChanged, .localTimeChanges,
             .lastLaunched,
             .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged,
             .withdrawn,

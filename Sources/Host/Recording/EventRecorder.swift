@@ -54,6 +54,8 @@ public final class EventRecorder: Sendable {
     private let limit: Int64
     private let onProblem: @Sendable (String) -> Void
     private let state: Mutex<State>
+    /// The keys of payloads that expressions of the present manifests read.
+    private let payloadKeys = Mutex<Set<String>>([])
     private let orders: AsyncStream<Order>
     private let sender: AsyncStream<Order>.Continuation
 
@@ -101,9 +103,17 @@ public final class EventRecorder: Sendable {
         send(.begin(now, isContinued: isContinued, first: last + 1))
     }
 
-    /// Records an event without the data that users gave their tasks.
+    /// Records an event without the data that users gave their tasks, except what decisions depend on.
     public func record(_ event: SchedulerEvent, at now: Moment) {
-        record(RecordedEntry(at: now, .event(event.withoutPayloads)))
+        let keys = payloadKeys.withLock { keys in
+            if case .handlersChanged(let manifests) = event {
+                keys = manifests.flatMap(\.tasks).reduce(into: []) { keys, task in
+                    if let when = task.constraints?.when { keys.formUnion(when.payloadKeys) }
+                }
+            }
+            return keys
+        }
+        record(RecordedEntry(at: now, .event(event.withoutPayloads(except: keys))))
     }
 
     /// Records a line.

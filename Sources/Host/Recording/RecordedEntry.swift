@@ -89,12 +89,16 @@ extension SchedulerEvent {
     /// The event without the data that users gave their tasks: payloads, titles, idempotency keys and the
     /// texts of progress.
     ///
-    /// No policy reads this data, and users may pass a log on to others.
-    public var withoutPayloads: SchedulerEvent {
+    /// No policy reads this data, except the values of the payload's keys that a manifest's `when` names, and
+    /// users may pass a log on to others.
+    ///
+    /// - Parameter keys: The keys of payloads whose values remain.
+    /// - Returns: The event without that data.
+    public func withoutPayloads(except keys: Set<String> = []) -> SchedulerEvent {
         switch self {
-        case .submitted(let request): .submitted(request.withoutPayload)
+        case .submitted(let request): .submitted(request.withoutPayload(except: keys))
         case .launchEnded(let id, let putBack, let ending):
-            .launchEnded(id, putBack: putBack?.withoutPayload, ending: ending)
+            .launchEnded(id, putBack: putBack?.withoutPayload(except: keys), ending: ending)
         case .progressed(let id, let progress, let changedAt):
             .progressed(
                 id, TaskProgress(completed: progress.completed, total: progress.total), changedAt: changedAt)
@@ -104,9 +108,9 @@ extension SchedulerEvent {
 }
 
 extension TaskRequest {
-    fileprivate var withoutPayload: TaskRequest {
+    fileprivate func withoutPayload(except keys: Set<String>) -> TaskRequest {
         var request = self
-        request.submission.payload = nil
+        request.submission.payload = PayloadFacts(submission.payload, keys: keys).json
         request.submission.title = ""
         request.submission.subtitle = ""
         request.submission.idempotencyKey = nil

@@ -45,6 +45,8 @@ struct Occupancy: Sendable {
 
     /// The requests with a launch under way, by identifier.
     private(set) var requests: [TaskIdentifier: RequestID] = [:]
+    /// When each of these launches began.
+    private(set) var beginnings: [TaskIdentifier: WallTime] = [:]
     private(set) var continued = Slots()
     private(set) var urgent = Slots()
     private(set) var app = Slots()
@@ -61,12 +63,14 @@ struct Occupancy: Sendable {
 
     mutating func begin(_ request: TaskRequest, at now: WallTime) {
         requests[request.identifier] = request.id
+        beginnings[request.identifier] = now
         since = now
         count(request, 1)
     }
 
     mutating func end(_ request: TaskRequest, at now: WallTime) {
         requests[request.identifier] = nil
+        beginnings[request.identifier] = nil
         since = now
         count(request, -1)
     }

@@ -43,6 +43,8 @@ public struct Permits: Equatable, Sendable {
     /// the bundle that is first by name counts, so that all processes agree.
     private var owners: [TaskIdentifier: BundleIdentifier] = [:]
     private var wildcardOwners: [String: BundleIdentifier] = [:]
+    /// The patterns that conflict with each pattern: those that it names, and those that name it.
+    private var conflicts: [IdentifierPattern: Set<IdentifierPattern>] = [:]
 
     init(_ manifests: [Manifest]) {
         for manifest in manifests { bundles[manifest.bundle] = Bundle(manifest) }
@@ -52,6 +54,14 @@ public struct Permits: Equatable, Sendable {
             }
             for prefix in bundle.wildcards.keys where wildcardOwners[prefix].map({ name < $0 }) ?? true {
                 wildcardOwners[prefix] = name
+            }
+        }
+        for manifest in manifests {
+            for task in manifest.tasks {
+                for other in task.constraints?.conflicts ?? [] {
+                    conflicts[task.pattern, default: Set()].insert(other)
+                    conflicts[other, default: Set()].insert(task.pattern)
+                }
             }
         }
     }
@@ -108,6 +118,19 @@ public struct Permits: Equatable, Sendable {
         }
         return (bundle.manifest, task)
     }
+
+    /// The patterns that conflict with an identifier, in order; empty for most.
+    func conflicts(with identifier: TaskIdentifier) -> [IdentifierPattern] {
+        if conflicts.isEmpty { return [] }
+        var found = conflicts[IdentifierPattern(exactly: identifier)] ?? []
+        for (pattern, others) in conflicts where pattern.isWildcard && pattern.matches(identifier) {
+            found.formUnion(others)
+        }
+        return found.sorted { $0.description < $1.description }
+    }
+
+    /// Whether any task has a conflict.
+    var hasConflicts: Bool { !conflicts.isEmpty }
 
     /// Whether a manifest permits every identifier that the pattern matches.
     public func permits(_ pattern: IdentifierPattern) -> Bool {

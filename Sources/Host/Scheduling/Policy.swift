@@ -73,7 +73,7 @@ extension Policy {
             policy: name, decision: answer.decision,
             score: answer.isVeto ? 0 : answer.score ?? 1,
             weight: answer.score == nil ? 0 : weight(situation.settings.weights),
-            rationale: answer.rationale.map { [$0] } ?? [], since: answer.since)
+            rationale: answer.rationale.map { [$0] + answer.details } ?? [], since: answer.since)
     }
 }
 
@@ -113,12 +113,12 @@ struct Subject {
 
     /// A veto until the fact changes, and a demand to stop a launch under way.
     func stop(
-        until fact: Fact, since: WallTime? = nil, because reason: Reason? = nil,
-        _ rationale: @autoclosure () -> Rationale
+        until fact: Fact, orDate date: WallTime? = nil, since: WallTime? = nil, because reason: Reason? = nil,
+        _ rationale: @autoclosure () -> Rationale, details: @autoclosure () -> [Rationale] = []
     ) -> Answer {
         var answer = Answer(
-            decision: .absolutelyMustNotProceed, fact: fact, since: since,
-            rationale: isTelling ? rationale() : nil)
+            decision: .absolutelyMustNotProceed, fact: fact, until: date, since: since,
+            rationale: isTelling ? rationale() : nil, details: isTelling ? details() : [])
         answer.reason = reason
         return answer
     }
@@ -151,22 +151,28 @@ struct Answer {
 
     private final class Told: Sendable {
         let rationale: Rationale
-        init(_ rationale: Rationale) { self.rationale = rationale }
+        let details: [Rationale]
+        init(_ rationale: Rationale, _ details: [Rationale]) {
+            self.rationale = rationale
+            self.details = details
+        }
     }
 
     init(
         decision: Decision, score: Double? = nil, fact: Fact? = nil, until: WallTime? = nil,
-        since: WallTime? = nil, rationale: Rationale? = nil
+        since: WallTime? = nil, rationale: Rationale? = nil, details: [Rationale] = []
     ) {
         self.decision = decision
         self.score = score
         self.fact = fact
         self.until = until
         self.since = since
-        told = rationale.map(Told.init)
+        told = rationale.map { Told($0, details) }
     }
 
     var rationale: Rationale? { told?.rationale }
+    /// Further findings, which explain the first one.
+    var details: [Rationale] { told?.details ?? [] }
 
     var isVeto: Bool { decision != .proceed }
 
@@ -199,6 +205,12 @@ enum Fact: Hashable, Sendable {
     case gpu
     /// Whether a user is active.
     case user
+    /// The power supply and the charge of the battery.
+    case charge
+    /// The free space.
+    case storage
+    /// Any condition.
+    case conditions
     /// Whether memory is under pressure.
     case memoryPressure
     /// The value of a custom condition.
@@ -218,7 +230,10 @@ enum Fact: Hashable, Sendable {
 
     /// The facts that differ between two states of the conditions.
     static func changed(from old: Conditions, to new: Conditions) -> [Fact] {
-        var facts: [Fact] = []
+        if old == new { return [] }
+        var facts: [Fact] = [.conditions]
+        if old.power != new.power { facts.append(.charge) }
+        if old.storage != new.storage { facts.append(.storage) }
         if old.isExternalPowerConnected != new.isExternalPowerConnected { facts.append(.externalPower) }
         if old.network != new.network { facts.append(.network) }
         if old.gpu != new.gpu { facts.append(.gpu) }
@@ -234,11 +249,12 @@ enum Fact: Hashable, Sendable {
 }
 
 extension Conditions {
-    /// The conditions that affect scores: without the GPU and custom conditions, and with the charge in
-    /// steps.
+    /// The conditions that affect scores: without the GPU, the free space and custom conditions, and with the
+    /// charge in steps.
     var scored: Conditions {
         var copy = self
         copy.gpu = .unknown
+        copy.storage = .unknown
         copy.custom = [:]
         if case .known(let power) = power {
             // An unknown charge must not count as an empty battery.

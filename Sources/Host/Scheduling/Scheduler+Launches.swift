@@ -110,7 +110,8 @@ extension Scheduler {
                 actions.append(.setPriority(id, priority))
             }
             var end: (Reason, Verdict)?
-            let mustCheck = pass.checks(request)
+            let isTimed = launch.needs.constraints?.isTimed == true
+            let mustCheck = pass.checks(request) || isTimed
             if mustCheck, !launch.isExpiring { reconsider(&launch, id, at: now, &actions) }
             if !launch.isExpiring {
                 end =
@@ -122,7 +123,9 @@ extension Scheduler {
             }
             if launch.takeMeasurement() { actions.append(.measureCPU(id)) }
             launches[request] = launch
-            agenda.setInstant(launch.nextInstant(at: now, settings), of: request)
+            let check = isTimed && !launch.isExpiring ? situation.nextCheck(of: launch.needs, at: now) : nil
+            agenda.setInstant(
+                [launch.nextInstant(at: now, settings), check].compactMap(\.self).min(), of: request)
             if let (reason, verdict) = end { expire(id, reason, verdict, at: now, &actions) }
         }
         relievePressure(at: now, &actions)

@@ -18,6 +18,9 @@ extension Scheduler {
             .handlersChanged(situation.permits.manifests), .conditionsChanged(situation.conditions),
         ]
         if let outlook { events.append(.outlookChanged(outlook)) }
+        if !situation.localTimeChanges.isEmpty {
+            events.append(.localTimeChanges(situation.localTimeChanges))
+        }
         if let since = situation.pressureSince { events.append(.pressureBegan(since)) }
         if let pause = situation.hostPause { events.append(.pauseChanged(pause)) }
         if situation.sleepSince != nil { events.append(.preparingForSleep(true)) }

@@ -83,6 +83,7 @@ extension Scheduler {
         guard !isShuttingDown else { return }
         holdGroups(at: now)
         pending.release(until: now.wall)
+        refreshClaims(at: now)
         var looks = Self.looksPerPass
         for lane in Lane.allCases {
             while situation.hasSlot(in: lane) {
@@ -152,6 +153,7 @@ extension Scheduler {
         }
         noteWait(request, judgement, at: now)
         let alarm = answer.until.map { self.alarm(of: subject, after: $0, at: now) } ?? now.wall
+        if judgement.waitPolicy == Conflicts.name { conflictQueue.enter(request) }
         switch answer.fact {
         case .slot, .lane, nil:
             pending.makeCandidate(id)

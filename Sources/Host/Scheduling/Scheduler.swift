@@ -16,10 +16,13 @@ public struct Scheduler: Sendable {
         Paused(),
         Deadline(),
         EarliestBeginDate(),
+        Between(),
         ExternalPower(),
         Network(),
         Resources(),
         RequiredConditions(),
+        When(),
+        Storage(),
         BatteryLevel(),
         LowPowerMode(),
         Pressure(),
@@ -32,6 +35,7 @@ public struct Scheduler: Sendable {
         Budget(),
         RateLimit(),
         OneLaunchPerIdentifier(),
+        Conflicts(),
         Concurrency(),
         Coalescing(),
     ]
@@ -58,6 +62,8 @@ public struct Scheduler: Sendable {
     ///
     /// Our choice. The limit keeps submissions and expirations from waiting for a long pass.
     static let looksPerPass = 512
+    /// Requests that wait for the end of a conflicting launch, oldest first; see ``ConflictQueue``.
+    var conflictQueue = ConflictQueue()
     /// Which launches the next pass looks at.
     var agenda = LaunchAgenda()
     /// When memory pressure may end the next launch, on CLOCK_BOOTTIME.
@@ -103,7 +109,8 @@ public struct Scheduler: Sendable {
 
     /// Handles one event, but starts no requests.
     mutating func takeIn(_ event: SchedulerEvent, at now: Moment, _ actions: inout [SchedulerAction]) {
-        situation.notice(now.wall)
+        let isOtherOffset = situation.notice(now.wall)
+        if isOtherOffset { localTimeChanged(at: now) }
         noticeClockChange(now)
         apply(event, at: now, &actions)
         guard isStarted else { return }
@@ -128,9 +135,12 @@ public struct Scheduler: Sendable {
         case .pauseChanged(let pause): pauseHost(pause)
         case .pressureBegan(let time): situation.restorePressure(since: time)
         case .localTimeChanged(let offset):
-            situation.localOffset = offset
-            pending.releaseAllDates(at: now.wall)
-            pending.release(.scores)
+            situation.takeLocalOffset(offset, at: now.wall)
+            localTimeChanged(at: now)
+        case .localTimeChanges(let changes):
+            situation.takeLocalTimeChanges(changes)
+            situation.notice(now.wall)
+            localTimeChanged(at: now)
         case .lastLaunched(let identifier, let time): schedules.learned(identifier, lastBegin: time)
         case .bundleRestored, .used, .dismissed, .refreshSwitched, .budgetChanged, .foregroundChanged,
             .bundlePaused:
@@ -156,6 +166,19 @@ public struct Scheduler: Sendable {
         }
     }
 
+    /// Adjusts dates that depend on local time.
+    private mutating func localTimeChanged(at now: Moment) {
+        pending.releaseAllDates(at: now.wall)
+        checkTimedLaunches()
+    }
+
+    /// Judges the launches again that depend on local time.
+    private mutating func checkTimedLaunches() {
+        for (request, launch) in launches where launch.needs.constraints?.isTimed == true {
+            agenda.check(request)
+        }
+    }
+
     /// Adjusts dates after the wall clock was set by more than 1 s; leases do not change.
     private mutating func noticeClockChange(_ now: Moment) {
         let offset = now.wall.sinceEpoch - now.boot
@@ -167,6 +190,7 @@ public struct Scheduler: Sendable {
         forgetServiceInFuture(at: now)
         schedules.touchAll()
         pending.releaseAllDates(at: now.wall)
+        checkTimedLaunches()
     }
 
     private mutating func replaceSettings(_ settings: SchedulerSettings, at now: Moment) {

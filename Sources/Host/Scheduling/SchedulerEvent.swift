@@ -26,6 +26,11 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     ///
     /// Budgets and hours of use depend on local time.
     case localTimeChanged(offset: Duration)
+    /// The last and the next change of the clocks, in order, as far as they are near the present.
+    ///
+    /// Parts of the day (`between`, `hour`) depend on them. Without this event, the present difference counts
+    /// for all times.
+    case localTimeChanges([LocalTimeChange])
     /// A user paused the host, or ended its pause (`nil`).
     case pauseChanged(Pause?)
     /// When the identifier was last launched before this start of the host; its schedule needs that.

@@ -19,6 +19,8 @@ extension SchedulerEvent: CustomStringConvertible {
         case .preparingForSleep(let isPreparing): "preparingForSleep \(isPreparing ? "yes" : "no")"
         case .pressureBegan(let time): "pressureBegan \(time.text)"
         case .localTimeChanged(let offset): "localTimeChanged \(offset)"
+        case .localTimeChanges(let changes):
+            "localTimeChanges \(changes.map { "\($0.at.text) by \($0.after - $0.before)" })"
         case .lastLaunched(let identifier, let time): "lastLaunched \(identifier) \(time.text)"
         case .bundleRestored(let bundle, _): "bundleRestored \(bundle)"
         case .used(let bundle): "used \(bundle)"

@@ -19,9 +19,14 @@ struct Situation: Sendable {
     var bundles: [BundleIdentifier: BundleState] = [:]
     /// The bundles with a client in the foreground.
     var foreground: Set<BundleIdentifier> = []
+    /// The tasks that wait only for a conflicting one, oldest first; see ``Conflicts``.
+    var claims: [ConflictClaim] = []
+    /// The changes of the clocks before and after the present, if they are known; see
+    /// ``offset(at:)``.
+    private(set) var localTimeChanges: [LocalTimeChange] = []
     /// Local time minus UTC.
     var localOffset = Duration.zero {
-        didSet { now.map { notice($0) } }
+        didSet { if let now { notice(now) } }
     }
     /// The time and local day of the present event, stored because every policy needs them.
     private var now: WallTime?
@@ -57,6 +62,7 @@ struct Situation: Sendable {
             network: NetworkRequirement.inForce(submission, declaration, kind: request.kind),
             gpu: submission.requiresGPU,
             conditions: declaration?.requiredConditions ?? [],
+            constraints: declaration?.constraints?.needs(of: request),
             idleDevice: request.kind == .processing && !settings.ignoresDeviceActivity
                 && declaration?.ignoresDeviceActivity != true,
             prefetch: declaration?.isPrefetch == true && Self.canPrefetch(request.kind),
@@ -122,10 +128,33 @@ struct Situation: Sendable {
     }
 
     /// Stores the time of the present event, and its local day.
-    mutating func notice(_ now: WallTime) {
+    ///
+    /// - Returns: Whether the clocks have changed since the last event, as ``localTimeChanges`` says.
+    @discardableResult
+    mutating func notice(_ now: WallTime) -> Bool {
         self.now = nil
+        let offset = offset(at: now)
+        let isChanged = offset != localOffset
+        if isChanged { localOffset = offset }
         today = localDay(now)
         self.now = now
+        return isChanged
+    }
+
+    /// Takes the difference between local time and UTC, which the host found.
+    mutating func takeLocalOffset(_ offset: Duration, at now: WallTime) {
+        // In another time zone, the clocks change at other times.
+        if self.offset(at: now) != offset { localTimeChanges = [] }
+        localOffset = offset
+    }
+
+    /// Takes the changes of the clocks before and after the present, in order.
+    mutating func takeLocalTimeChanges(_ changes: [LocalTimeChange]) { localTimeChanges = changes }
+
+    /// Local time minus UTC at a time, as far as the changes of the clocks are known.
+    func offset(at time: WallTime) -> Duration {
+        if let first = localTimeChanges.first, time < first.at { return first.before }
+        return localTimeChanges.last { $0.at <= time }?.after ?? localOffset
     }
 
     /// The number of a local day; 0 is 1970-01-01.
@@ -159,6 +188,9 @@ struct Needs: Hashable, Sendable {
     var gpu: Bool
     /// The custom conditions that must be on.
     var conditions: [String] = []
+    /// The constraints that only manifests state, without `conflicts`; the payload's values are part of
+    /// `when`.
+    var constraints: TaskConstraints?
     /// Whether the device must be idle.
     var idleDevice: Bool
     /// Whether the launch should end shortly before the next use of the bundle.
@@ -176,6 +208,7 @@ struct ConditionTimes: Equatable, Sendable {
     private(set) var user: WallTime?
     private(set) var pressure: WallTime?
     private(set) var gpu: WallTime?
+    private(set) var storage: WallTime?
     private(set) var custom: [String: WallTime] = [:]
 
     fileprivate mutating func note(from old: Conditions, to new: Conditions, at now: WallTime) {
@@ -192,6 +225,7 @@ struct ConditionTimes: Equatable, Sendable {
         if user == nil || old.user != new.user { user = now }
         if pressure == nil || old.pressure != new.pressure { pressure = now }
         if gpu == nil || old.gpu != new.gpu { gpu = now }
+        if storage == nil || old.storage != new.storage { storage = now }
         guard old.custom != new.custom else { return }
         for name in Set(old.custom.keys).union(new.custom.keys) where old.custom[name] != new.custom[name] {
             custom[name] = new.custom[name] == nil ? nil : now

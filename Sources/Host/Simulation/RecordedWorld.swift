@@ -71,6 +71,7 @@ public struct RecordedWorld: Sendable {
             case .handlersChanged(let manifests): world.manifests = manifests
             case .conditionsChanged(let conditions): world.conditions = conditions
             case .localTimeChanged(let offset): world.localTimeOffset = offset
+            case .localTimeChanges(let changes): world.localTimeChanges = changes
             case .foregroundChanged(let bundle, true): foreground.append(bundle)
             // Only the first host starts with recorded requests; after a restart, the virtual host's own
             // store counts.
@@ -190,6 +191,7 @@ private struct Story {
             changes.manifests == nil ? [.input(.registered(.virtual(manifests)))] : []
         case .conditionsChanged(let conditions): [.input(.conditions(conditions))]
         case .localTimeChanged(let offset): [.localTime(offset: offset)]
+        case .localTimeChanges(let changes): [.input(.localTimeChanges(changes))]
         case .used(let bundle): [.call(.change(bundle, .used))]
         case .dismissed(let bundle): [.call(.change(bundle, .dismissed))]
         case .foregroundChanged(let bundle, let isForeground):

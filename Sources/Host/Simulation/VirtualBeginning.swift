@@ -15,6 +15,8 @@ struct VirtualBeginning {
     var conditions = Conditions.simulatedStart
     /// Local time minus UTC.
     var localTimeOffset = Duration.zero
+    /// The changes of the clocks near the beginning.
+    var localTimeChanges: [LocalTimeChange] = []
     /// Whether the machine was booted after the last host started.
     var isBooted = false
     /// The states of bundles that a recorded host had stored.
@@ -57,6 +59,7 @@ extension HostBeginning {
             settings: .virtual(world.settings), registered: .virtual(world.manifests),
             conditions: world.conditions, localTimeOffset: world.localTimeOffset)
         surroundings.keepsExplanations = false
+        localTimeChanges = world.localTimeChanges
         for request in world.pending { store.restore(request) }
         store.facts.bundleStates.merge(world.bundleStates) { $1 }
         // Boots are numbered here. The store contains the number of the last known boot.

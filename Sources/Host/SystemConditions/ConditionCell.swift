@@ -143,6 +143,7 @@ extension ConditionValue {
         case (.pressure(let new), .pressure(let old)):
             new.cpu && !old.cpu || new.memory && !old.memory || new.io && !old.io
         case (.gpu(let new), .gpu(let old)), (.custom(let new), .custom(let old)): old && !new
+        case (.storage(let new), .storage(let old)): new < old
         default: false
         }
     }

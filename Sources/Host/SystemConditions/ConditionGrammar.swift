@@ -58,6 +58,7 @@ enum ConditionGrammar {
         case .user: UserCondition(rawValue: text).map(ConditionValue.user)
         case .pressure: pressure(text).map(ConditionValue.pressure)
         case .gpu: flag(text).map(ConditionValue.gpu)
+        case .storage: (try? ByteCountText.parse(text)).map(ConditionValue.storage)
         case .custom: flag(text).map(ConditionValue.custom)
         }
     }
@@ -71,6 +72,7 @@ enum ConditionGrammar {
             case .network: NetworkCondition.allCases.map(\.rawValue)
             case .thermal: ThermalCondition.allCases.map(\.rawValue)
             case .user: UserCondition.allCases.map(\.rawValue)
+            case .storage: ["SIZE, such as 2GiB or 500MiB"]
             case .pressure: ["none", "cpu", "memory", "io", "several with commas"]
             }
         return values + ["unknown"]
@@ -119,6 +121,7 @@ enum ConditionGrammar {
             return power.externalPower ? "charging:\(percent)%" : "battery:\(percent)%"
         case .lowPower(let isOn), .gpu(let isOn), .custom(let isOn): return isOn ? "on" : "off"
         case .network(let network): return network.rawValue
+        case .storage(let free): return free.description.filter { $0 != " " }
         case .thermal(let thermal): return thermal.rawValue
         case .user(let user): return user.rawValue
         case .pressure(let pressure):

@@ -9,11 +9,14 @@ enum ConditionKey: Hashable, Sendable {
     case user
     case pressure
     case gpu
+    case storage
     /// A condition that a file in `conditions.d` defines.
     case custom(String)
 
     /// The built-in conditions, in the order of listings.
-    static let machine: [ConditionKey] = [.power, .lowPower, .network, .thermal, .user, .pressure, .gpu]
+    static let machine: [ConditionKey] = [
+        .power, .lowPower, .network, .thermal, .user, .pressure, .gpu, .storage,
+    ]
 
     var name: String {
         switch self {
@@ -24,6 +27,7 @@ enum ConditionKey: Hashable, Sendable {
         case .user: "user"
         case .pressure: "pressure"
         case .gpu: "gpu"
+        case .storage: "storage"
         case .custom(let name): name
         }
     }
@@ -38,6 +42,7 @@ enum ConditionValue: Equatable, Sendable {
     case user(UserCondition)
     case pressure(PressureCondition)
     case gpu(Bool)
+    case storage(ByteCount)
     case custom(Bool)
 
     /// The value of a condition that has never had a source (Documentation/Conditions.md).
@@ -48,7 +53,7 @@ enum ConditionValue: Equatable, Sendable {
         switch key {
         case .power: .known(.power(.mains))
         case .lowPower: .known(.lowPower(false))
-        case .network, .custom: .unknown
+        case .network, .storage, .custom: .unknown
         case .thermal: .known(.thermal(.nominal))
         case .user: .known(.user(.idle))
         case .pressure: .known(.pressure(.none))
@@ -67,6 +72,7 @@ enum ConditionValue: Equatable, Sendable {
         case .user: start.user.map(Self.user)
         case .pressure: start.pressure.map(Self.pressure)
         case .gpu: start.gpu.map(Self.gpu)
+        case .storage: start.storage.map(Self.storage)
         case .custom: .known(.custom(false))
         }
     }
@@ -97,6 +103,7 @@ extension Conditions {
         case .user: user = reading.unwrap { if case .user(let value) = $0 { value } else { nil } }
         case .pressure: pressure = reading.unwrap { if case .pressure(let value) = $0 { value } else { nil } }
         case .gpu: gpu = reading.unwrap { if case .gpu(let value) = $0 { value } else { nil } }
+        case .storage: storage = reading.unwrap { if case .storage(let value) = $0 { value } else { nil } }
         case .custom(let name):
             custom[name] = reading.unwrap { if case .custom(let value) = $0 { value } else { nil } }
         }

@@ -31,6 +31,7 @@ public final class ConditionSensors: Sendable {
     private let dwell: Duration
     private let alarm: WakeTimer?
     private let sleep: SleepInhibitor?
+    private let storage: StorageSensor?
     private let sleepListeners = Mutex(SleepListeners())
     private let bus: Mutex<SystemBus?>
     private let watches = Mutex<[Int: any SensorWatch]>([:])
@@ -42,29 +43,33 @@ public final class ConditionSensors: Sendable {
     /// - Parameters:
     ///   - mode: Whether the conditions are real or simulated.
     ///   - sysfsRoot: `/sys`, or for tests a directory with the same structure.
+    ///   - dataDirectory: A directory on the file system whose free space is a condition; `nil` leaves it
+    ///     unknown.
     ///   - busAddress: The address of the system bus; by default `DBUS_SYSTEM_BUS_ADDRESS` or the standard
     ///     socket.
     ///   - moments: The clock for ``ConditionRow/since`` and for durations.
     ///   - onProblem: Called on any thread with the reason why a custom condition has no value; once for each
     ///     new reason.
     public convenience init(
-        mode: Mode, sysfsRoot: String = "/sys", busAddress: String? = nil, moments: any MomentSource,
-        onProblem: @escaping @Sendable (String) -> Void = { _ in }
+        mode: Mode, sysfsRoot: String = "/sys", dataDirectory: String? = nil, busAddress: String? = nil,
+        moments: any MomentSource, onProblem: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         guard mode == .system else {
             self.init(mode: mode, sensors: [], moments: moments)
             return
         }
         let machine = MachineSensors(sysfsRoot: sysfsRoot)
+        let storage = dataDirectory.map(StorageSensor.init)
         self.init(
-            mode: mode, sensors: machine.sensors, moments: moments, dwell: Self.dwell,
-            alarm: try? WakeTimer(),
+            mode: mode, sensors: machine.sensors + [storage].compactMap(\.self), moments: moments,
+            dwell: Self.dwell, alarm: try? WakeTimer(), storage: storage,
             sleep: machine.sleep, bus: machine.joinBus(busAddress ?? BusAddress.system), onProblem: onProblem)
     }
 
     init(
         mode: Mode, sensors: [any Sensor], moments: any MomentSource, dwell: Duration = .zero,
-        alarm: WakeTimer? = nil, sleep: SleepInhibitor? = nil, bus: SystemBus? = nil,
+        alarm: WakeTimer? = nil, storage: StorageSensor? = nil, sleep: SleepInhibitor? = nil,
+        bus: SystemBus? = nil,
         onProblem: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.mode = mode
@@ -73,6 +78,7 @@ public final class ConditionSensors: Sendable {
         self.dwell = dwell
         self.alarm = alarm
         self.sleep = sleep
+        self.storage = storage
         self.bus = Mutex(bus)
         state = Mutex(ConditionState(mode: mode, sensors: sensors, at: moments.now().wall))
         let numbers = state.withLock { $0.sensorNumbers }
@@ -100,6 +106,8 @@ public final class ConditionSensors: Sendable {
 
     /// Every condition with its value, source and time of change, in the order of `bgtask conditions`.
     public func rows() -> [ConditionRow] {
+        // Nothing reports its changes, so the value can be old.
+        lookAtStorage(dwell: dwell)
         let now = moments.now()
         return state.withLock { $0.rows(at: now) }
     }
@@ -131,6 +139,21 @@ public final class ConditionSensors: Sendable {
                 look(number, dwell: .zero)
             }
         }
+    }
+
+    /// Reads the free space now and once a minute from now on, if a manifest needs it; otherwise not any
+    /// more.
+    public func watchStorage(_ isNeeded: Bool) {
+        storage?.setNeeded(isNeeded)
+        lookAtStorage(dwell: .zero)
+    }
+
+    private func lookAtStorage(dwell: Duration) {
+        guard storage != nil else { return }
+        let numbers = state.withLock { state in
+            state.sensorNumbers.filter { state[$0]?.sensor.key == .storage }
+        }
+        for number in numbers { look(number, dwell: dwell) }
     }
 
     /// Simulates some conditions; the others keep their values.

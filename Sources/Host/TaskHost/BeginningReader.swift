@@ -32,6 +32,7 @@ struct BeginningReader: Sendable {
         try directories.sweepTemporary()
         let registered = registry.scan()
         sensors.define(registered.conditions)
+        sensors.watchStorage(registered.needsStorage)
         let now = moments.now()
         var beginning = HostBeginning(
             surroundings: HostSurroundings(
@@ -41,6 +42,7 @@ struct BeginningReader: Sendable {
             settings: settingsFiles.latest, registered: registered, conditions: sensors.snapshot(),
             localTimeOffset: .seconds(ProcessFacts.localTimeOffset(at: now.wall)))
         beginning.surroundings.device = Self.device
+        beginning.localTimeChanges = LocalTimeChange.near(now.wall)
         beginning.recovery = try await store.recover(beginning.recoveryTerms(at: now.wall))
         await renameDirectories(beginning.recovery.facts.numberedDirectories)
         beginning.boot = try? SmallFile.read("/proc/sys/kernel/random/boot_id").filter { !$0.isWhitespace }

@@ -54,7 +54,7 @@ final class HostWorker: Sendable {
                 return tickets.count == 1
             }
             if isFirst { reading.async { self.scan() } }
-        case .removeCopies, .defineConditions: reading.async { self.perform(work) }
+        case .removeCopies, .defineConditions, .watchStorage: reading.async { self.perform(work) }
         case .removeTemporary: removing.async { self.perform(work) }
         case .checkPayload, .prepare, .removeApps, .findDate, .watchFiles, .openMachineAlarm:
             launching.async { self.perform(work) }
@@ -134,6 +134,9 @@ final class HostWorker: Sendable {
                 .dated(identifier, after: after, Self.date(of: expression, in: timeZone, after: after)))
         case .defineConditions(let definitions):
             sensors.define(definitions)
+            inbox.put(.conditions(sensors.snapshot()))
+        case .watchStorage(let isNeeded):
+            sensors.watchStorage(isNeeded)
             inbox.put(.conditions(sensors.snapshot()))
         case .watchFiles(let paths): watch(paths)
         case .openMachineAlarm: inbox.put(.machineAlarm(openMachineAlarm()))

@@ -47,6 +47,8 @@ public actor TaskHost: Service {
     /// The writes that wait for the next commit.
     private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
     private var isCommitting = false
+    /// The changes of the clocks that the core knows.
+    private var localTimeChanges: [LocalTimeChange]?
     /// Whether the core has begun; until then calls wait, because the store may contain launches of an
     /// earlier host.
     private var hasBegun = false
@@ -93,7 +95,8 @@ public actor TaskHost: Service {
             libraryCacheDirectory: configuration.stateDirectory + "/libraries",
             conditionsDirectory: configuration.conditionsDirectory)
         sensors = ConditionSensors(
-            mode: configuration.simulatesConditions ? .simulated : .system, moments: moments,
+            mode: configuration.simulatesConditions ? .simulated : .system,
+            dataDirectory: configuration.stateDirectory, moments: moments,
             onProblem: { log.append(.warning, $0) })
         var launching = TaskLauncher.Configuration(
             runnerPath: configuration.runnerPath, stateDirectory: configuration.stateDirectory,
@@ -312,7 +315,13 @@ public actor TaskHost: Service {
     }
 
     private func timePassed() {
-        let offset = ProcessFacts.localTimeOffset(at: moments.now().wall)
+        let now = moments.now().wall
+        let offset = ProcessFacts.localTimeOffset(at: now)
+        let changes = LocalTimeChange.near(now)
+        if changes != localTimeChanges {
+            localTimeChanges = changes
+            hear(.localTimeChanges(changes))
+        }
         hear(.timePassed(localTimeOffset: .seconds(offset)))
     }
 

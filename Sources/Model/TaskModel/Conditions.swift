@@ -106,6 +106,8 @@ public struct Conditions: Equatable, Sendable, Codable {
     public var pressure: Reading<PressureCondition>
     /// Whether tasks may use a GPU.
     public var gpu: Reading<Bool>
+    /// The free space on the file system of the data directories, for the host's user.
+    public var storage: Reading<ByteCount>
     /// The conditions that files in `conditions.d` define, by name; a name that is missing is not defined.
     public var custom: [String: Reading<Bool>]
 
@@ -113,7 +115,7 @@ public struct Conditions: Equatable, Sendable, Codable {
         power: Reading<PowerCondition>, lowPowerMode: Reading<Bool>, network: Reading<NetworkCondition>,
         thermal: Reading<ThermalCondition>, user: Reading<UserCondition>,
         pressure: Reading<PressureCondition>,
-        gpu: Reading<Bool>, custom: [String: Reading<Bool>] = [:]
+        gpu: Reading<Bool>, storage: Reading<ByteCount> = .unknown, custom: [String: Reading<Bool>] = [:]
     ) {
         self.power = power
         self.lowPowerMode = lowPowerMode
@@ -122,10 +124,12 @@ public struct Conditions: Equatable, Sendable, Codable {
         self.user = user
         self.pressure = pressure
         self.gpu = gpu
+        self.storage = storage
         self.custom = custom
     }
 
-    /// Decodes a snapshot; one that was recorded before custom conditions existed has none of them.
+    /// Decodes a snapshot; in one that was recorded before there were custom conditions and `storage`, they
+    /// are missing and unknown.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         try self.init(
@@ -136,20 +140,22 @@ public struct Conditions: Equatable, Sendable, Codable {
             user: values.decode(Reading<UserCondition>.self, forKey: .user),
             pressure: values.decode(Reading<PressureCondition>.self, forKey: .pressure),
             gpu: values.decode(Reading<Bool>.self, forKey: .gpu),
+            storage: values.decodeIfPresent(Reading<ByteCount>.self, forKey: .storage) ?? .unknown,
             custom: values.decodeIfPresent([String: Reading<Bool>].self, forKey: .custom) ?? [:])
     }
 
-    /// The initial conditions with `--conditions simulated`: mains power, an unmetered network, cool, and an
-    /// idle user.
+    /// The initial conditions with `--conditions simulated`: mains power, an unmetered network, cool, an idle
+    /// user, and 100 GiB of free space.
     public static let simulatedStart = Conditions(
         power: .known(.mains), lowPowerMode: .known(false), network: .known(.unmetered),
-        thermal: .known(.nominal), user: .known(.idle), pressure: .known(.none), gpu: .known(false))
+        thermal: .known(.nominal), user: .known(.idle), pressure: .known(.none), gpu: .known(false),
+        storage: .known(.gibibytes(100)))
 }
 
 /// One condition with its source, in a listing.
 public struct ConditionRow: Equatable, Sendable {
-    /// `power`, `lowPower`, `network`, `thermal`, `user`, `pressure`, `gpu`, or the name of a custom
-    /// condition.
+    /// `power`, `lowPower`, `network`, `thermal`, `user`, `pressure`, `gpu`, `storage`, or the name of a
+    /// custom condition.
     public var key: String
     /// The value in the syntax of `bgtask conditions set`, or `unknown`.
     public var value: String

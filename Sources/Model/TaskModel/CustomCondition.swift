@@ -24,7 +24,9 @@ public struct CustomCondition: Equatable, Hashable, Sendable, Codable {
     }
 
     /// The names of the built-in conditions, which a file cannot use.
-    public static let machineNames = ["power", "lowPower", "network", "thermal", "user", "pressure", "gpu"]
+    public static let machineNames = [
+        "power", "lowPower", "network", "thermal", "user", "pressure", "gpu", "storage",
+    ]
 
     /// Whether a text is a valid name of a custom condition: a lower-case letter, then lower-case letters,
     /// digits and hyphens, at most 64 characters in all, and not a name of a built-in condition.

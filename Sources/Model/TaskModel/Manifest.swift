@@ -108,6 +108,8 @@ public struct TaskDeclaration: Equatable, Sendable, Codable {
     }
     /// What is encoded for ``isPrefetch``; recordings made before there was this key do not have it.
     private var prefetch: Bool?
+    /// The constraints `storage`, `battery`, `between`, `conflicts` and `when`; `nil` if the task has none.
+    public var constraints: TaskConstraints?
 
     /// Makes a declaration with the default limits of its kind and without constraints.
     public init(pattern: IdentifierPattern, kind: TaskKind) {

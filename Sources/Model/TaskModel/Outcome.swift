@@ -33,8 +33,11 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     case networkMetered
     /// The user became active again.
     case userReturned
-    /// The launch requires a condition of `conditions.d` that is not on any more.
+    /// The launch requires a condition of `conditions.d` that is not on any more, or the expression in `when`
+    /// is not true any more.
     case conditionLost
+    /// The part of the day in which the task may run has ended.
+    case windowEnded
     /// The battery is nearly empty.
     case lowBattery
     /// Low-power mode is on.
@@ -91,7 +94,8 @@ public enum Reason: String, Sendable, Codable, CaseIterable, Hashable {
     public var isExpiration: Bool {
         switch self {
         case .leaseEnded, .cpuLimit, .memoryLimit, .externalPowerLost, .networkLost, .networkMetered,
-            .userReturned, .conditionLost, .lowBattery, .lowPowerMode, .thermal, .noProgress, .pressure,
+            .userReturned, .conditionLost, .windowEnded, .lowBattery, .lowPowerMode, .thermal, .noProgress,
+            .pressure,
             .cancelledByUser,
             .systemSleep, .paused,
             .hostShutdown, .hostGone,

@@ -76,6 +76,7 @@ extension Conditions {
         case .user: return user.value?.rawValue ?? "unknown"
         case .pressure: return pressure.value.map { $0 == .none ? "none" : "pressed" } ?? "unknown"
         case .gpu: return flag(gpu)
+        case .storage: return storage.value.map { "\($0)" } ?? "unknown"
         case .custom(let name): return custom[name].map(flag) ?? "undefined"
         }
     }

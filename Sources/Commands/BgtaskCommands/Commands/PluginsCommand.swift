@@ -1,6 +1,7 @@
 import ArgumentParser
 import ControlClient
 import ControlWire
+import LinuxSystem
 import TaskModel
 
 struct PluginsCommand: HostCommand {
@@ -56,6 +57,21 @@ extension Console {
         for problem in problems {
             let text = Printable.text(problem.problem.description)
             try line(problem.severity == .error ? style.red(text) : style.yellow(text))
+            if problem.problem.finding.hasPrefix("when: "), let excerpt = Self.excerpt(problem.problem) {
+                for text in excerpt { try line("    " + Printable.text(text)) }
+            }
         }
+    }
+
+    /// The line of a problem in its file, and a line with a caret below the column; `nil` if the file can't
+    /// be read.
+    private static func excerpt(_ problem: ManifestProblem) -> [String]? {
+        guard let number = problem.line, let column = problem.column, number > 0, column > 0,
+            let bytes = try? FileContents.read(problem.file, limit: 65_536)
+        else { return nil }
+        let lines = String(decoding: bytes, as: UTF8.self)
+            .split(separator: "\n", maxSplits: number, omittingEmptySubsequences: false)
+        guard lines.count >= number, lines[number - 1].count <= 200, column <= 201 else { return nil }
+        return [String(lines[number - 1]), String(repeating: " ", count: column - 1) + "^"]
     }
 }

@@ -14,6 +14,8 @@ struct ReadManifest {
     var callPlaces: [CallPlaces?]
     /// The positions of each task's required conditions.
     var conditionPlaces: [[Place]] = []
+    /// The positions of each task's further constraints.
+    var constraintPlaces: [ConstraintPlaces] = []
 }
 
 /// Reads a manifest strictly: every unknown key is an error.
@@ -63,7 +65,8 @@ struct ManifestReader {
         return ReadManifest(
             manifest: manifest, bundlePlace: fields["bundle"]?.place, libraryPlace: fields["library"]?.place,
             taskPlaces: tasks.map(\.place),
-            callPlaces: tasks.map(\.callPlaces), conditionPlaces: tasks.map(\.conditionPlaces))
+            callPlaces: tasks.map(\.callPlaces), conditionPlaces: tasks.map(\.conditionPlaces),
+            constraintPlaces: tasks.map(\.constraintPlaces))
     }
 
     private func bundle(_ fields: Fields) -> BundleIdentifier? {

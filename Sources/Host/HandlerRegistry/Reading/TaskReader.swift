@@ -7,6 +7,7 @@ struct ReadTask {
     var place: Place
     var callPlaces: CallPlaces?
     var conditionPlaces: [Place] = []
+    var constraintPlaces = ConstraintPlaces()
 }
 
 /// The values of `delivery:`.
@@ -30,11 +31,12 @@ struct TaskReader {
     let isClient: Bool
     let problems: ProblemList
 
-    private static let keys = [
-        "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "network",
-        "requiresConditions", "limits", "schedule", "payload", "retry", "delivery", "deviceActivity",
-        "prefetch", "call",
-    ]
+    private static let keys =
+        [
+            "identifier", "kind", "requiresExternalPower", "requiresNetworkConnectivity", "network",
+            "requiresConditions", "limits", "schedule", "payload", "retry", "delivery", "deviceActivity",
+            "prefetch", "call",
+        ] + ConstraintsReader.keys
 
     /// Reads one task; returns `nil` if it can't be used at all, after a problem has been reported.
     func task(_ node: YAMLNode) -> ReadTask? {
@@ -67,6 +69,9 @@ struct TaskReader {
             fields["requiresConditions"].map { RequiredConditionsReader(problems: problems).conditions($0) }
             ?? []
         declaration.requiredConditions = conditions.map(\.name)
+        let (constraints, constraintPlaces) =
+            ConstraintsReader(pattern: pattern, payload: payload, problems: problems).constraints(fields)
+        declaration.constraints = constraints
         declaration.limits = LimitsReader(kind: kind, problems: problems).limits(fields["limits"])
         declaration.schedule = fields["schedule"].flatMap {
             ScheduleReader(pattern: pattern, kind: kind, payload: payload, problems: problems).schedule($0)
@@ -83,7 +88,7 @@ struct TaskReader {
         declaration.call = call?.program
         return ReadTask(
             declaration: declaration, place: identifierNode.place, callPlaces: call?.places,
-            conditionPlaces: conditions.map(\.place))
+            conditionPlaces: conditions.map(\.place), constraintPlaces: constraintPlaces)
     }
 
     private func readNetwork(_ fields: Fields, _ declaration: inout TaskDeclaration) {

@@ -1,0 +1,137 @@
+import TaskModel
+
+/// Holds a request until the expression of its manifest (`when`) is true, and stops its launch when it is not
+/// true any more.
+///
+/// An expression whose value is unknown counts as not true.
+struct When: Policy {
+    let name = "When"
+    let reach = Reach.machine
+    let endReason: Reason? = .conditionLost
+
+    func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
+        guard let expression = subject.needs.constraints?.when else { return subject.proceed() }
+        let isTrue = expression.value { situation.value(of: $0, at: now.wall) } == true
+        if isTrue {
+            return subject.proceed(
+                Rationale(
+                    quantity: "when", required: told(subject, situation, expression).text, observed: "true"))
+        }
+        let date = situation.nextTime(of: expression, after: now.wall)
+        guard subject.isTelling else {
+            return subject.stop(
+                until: .conditions, orDate: date, Rationale(quantity: "", required: "", observed: ""))
+        }
+        let (whole, analysis) = analysis(of: subject, in: situation, expression, at: now.wall)
+        return subject.stop(
+            until: .conditions, orDate: date, since: nil,
+            Rationale(
+                quantity: "when", required: whole.text,
+                observed: (analysis.value == nil ? "unknown" : "false") + Self.cause(analysis),
+                earliestChange: date,
+                remedy: situation.remedy(Self.advice(analysis), orLaunch: subject.request.identifier)),
+            details: analysis.failing.count < 2
+                ? []
+                : analysis.failing.map { clause in
+                    Rationale(
+                        quantity: "clause",
+                        required: clause.text + (clause.isEnough ? ", which alone would be enough" : ""),
+                        observed: clause.observed)
+                })
+    }
+
+    /// The expression as the manifest contains it, because that of the needs lacks the payload's values.
+    private func told(
+        _ subject: Subject, _ situation: Situation, _ expression: WhenExpression
+    ) -> WhenExpression {
+        let request = subject.request
+        return situation.permits.declaration(for: request.identifier, of: request.bundle)?.constraints?.when
+            ?? expression
+    }
+
+    private func analysis(
+        of subject: Subject, in situation: Situation, _ expression: WhenExpression, at time: WallTime
+    ) -> (whole: WhenExpression, WhenAnalysis) {
+        let whole = told(subject, situation, expression)
+        let payload = PayloadFacts(subject.request.submission.payload, keys: whole.payloadKeys)
+        let analysis = WhenAnalysis(whole) { fact in
+            if case .payload(let key, _) = fact { payload[key] } else { situation.value(of: fact, at: time) }
+        }
+        return (whole, analysis)
+    }
+
+    /// Why the expression is not true, if one clause is the cause.
+    private static func cause(_ analysis: WhenAnalysis) -> String {
+        switch analysis.failing.count {
+        case 0: ""
+        case 1: ", because \(analysis.failing[0].observed)"
+        case let count: ", because \(count) clauses fail"
+        }
+    }
+
+    private static func advice(_ analysis: WhenAnalysis) -> String {
+        let enough = analysis.failing.filter(\.isEnough).map(\.text)
+        func list(_ texts: [String]) -> String { texts.joined(separator: "; ") }
+        if enough.count > 1 { return "One of these is enough: \(list(enough))" }
+        if let only = enough.first { return "This is enough: \(only)" }
+        if analysis.needed.isEmpty { return "Correct the expression, which can never be true" }
+        return "All of these are needed: \(list(analysis.needed.map(\.text)))"
+    }
+}
+
+extension Situation {
+    /// The value of a fact of the machine or the clock; `nil` if it is unknown.
+    func value(of fact: WhenFact, at time: WallTime) -> WhenValue? {
+        switch fact {
+        case .machine(let fact): value(of: fact, at: time)
+        // A condition that no file defines is unknown, too.
+        case .condition(let name): conditions.custom[name]?.value.map(WhenValue.boolean)
+        // The payload's values are part of the expression.
+        case .payload: nil
+        }
+    }
+
+    private func value(of fact: MachineFact, at time: WallTime) -> WhenValue? {
+        let power = conditions.power.value
+        let pressure = conditions.pressure.value
+        switch fact {
+        case .battery:
+            guard let power else { return nil }
+            // A machine without a battery is as good as one with a full battery.
+            return (power.batteryPercent ?? (power.externalPower ? 100 : nil)).map { .number(Double($0)) }
+        case .charging: return power.map { .boolean($0.isCharging) }
+        case .externalPower: return power.map { .boolean($0.externalPower) }
+        case .lowPower: return conditions.lowPowerMode.value.map(WhenValue.boolean)
+        case .network: return conditions.network.value.map { .text($0.rawValue) }
+        case .thermal: return conditions.thermal.value.map { .text($0.rawValue) }
+        case .idle: return conditions.user.value.map { .boolean($0 == .idle) }
+        case .cpuPressure: return pressure.map { .boolean($0.cpu) }
+        case .memoryPressure: return pressure.map { .boolean($0.memory) }
+        case .ioPressure: return pressure.map { .boolean($0.io) }
+        case .gpu: return conditions.gpu.value.map(WhenValue.boolean)
+        case .storage: return conditions.storage.value.map { .number(Double($0.bytes)) }
+        case .hour: return .number(Double(localMinute(time) / 60))
+        case .weekday:
+            let day = (time + offset(at: time)).wholeSeconds.floorDivided(by: 86_400)
+            // 1970-01-01 was a Thursday.
+            return .text(MachineFact.weekdays[Int((day + 3).floorRemainder(by: 7))])
+        }
+    }
+
+    /// When the clock alone makes an expression true; `nil` if it does not within the next eight days.
+    ///
+    /// Each hour of these days is tried, but only for expressions that the clock can make true.
+    func nextTime(of expression: WhenExpression, after time: WallTime) -> WallTime? {
+        guard expression.dependsOnClock else { return nil }
+        let withoutClock = expression.value { fact in
+            if case .machine(let machine) = fact, machine.isOfClock { nil } else { value(of: fact, at: time) }
+        }
+        if withoutClock == false { return nil }
+        var next = time
+        for _ in 0..<(8 * 24) {
+            next = nextLocalHour(after: next)
+            if expression.value({ value(of: $0, at: next) }) == true { return next }
+        }
+        return nil
+    }
+}

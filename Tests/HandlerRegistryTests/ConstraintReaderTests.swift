@@ -1,0 +1,108 @@
+import Foundation
+import HandlerRegistry
+import TaskModel
+import Testing
+
+/// The keys `storage`, `battery`, `between`, `conflicts` and `when` of a task.
+@Suite struct ConstraintReaderTests {
+    static func text(_ keys: String) -> String {
+        """
+        apiVersion: bgtask/v1
+        bundle: com.example.a
+        modes: [processing]
+        tasks:
+          - identifier: com.example.a.sync
+            kind: processing
+            payload: {urgent: boolean}
+            \(keys)
+            call: {library: libc.so.6, steps: [{function: getpid, returns: int}]}
+          - identifier: com.example.a.scrub
+            kind: processing
+            call: {library: libc.so.6, steps: [{function: getpid, returns: int}]}
+        """
+    }
+
+    private func read(_ keys: String) throws -> (problems: [String], manifest: Manifest?) {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/manifests", withIntermediateDirectories: true)
+        try folder.write("manifests/a.yaml", Self.text(keys))
+        let file = folder.path + "/manifests/a.yaml"
+        let problems = ManifestLinter.lint(files: [file], pluginsDirectory: nil).map {
+            "\($0)".replacingOccurrences(of: file + ":", with: "")
+        }
+        return (problems, ManifestLinter.manifest(in: file))
+    }
+
+    @Test func `right values are read`() throws {
+        let (problems, manifest) = try read(
+            "storage: 2GiB\n    battery: 40%\n    between: [22:00, 6:30]\n"
+                + "    conflicts: [com.example.a.scrub, com.example.b.*]\n"
+                + "    when: battery >= 40 and (network == unmetered or payload.urgent)")
+        #expect(problems == [])
+        let constraints = try #require(manifest?.tasks.first?.constraints)
+        #expect(constraints.storage == .gibibytes(2))
+        #expect(constraints.battery == 40)
+        #expect(constraints.between == DailyWindow(start: 1320, end: 390))
+        #expect(constraints.conflicts.map(\.description) == ["com.example.a.scrub", "com.example.b.*"])
+        #expect(constraints.when?.text == "battery >= 40 and (network == unmetered or payload.urgent)")
+        #expect(manifest?.tasks.last?.constraints == nil)
+        // A recording contains the manifest, and one from before these keys existed does not have them.
+        let encoded = try JSONEncoder().encode(manifest)
+        #expect(try JSONDecoder().decode(Manifest.self, from: encoded) == manifest)
+        #expect(String(decoding: encoded, as: UTF8.self).components(separatedBy: "constraints").count == 2)
+    }
+
+    @Test(
+        arguments: [
+            ("storage: 2GB", "8:14: error: storage: not a valid size: '2GB'. Use 2GiB"),
+            (
+                "storage: 2GiB free",
+                "8:14: error: storage '2GiB free' has the word 'free'. Write only the size: storage: 2GiB"
+            ),
+            (
+                "battery: 40",
+                "8:14: error: battery must be a percentage from 1% to 100%, found 40. Write it with its sign: battery: 40%"
+            ),
+            (
+                "between: [22:00]",
+                "8:14: error: between has 1 times instead of 2. Write the beginning and the end: between: [22:00, 06:00]"
+            ),
+            (
+                "between: [22:00, 24:00]",
+                "8:22: error: between: not a time of day: '24:00'. Write the beginning and the end: between: [22:00, 06:00]"
+            ),
+            (
+                "between: [22:00, 22:00]",
+                "8:14: error: between begins and ends at the same time. Remove it for the whole day"
+            ),
+            (
+                "conflicts: [com.example.a.sync]",
+                "8:17: error: the task conflicts with itself. Remove the identifier; a task never runs twice at the same time"
+            ),
+            (
+                "conflicts: [com.example.a.scrup]",
+                "8:17: warning: conflicts: this manifest has no task 'com.example.a.scrup'. Did you mean 'com.example.a.scrub'?"
+            ),
+            ("when: batery >= 40", "8:11: error: when: there is no fact 'batery'. Did you mean 'battery'?"),
+            (
+                "when: \"idle and batery >= 40\"",
+                "8:21: error: when: there is no fact 'batery'. Did you mean 'battery'?"
+            ),
+            (
+                "when: network == meterd",
+                "8:22: error: when: 'meterd' is not a value of 'network'. Did you mean 'metered'?"
+            ),
+            (
+                "when: payload.urgnt",
+                "8:11: error: when: the task declares no payload key 'urgnt'. Did you mean 'payload.urgent'?"
+            ),
+            (
+                "when: condition.docked",
+                "8:11: warning: no file in conditions.d defines 'docked', so com.example.a.sync waits. Add a file there that begins with 'apiVersion: bgtask/v1' and 'condition: docked'"
+            ),
+        ] as [(String, String)])
+    func `a mistake is found at its position`(keys: String, problem: String) throws {
+        #expect(try read(keys).problems == [problem])
+    }
+}

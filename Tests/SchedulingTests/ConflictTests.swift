@@ -1,0 +1,145 @@
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import Scheduling
+
+/// Tasks that never run beside each other.
+@Suite struct ConflictTests {
+    static func pattern(_ name: String) -> IdentifierPattern {
+        try! IdentifierPattern("com.example.a.\(name)")
+    }
+
+    static func rig(_ conflicts: [String: [String]], slots: Int = 9) -> SchedulerRig {
+        var settings = SchedulerSettings.unpaced
+        settings.discretionarySlots = slots
+        return SchedulerRig(
+            [
+                .make("com.example.a") {
+                    for (name, others) in conflicts {
+                        $0.constrain(name, TaskConstraints(conflicts: others.map(pattern)))
+                    }
+                }
+            ], settings: settings)
+    }
+
+    @Test func `a conflict works in both directions, and explain says who holds the request`() throws {
+        for (first, second) in [("p1", "p2"), ("p2", "p1")] {
+            let rig = Self.rig(["p1": ["p2"]])
+            let launch = rig.run(first)
+            _ = rig.take()
+            rig.submit(second)
+            rig.submit("p3")
+            #expect(rig.launched() == ["com.example.a.p3"])
+            #expect(rig.vetoes(second) == ["Conflicts"])
+            let rationale = try #require(
+                try TaskConstraintTests.verdict(second, "Conflicts", rig).rationale.first)
+            #expect(
+                rationale.sentence.hasPrefix(
+                    "The conflicting task com.example.a.\(first) is running, and ends by "))
+            #expect(rationale.remedy?.contains("bgtask expire com.example.a.\(first)") == true)
+            rig.end(launch)
+            #expect(rig.launched() == ["com.example.a.\(second)"])
+        }
+    }
+
+    @Test func `also with a wildcard, and for bgtask launch`() {
+        let rig = Self.rig(["p1": ["export.*"]])
+        let launch = rig.run("export.film")
+        _ = rig.take()
+        let id = rig.submit("p1")
+        rig.send(.simulate(id))
+        #expect(rig.launched() == [])
+        rig.end(launch)
+        #expect(rig.launched() == ["com.example.a.p1"])
+    }
+
+    @Test func `tasks that conflict with each other take turns`() {
+        let rig = Self.rig(["p1": ["p2", "p3"], "p2": ["p1", "p3"], "p3": ["p1", "p2"]])
+        for name in ["p1", "p2", "p3"] { rig.submit(name) }
+        #expect(rig.launched() == ["com.example.a.p1"])
+        rig.end(rig.begin(RequestID(rawValue: 1)))
+        #expect(rig.launched() == ["com.example.a.p2"])
+        rig.end(rig.begin(RequestID(rawValue: 2)))
+        #expect(rig.launched() == ["com.example.a.p3"])
+    }
+
+    /// Two tasks that may run together would otherwise keep a third one waiting for ever.
+    @Test func `a task that conflicts with two others does not starve`() throws {
+        let rig = Self.rig(["p1": ["p2", "p3"]])
+        var running = [rig.run("p2")]
+        _ = rig.take()
+        rig.advance(.seconds(1))
+        rig.submit("p1")
+        rig.advance(.seconds(1))
+        let other = rig.submit("p3")
+        #expect(rig.launched() == [], "the third one lets the second go first")
+        let rationale = try #require(try TaskConstraintTests.verdict("p3", "Conflicts", rig).rationale.first)
+        #expect(
+            rationale.sentence
+                == "The conflicting task com.example.a.p1 goes first, because it has waited longer; "
+                + "it must have run")
+        rig.end(running.removeFirst())
+        #expect(rig.launched() == ["com.example.a.p1"])
+        rig.end(rig.begin(RequestID(rawValue: 2)))
+        #expect(rig.launched() == ["com.example.a.p3"])
+        rig.begin(other)
+    }
+
+    @Test func `a task that something else keeps waiting holds no other`() {
+        let rig = Self.rig(["powered": ["p2", "p3"]])
+        let launch = rig.run("p2")
+        rig.advance(.seconds(1))
+        rig.submit("powered")
+        rig.advance(.seconds(1))
+        _ = rig.take()
+        rig.submit("p3")
+        #expect(rig.launched() == [])
+        rig.change { $0.power = PolicyTests.battery(95) }
+        #expect(rig.launched() == ["com.example.a.p3"], "without power, the older one could not start anyway")
+        rig.end(launch)
+    }
+
+    @Test(arguments: 1...60)
+    func `at random, none runs beside another, none starves, and none waits without a cause`(seed: Int) {
+        var numbers = SeededNumbers(seed: UInt64(seed))
+        let names = (1...9).map { "p\($0)" }
+        var pairs: Set<[String]> = []
+        for _ in 0..<Int.random(in: 1...14, using: &numbers) {
+            let pair = names.shuffled(using: &numbers).prefix(2)
+            pairs.insert(pair.sorted())
+        }
+        var conflicts: [String: [String]] = [:]
+        for pair in pairs.sorted(by: { $0.description < $1.description }) {
+            let turned = Bool.random(using: &numbers) ? pair : pair.reversed()
+            conflicts[turned[0], default: []].append(turned[1])
+        }
+        let rig = Self.rig(conflicts, slots: Int.random(in: 1...4, using: &numbers))
+        var waiting: [String: Int] = [:]
+        var running: [String: LaunchID] = [:]
+        for step in 0..<400 {
+            rig.advance(.seconds(1))
+            for name in names where running[name] == nil && waiting[name] == nil {
+                if Int.random(in: 0..<3, using: &numbers) == 0 {
+                    waiting[name] = step
+                    rig.submit(name)
+                }
+            }
+            for case .launch(let id, _, _, _) in rig.takeAll() {
+                let name = String(rig.stored[id]!.identifier.rawValue.split(separator: ".").last!)
+                for other in running.keys {
+                    #expect(!pairs.contains([name, other].sorted()), "seed \(seed): \(name) beside \(other)")
+                }
+                running[name] = rig.begin(id)
+                waiting[name] = nil
+            }
+            #expect(!running.isEmpty || waiting.isEmpty, "seed \(seed): all wait for each other")
+            if let ending = running.keys.sorted().randomElement(using: &numbers) {
+                rig.end(running.removeValue(forKey: ending)!)
+            }
+            for (name, since) in waiting {
+                #expect(step - since < 120, "seed \(seed): \(name) waits since \(since)")
+            }
+        }
+    }
+}

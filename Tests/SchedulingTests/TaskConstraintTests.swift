@@ -1,0 +1,291 @@
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import Scheduling
+
+extension Manifest {
+    /// Gives one of the sample tasks further constraints.
+    mutating func constrain(_ name: String, _ constraints: TaskConstraints) {
+        for index in tasks.indices where tasks[index].pattern.base.rawValue.hasSuffix(".\(name)") {
+            tasks[index].constraints = constraints
+        }
+    }
+}
+
+/// The constraints `storage`, `battery`, `between` and `when` of manifests.
+@Suite struct TaskConstraintTests {
+    static func rig(
+        _ constraints: TaskConstraints, of name: String = "p1", payload: [String: PayloadType] = [:]
+    ) -> SchedulerRig {
+        SchedulerRig([
+            .make("com.example.a") {
+                $0.constrain(name, constraints)
+                for index in $0.tasks.indices { $0.tasks[index].payload = payload }
+            }
+        ])
+    }
+
+    static func verdict(_ name: String, _ policy: String, _ rig: SchedulerRig) throws -> Verdict {
+        let request = try #require(rig.scheduler.pendingRequest(of: .sample(name)))
+        let explanation = try #require(rig.scheduler.explain(request.id, at: rig.now))
+        return try #require(explanation.verdicts.first { $0.policy == policy })
+    }
+
+    // MARK: storage
+
+    @Test func `a task waits for free space, and continues when there is less again`() throws {
+        let rig = Self.rig(TaskConstraints(storage: .gibibytes(2)))
+        rig.change { $0.storage = .known(.gibibytes(1)) }
+        rig.submit("p1")
+        #expect(rig.vetoes("p1") == ["Storage"])
+        #expect(rig.wake == Wake(), "no clock wakes the host for it")
+        let rationale = try #require(try Self.verdict("p1", "Storage", rig).rationale.first)
+        #expect(rationale.sentence == "The free space is 1 GiB; it must be 2 GiB or more")
+        #expect(rationale.remedy?.contains("bgtask launch com.example.a.p1") == true)
+        rig.change { $0.storage = .unknown }
+        #expect(rig.vetoes("p1") == ["Storage"])
+        rig.submit("p2")
+        #expect(rig.launched() == ["com.example.a.p2"], "another task needs none")
+        rig.change { $0.storage = .known(.gibibytes(2)) }
+        #expect(rig.launched() == ["com.example.a.p1"])
+        rig.begin(RequestID(rawValue: 1))
+        rig.change { $0.storage = .known(.mebibytes(3)) }
+        #expect(rig.take() == [], "it may itself use the space that it asked for")
+    }
+
+    // MARK: battery
+
+    @Test func `a task waits for the charge that it requires, and stops below it`() throws {
+        let rig = Self.rig(TaskConstraints(battery: 40))
+        rig.change { $0.power = PolicyTests.battery(39) }
+        rig.submit("p1")
+        #expect(rig.vetoes("p1").contains("BatteryLevel"))
+        var rationale = try #require(try Self.verdict("p1", "BatteryLevel", rig).rationale.first)
+        #expect(rationale.required == "40 % or more without external power, as its manifest requires")
+        #expect(rationale.observed == "39 %")
+        // Below the host's own limit, that one decides, because it is what keeps all tasks waiting.
+        rig.change { $0.power = PolicyTests.battery(15) }
+        rationale = try #require(try Self.verdict("p1", "BatteryLevel", rig).rationale.first)
+        #expect(rationale.required == "20 % or more without external power")
+        rig.change { $0.power = .unknown }
+        #expect(rig.vetoes("p1") == ["BatteryLevel"])
+        rig.change { $0.power = .known(.mains) }
+        #expect(rig.launched() == ["com.example.a.p1"])
+        let launch = rig.begin(RequestID(rawValue: 1))
+        rig.change { $0.power = PolicyTests.battery(41) }
+        #expect(rig.take() == [])
+        rig.change { $0.power = PolicyTests.battery(39) }
+        #expect(rig.take() == [.expire(launch, .lowBattery)])
+    }
+
+    @Test func `the charge also counts for a continued task`() {
+        let rig = Self.rig(TaskConstraints(battery: 40), of: "export")
+        rig.change { $0.power = PolicyTests.battery(39) }
+        rig.submit("export.film")
+        #expect(rig.vetoes("export.film") == ["BatteryLevel"])
+        rig.change { $0.power = PolicyTests.battery(40) }
+        #expect(rig.launched() == ["com.example.a.export.film"])
+    }
+
+    // MARK: between
+
+    /// A date of 2026 in UTC.
+    static func utc(_ month: Int, _ day: Int, _ hour: Int, _ minute: Int = 0) -> WallTime {
+        let days = CivilDate(year: 2026, month: month, day: day).dayNumber
+        return WallTime(sinceEpoch: .seconds(days * 86_400 + Int64(hour * 3600 + minute * 60)))
+    }
+
+    /// The changes of the clocks in Berlin in 2026.
+    static let spring = LocalTimeChange(at: utc(3, 29, 1), before: .seconds(3600), after: .seconds(7200))
+    static let autumn = LocalTimeChange(at: utc(10, 25, 1), before: .seconds(7200), after: .seconds(3600))
+
+    static func situation(_ changes: [LocalTimeChange], _ now: WallTime) -> Situation {
+        var situation = Situation(settings: SchedulerSettings())
+        situation.takeLocalTimeChanges(changes)
+        situation.notice(now)
+        return situation
+    }
+
+    @Test func `a window over midnight is open from its begin to its end`() throws {
+        let window = try #require(DailyWindow(start: 22 * 60, end: 6 * 60))
+        let situation = Self.situation([], Self.utc(6, 1, 12))
+        let cases: [(WallTime, Bool, WallTime)] = [
+            (Self.utc(6, 1, 21, 59), false, Self.utc(6, 1, 22)),
+            (Self.utc(6, 1, 22), true, Self.utc(6, 2, 6)),
+            (Self.utc(6, 2, 5, 59), true, Self.utc(6, 2, 6)), (Self.utc(6, 2, 6), false, Self.utc(6, 2, 22)),
+        ]
+        for (time, isOpen, until) in cases {
+            let state = situation.state(of: window, at: time)
+            #expect(state.isOpen == isOpen && state.until == until, "\(time.text)")
+        }
+    }
+
+    @Test func `clocks that change move the window as people expect`() throws {
+        // In spring, 02:30 does not exist: the window opens at 03:00 summer time.
+        let early = try #require(DailyWindow(start: 150, end: 240))
+        var situation = Self.situation([Self.spring], Self.utc(3, 28, 12))
+        #expect(situation.state(of: early, at: Self.utc(3, 28, 12)).until == Self.utc(3, 29, 1))
+        #expect(situation.state(of: early, at: Self.utc(3, 29, 1)).until == Self.utc(3, 29, 2))
+        // A later window opens an hour earlier than the day before.
+        let morning = try #require(DailyWindow(start: 300, end: 360))
+        #expect(situation.state(of: morning, at: Self.utc(3, 28, 12)).until == Self.utc(3, 29, 3))
+        // A window inside the gap is skipped on that day.
+        let inGap = try #require(DailyWindow(start: 130, end: 170))
+        #expect(situation.state(of: inGap, at: Self.utc(3, 28, 12)).until == Self.utc(3, 30, 0, 10))
+        // In autumn, 02:30 comes twice: the window opens at the first one, and stays open.
+        situation = Self.situation([Self.autumn], Self.utc(10, 24, 12))
+        #expect(situation.state(of: early, at: Self.utc(10, 24, 12)).until == Self.utc(10, 25, 0, 30))
+        #expect(situation.state(of: early, at: Self.utc(10, 25, 1, 10)).isOpen)
+        #expect(situation.state(of: early, at: Self.utc(10, 25, 0, 30)).until == Self.utc(10, 25, 3))
+        let night = try #require(DailyWindow(start: 1320, end: 150))
+        #expect(situation.state(of: night, at: Self.utc(10, 24, 22)).until == Self.utc(10, 25, 1, 30))
+    }
+
+    @Test func `a task starts with an alarm at the opening, and stops with windowEnded at the end`() throws {
+        let rig = SchedulerRig([])
+        let window = try #require(DailyWindow(start: 22 * 60, end: 6 * 60))
+        rig.send(.localTimeChanged(offset: .seconds(7200)))
+        rig.send(
+            .handlersChanged([.make("com.example.a") { $0.constrain("p1", TaskConstraints(between: window)) }]
+            ))
+        // Noon in local time.
+        let midnight = rig.now.wall.wholeSeconds - (rig.now.wall.wholeSeconds + 7200) % 86_400
+        rig.advance(.seconds(midnight + 86_400 + 12 * 3600 - rig.now.wall.wholeSeconds))
+        rig.submit("p1")
+        #expect(rig.vetoes("p1") == ["Between"])
+        let opening = rig.now.wall + .seconds(10 * 3600)
+        #expect(rig.wake.wall == opening)
+        let rationale = try #require(try Self.verdict("p1", "Between", rig).rationale.first)
+        #expect(rationale.sentence == "The local time is 12:00; it must be from 22:00 to 06:00")
+        #expect(rationale.earliestChange == opening)
+        let request = try #require(rig.scheduler.pendingRequest(of: .sample("p1")))
+        let forecast = rig.scheduler.forecast(request, from: ConditionHistory(), at: rig.now)
+        #expect(forecast.unchanged == opening)
+        rig.advance(.seconds(10 * 3600 - 1))
+        #expect(rig.launched() == [])
+        rig.advance(.seconds(1))
+        #expect(rig.launched() == ["com.example.a.p1"])
+        let launch = rig.begin(request.id)
+        for _ in 0..<47 {
+            rig.advance(.seconds(595))
+            rig.send(.progressed(launch, TaskProgress(completed: 1, total: 2), changedAt: nil))
+        }
+        _ = rig.take()
+        rig.end(launch)
+        // One that begins shortly before the end stops with it.
+        rig.advance(opening + .seconds(8 * 3600 - 60) - rig.now.wall)
+        let late = rig.run("p1")
+        _ = rig.take()
+        #expect(rig.wake.boot == rig.now.boot + .seconds(60))
+        rig.advance(.seconds(60))
+        #expect(rig.take() == [.expire(late, .windowEnded)])
+    }
+
+    @Test func `the end of the window is found again after the clock was set`() throws {
+        let rig = SchedulerRig([])
+        let second = rig.now.wall.wholeSeconds.floorRemainder(by: 86_400)
+        let start = Int(second / 60)
+        let window = try #require(DailyWindow(start: start, end: (start + 5) % 1440))
+        rig.send(
+            .handlersChanged([.make("com.example.a") { $0.constrain("p1", TaskConstraints(between: window)) }]
+            ))
+        let launch = rig.run("p1")
+        _ = rig.take()
+        rig.moments.jumpWallClock(by: .seconds(3600))
+        rig.send(.timePassed)
+        #expect(rig.take() == [.expire(launch, .windowEnded)])
+    }
+
+    // MARK: when
+
+    @Test func `an expression holds a task, explains its clauses, and stops the launch`() throws {
+        let types: [String: PayloadType] = ["urgent": .boolean]
+        let when = try WhenExpression(
+            "battery >= 40 and (network == unmetered or payload.urgent)", payload: types)
+        let rig = Self.rig(TaskConstraints(when: when), payload: types)
+        rig.change {
+            $0.power = PolicyTests.battery(35)
+            $0.network = .known(.metered)
+        }
+        rig.submit("p1") { $0.payload = #"{"urgent":false}"# }
+        #expect(rig.vetoes("p1") == ["When", "Score"] || rig.vetoes("p1") == ["When"])
+        var rationale = try Self.verdict("p1", "When", rig).rationale
+        #expect(
+            rationale[0].sentence
+                == "The expression in 'when' is false, because 3 clauses fail; it must be true: \(when.text)")
+        #expect(
+            rationale.dropFirst().map(\.sentence) == [
+                "The fact battery is 35 %; the clause needs battery >= 40",
+                "The fact network is metered; the clause needs network == unmetered",
+                "The fact payload.urgent is false; the clause needs payload.urgent",
+            ])
+        #expect(rationale[0].remedy?.hasPrefix("All of these are needed: battery >= 40; ") == true)
+        rig.change { $0.power = PolicyTests.battery(80) }
+        rationale = try Self.verdict("p1", "When", rig).rationale
+        #expect(
+            rationale[0].remedy?.hasPrefix("One of these is enough: network == unmetered; payload.urgent")
+                == true)
+        rig.change { $0.network = .unknown }
+        rationale = try Self.verdict("p1", "When", rig).rationale
+        #expect(rationale[0].observed.hasPrefix("unknown"))
+        rig.submit("p2") { $0.payload = #"{"urgent":false}"# }
+        rig.change {
+            $0.network = .known(.unmetered)
+            $0.power = .known(.mains)
+        }
+        #expect(rig.launched().contains("com.example.a.p1"))
+        let launch = rig.begin(RequestID(rawValue: 1))
+        rig.change { $0.gpu = .known(true) }
+        #expect(rig.take() == [])
+        rig.change { $0.network = .known(.metered) }
+        #expect(rig.take() == [.expire(launch, .conditionLost)])
+    }
+
+    @Test func `a payload's values decide for one request`() throws {
+        let types: [String: PayloadType] = ["urgent": .boolean]
+        let when = try WhenExpression("payload.urgent", payload: types)
+        for isUrgent in [false, true] {
+            let rig = Self.rig(TaskConstraints(when: when), payload: types)
+            rig.submit("p1") { $0.payload = "{\"urgent\":\(isUrgent)}" }
+            #expect(rig.launched().count == (isUrgent ? 1 : 0))
+        }
+    }
+
+    @Test func `an hour is waited for with an alarm, and its end stops the launch`() throws {
+        let hour = 3
+        let when = try WhenExpression(
+            "hour >= \(hour) and hour < \(hour + 1) and externalPower", payload: [:])
+        let rig = Self.rig(TaskConstraints(when: when))
+        let day = rig.now.wall.wholeSeconds.floorDivided(by: 86_400) + 1
+        rig.advance(.seconds(day * 86_400 - rig.now.wall.wholeSeconds))
+        rig.submit("p1")
+        let opening = WallTime(sinceEpoch: .seconds(day * 86_400 + Int64(hour) * 3600))
+        #expect(rig.wake.wall == opening)
+        // While a condition keeps it waiting, too, no alarm is set.
+        rig.change { $0.power = PolicyTests.battery(90) }
+        #expect(rig.wake.wall == nil)
+        rig.change { $0.power = .known(.mains) }
+        #expect(rig.wake.wall == opening)
+        rig.advance(.seconds(Int64(hour) * 3600))
+        #expect(rig.launched() == ["com.example.a.p1"])
+        rig.end(rig.begin(RequestID(rawValue: 1)))
+        rig.advance(.seconds(3600 - 30))
+        let launch = rig.run("p1")
+        _ = rig.take()
+        #expect(rig.wake.boot == rig.now.boot + .seconds(30))
+        rig.advance(.seconds(30))
+        #expect(rig.take() == [.expire(launch, .conditionLost)])
+    }
+
+    @Test func `a weekday is that of local time`() throws {
+        var situation = Self.situation([], Self.utc(11, 22, 22, 30))
+        let day = { (situation: Situation) in
+            situation.value(of: .machine(.weekday), at: Self.utc(11, 22, 22, 30))
+        }
+        #expect(day(situation) == .text("Sun"))
+        situation.localOffset = .seconds(7200)
+        #expect(day(situation) == .text("Mon"))
+        #expect(situation.value(of: .machine(.hour), at: Self.utc(11, 22, 22, 30)) == .number(0))
+    }
+}
