@@ -169,6 +169,7 @@ public struct Scheduler: Sendable {
     /// Adjusts dates that depend on local time.
     private mutating func localTimeChanged(at now: Moment) {
         pending.releaseAllDates(at: now.wall)
+        pending.release(.scores)
         checkTimedLaunches()
     }
 
