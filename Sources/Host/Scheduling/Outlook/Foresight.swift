@@ -110,7 +110,8 @@ extension Foresight.World {
         // Each step goes to a date of a policy; the limit is for one that would return past dates.
         for _ in 0..<16 {
             if judgement.mayStart {
-                let wake = LaunchWindow(request, copy.settings).wake
+                let wake = copy.alarm(
+                    of: copy.situation.subject(request, isTelling: false), after: time.wall, at: time)
                 return .startsAt(time.wall, latest: wake > time.wall ? wake : nil)
             }
             guard let next = copy.nextDate(judgement, of: request, at: time), next > time.wall,
@@ -134,7 +135,7 @@ extension Scheduler {
         if let wait = judgement.wait { return wait.until }
         guard let score = judgement.score else { return nil }
         let subject = situation.subject(request, isTelling: false)
-        return dateOfScore(score, Threshold(request, settings), subject, at: now)
+        return dateOfScore(score, subject, at: now)
     }
 
     /// What a request waits for while a policy objects, after the words "waits for".

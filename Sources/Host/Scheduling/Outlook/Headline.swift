@@ -161,7 +161,8 @@ extension Foresight {
 
     /// The headline of a request that nothing holds but perhaps its window.
     private func readiness(of request: TaskRequest) -> String {
-        let wake = LaunchWindow(request, scheduler.settings).wake
+        let wake = scheduler.alarm(
+            of: scheduler.situation.subject(request, isTelling: false), after: now.wall, at: now)
         guard scheduler.pending[request.id] != nil else { return "A request would start at once." }
         if scheduler.isShuttingDown { return "Waits for the next start of the host, which is stopping." }
         if isCrowded { return "May start, and takes its turn." }
