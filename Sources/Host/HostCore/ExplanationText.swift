@@ -6,9 +6,9 @@ import TaskModel
 ///
 /// Version 2 of the text is short, because the store keeps one for each launch (Documentation/Store.md). It
 /// is a JSON array without keys. A number replaces each name in ``names``, and a policy without objection,
-/// score and reason is only its name. Version 3 has what the request had waited for before the verdicts, as one
-/// array of policies and milliseconds; an explanation without that is of version 2. Version 1 is the message of the control channel; it can still be
-/// decoded.
+/// score and reason is only its name. Version 3 has what the request had waited for before the verdicts, as
+/// one array of policies and milliseconds; an explanation without that is of version 2. Version 1 is the
+/// message of the control channel; it can still be decoded.
 enum ExplanationText {
     static func encode(_ explanation: Explanation?) -> String? {
         explanation.map { explanation in

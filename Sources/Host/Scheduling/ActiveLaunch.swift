@@ -221,8 +221,8 @@ struct ActiveLaunch: Sendable {
         return leaseEnd.map { min($0, stall) } ?? stall
     }
 
-    /// When the launch has ended at the latest, if the wall clock is not set; `nil` if nothing limits it, or if
-    /// its handler was not called yet.
+    /// When the launch has ended at the latest, if the wall clock is not set; `nil` if nothing limits it, or
+    /// if its handler was not called yet.
     ///
     /// The time includes all renewals of the lease and the grace period.
     func latestEnd(at now: Moment, _ settings: SchedulerSettings) -> WallTime? {

@@ -40,7 +40,9 @@ struct PendingCommand: HostCommand {
         // The host makes the next page while this one is printed.
         var ahead = read(after: nil)
         defer { ahead.cancel() }
-        try await console.print(&table, ifEmpty: tag == nil ? "Nothing is pending." : "Nothing with this tag is pending.") {
+        try await console.print(
+            &table, ifEmpty: tag == nil ? "Nothing is pending." : "Nothing with this tag is pending."
+        ) {
             (table: inout Table, _: RequestID?) in
             let page = try await ahead.value
             if let next = page.next { ahead = read(after: next) }

@@ -2,14 +2,15 @@ public import TaskModel
 
 /// Answers what a waiting request would do if a fact were another, by trying it on a copy of the scheduler.
 ///
-/// Nothing here knows the policies' rules: an act becomes the events that the host would get, the copy handles
-/// them, and what the copy launches is what the host would launch. So a promise is true even where several
-/// requests compete for one slot.
+/// Nothing here knows the policies' rules: an act becomes the events that the host would get, the copy
+/// handles them, and what the copy launches is what the host would launch. So a promise is true even where
+/// several requests compete for one slot.
 ///
 /// A foresight is valid for one time and one state of the scheduler. It keeps the copies, so that a listing
 /// of many requests that wait for power tries the plug once.
 public struct Foresight {
     /// With more pending requests, each is tried alone, because a copy of the scheduler takes too long.
+    ///
     /// Whatever would start then only "takes its turn", and headlines promise nothing. Our choice.
     static let largestCrowd = 1000
 

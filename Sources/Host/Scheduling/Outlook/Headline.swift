@@ -30,6 +30,7 @@ extension Foresight {
     /// - Parameters:
     ///   - request: The request.
     ///   - policy: The first policy that objects; `nil` if only the score or the window can keep it waiting.
+    /// - Returns: The sentence.
     func headline(of request: TaskRequest, first policy: (any Policy)?) -> String {
         let situation = scheduler.situation
         let subject = situation.subject(request, isTelling: false)
@@ -248,7 +249,8 @@ extension Foresight {
             ?? "it can start \(date(first))"
     }
 
-    /// A date for people, in local time: `in 40 s`, `at 17:05`, `on Monday at 17:05`, `on 2026-12-03 at 17:05`.
+    /// A date for people, in local time: `in 40 s`, `at 17:05`, `on Monday at 17:05`, `on 2026-12-03 at
+    /// 17:05`.
     func date(_ time: WallTime) -> String {
         let ahead = time - now.wall
         if ahead < .seconds(90) { return "in \(max(.seconds(1), ahead).text)" }

@@ -2,8 +2,8 @@ import TaskModel
 
 /// Something that a person can do about a policy's veto or low score.
 ///
-/// A policy returns its acts from ``Policy/acts(for:in:at:)``. The scheduler then tries each of them on a copy
-/// of itself, so a policy never promises what would follow: it only says which fact changes.
+/// A policy returns its acts from ``Policy/acts(for:in:at:)``. The scheduler then tries each of them on a
+/// copy of itself, so a policy never promises what would follow: it only says which fact changes.
 struct PossibleAct: Sendable {
     /// The fact that the act changes.
     enum Effect: Sendable {

@@ -2,9 +2,9 @@ public import TaskModel
 
 /// How long each pending request has waited for what.
 ///
-/// It costs nothing per event: a request gets a new span when the scheduler judges it, and a hold of its whole
-/// group counts when the request is looked at. Times are on CLOCK_BOOTTIME, in milliseconds, because the wall
-/// clock may be set.
+/// It costs nothing per event: a request gets a new span when the scheduler judges it, and a hold of its
+/// whole group counts when the request is looked at. Times are on CLOCK_BOOTTIME, in milliseconds, because
+/// the wall clock may be set.
 struct WaitBook: Sendable {
     /// What a request waits for, as a number: the index of a policy, or one of the following.
     typealias Cause = UInt8
@@ -18,7 +18,9 @@ struct WaitBook: Sendable {
     /// The turn of a request that nothing holds is the matter of the slots.
     private static let turn = numbers["Concurrency"] ?? score
     private static let beginDate = numbers["EarliestBeginDate"] ?? score
-    /// How many holds of a group are kept. Our choice: older ones count for what held the request alone.
+    /// How many holds of a group are kept.
+    ///
+    /// Our choice: older ones count for what held the request alone.
     private static let mostHolds = 64
     /// Shorter waits are not kept, so that the records of launches that start at once stay short.
     static let shortest = Duration.seconds(1)
