@@ -7,8 +7,8 @@ extension Tag {
     @Tag static var situation: Self
 }
 
-/// What a person reads and does at a terminal: the headline of a waiting request, and its remedies as they are
-/// printed.
+/// What a person reads and does at a terminal: the headline of a waiting request, and its remedies as they
+/// are printed.
 @Suite(.system, .tags(.situation)) struct HeadlineTests {
     private static let manifests = ["waiting", "other", "third"].map { name in
         """
@@ -44,13 +44,15 @@ extension Tag {
             task: "sync", headline: "Waits for a network: connect to one, and it starts at once.",
             before: [["conditions", "set", "network=none"]]),
         Case(
-            task: "upload", headline: "Waits for an unmetered network: connect to one, and it starts at once.",
+            task: "upload",
+            headline: "Waits for an unmetered network: connect to one, and it starts at once.",
             before: [["conditions", "set", "network=metered"]]),
         Case(
             task: "index", headline: "Waits for an idle device: leave it alone for 5 min, and it starts.",
             before: [["conditions", "set", "user=active"]]),
         Case(
-            task: "sync", headline: "Waits for the end of low-power mode: turn it off, and it starts at once.",
+            task: "sync",
+            headline: "Waits for the end of low-power mode: turn it off, and it starts at once.",
             before: [["conditions", "set", "lowPower=on"]]),
         Case(
             task: "index", headline: "Waits for a cooler machine: let it cool down, and it starts.",
@@ -147,9 +149,12 @@ extension Tag {
         #expect(output.contains("L2 com.example.third.index, which ends in"), "\(output)")
         // The line is pasted into a shell as it is.
         let line = try #require(
-            output.split(separator: "\n").first { $0.contains("bgtask expire L1 --socket") && $0.hasPrefix("    ") })
+            output.split(separator: "\n").first {
+                $0.contains("bgtask expire L1 --socket") && $0.hasPrefix("    ")
+            })
         let shell = Command.run(
-            "/bin/sh", "-c", "PATH=\(HostProcess.products.path):$PATH; \(line.trimmingCharacters(in: .whitespaces))")
+            "/bin/sh", "-c",
+            "PATH=\(HostProcess.products.path):$PATH; \(line.trimmingCharacters(in: .whitespaces))")
         #expect(shell.status == 0, "\(shell)")
         try host.wait("it starts") { try !host.launches(of: task).isEmpty }
         #expect(host.stop() == 0)

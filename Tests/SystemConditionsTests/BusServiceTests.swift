@@ -5,8 +5,8 @@ import Testing
 
 @testable import SystemConditions
 
-/// The special behaviour of single bus services, imitated by python-dbusmock; the conformance suite tests what
-/// they have in common.
+/// The special behaviour of single bus services, imitated by python-dbusmock; the conformance suite tests
+/// what they have in common.
 @Suite(.system, .enabled(if: PrivateBus.mockObstacle == nil, "needs dbus and python3-dbusmock"))
 struct BusServiceTests {
     static let networkManager = "org.freedesktop.NetworkManager"

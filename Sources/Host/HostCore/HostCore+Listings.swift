@@ -46,7 +46,8 @@ extension HostCore {
     ) -> PendingRequest {
         PendingRequest(
             request: request, verdicts: explain(request, at: now).verdicts,
-            headline: request.headlineOfOther ?? foresight.headline(of: request), waited: scheduler.waited(request, at: now))
+            headline: request.headlineOfOther ?? foresight.headline(of: request),
+            waited: scheduler.waited(request, at: now))
     }
 
     /// What a request waits for, in one sentence, and what would let it start.

@@ -66,6 +66,7 @@ extension Scheduler {
     ///   - request: The request.
     ///   - foresight: What would happen after changes, for all summaries of one listing.
     ///   - now: The time.
+    /// - Returns: The summary.
     public func summary(
         of request: TaskRequest, _ foresight: inout Foresight, at now: Moment
     ) -> PendingSummary {

@@ -5,6 +5,7 @@ public enum CommandText {
     /// - Parameters:
     ///   - arguments: The arguments, without `bgtask`.
     ///   - socket: The value of the option `--socket`; `nil` if the command finds the host without it.
+    /// - Returns: The command line.
     public static func line(_ arguments: [String], socket: String? = nil) -> String {
         let option = socket.map { ["--socket", $0] } ?? []
         return (["bgtask"] + arguments + option).map(quoted).joined(separator: " ")

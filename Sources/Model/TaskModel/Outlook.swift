@@ -2,8 +2,9 @@
 ///
 /// Each remedy was tried: the scheduler judged the request again with the changed fact.
 public struct Outlook: Equatable, Hashable, Sendable, Codable {
-    /// One sentence for people: `Waits for power: plug in, and it starts at once.`
+    /// One sentence for people.
     ///
+    /// For example, `Waits for power: plug in, and it starts at once.`
     /// It has no full stop if it ends with a command that people copy.
     public var headline: String
     /// What would let the request start or bring it closer to its start; empty if people can only wait.

@@ -73,7 +73,8 @@ extension Tag {
         let expected = ["ExternalPower 3600.0", "DeviceActivity 1200.0"]
         func text(_ spans: [WaitSpan]) -> [String] { spans.map { "\($0.policy) \($0.duration.inSeconds)" } }
         #expect(text(try rig.explanation().outlook.waited) == expected)
-        #expect(text(rig.world.core.pendingRequest(of: rig.task, at: rig.world.now)?.waited ?? []) == expected)
+        #expect(
+            text(rig.world.core.pendingRequest(of: rig.task, at: rig.world.now)?.waited ?? []) == expected)
         try rig.change { $0.user = .known(.idle) }
         let record = try #require(rig.world.store.launches(of: request.id).first)
         #expect(text(rig.world.core.current(record).waited) == expected)

@@ -131,7 +131,9 @@ enum Wording {
         return wish == rationale.observed ? statement : "\(statement). Better: \(wish)"
     }
 
-    /// What would follow from an act: `Plug in: score 0.48 to 0.73, it would start.`
+    /// What would follow from an act.
+    ///
+    /// For example, `Plug in: score 0.48 to 0.73, it would start.`
     static func remedy(_ remedy: RemedyMessage, now moment: WallTime) -> String {
         let acts = remedy.acts.enumerated().map { index, act in
             index == 0 ? act.text : act.text.prefix(1).lowercased() + act.text.dropFirst()

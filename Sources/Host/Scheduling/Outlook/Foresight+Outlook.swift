@@ -1,7 +1,9 @@
 public import TaskModel
 
 extension Foresight {
-    /// The greatest number of remedies in an outlook. Our choice: more would not be read.
+    /// The greatest number of remedies in an outlook.
+    ///
+    /// Our choice: more would not be read.
     private static let mostRemedies = 6
 
     /// What a request waits for, in one sentence, and what would let it start.
@@ -22,7 +24,9 @@ extension Foresight {
     }
 
     /// The remedies: each act that is enough; otherwise the smallest combination, and what brings the request
-    /// closer to its start. Last come acts with an uncertain effect.
+    /// closer to its start.
+    ///
+    /// Last come acts with an uncertain effect.
     private mutating func remedies(for request: TaskRequest, _ plan: Plan) -> [Remedy] {
         if plan.vetoes.isEmpty && !plan.isScore { return [] }
         let present = world(of: request, after: [])

@@ -10,6 +10,7 @@ public import TaskModel
 /// of many requests that wait for power tries the plug once.
 public struct Foresight {
     /// With more pending requests, each is tried alone, because a copy of the scheduler takes too long.
+    ///
     /// Whatever would start then only "takes its turn", and headlines promise nothing. Our choice.
     static let largestCrowd = 1000
 

@@ -30,6 +30,7 @@ extension Foresight {
     /// - Parameters:
     ///   - request: The request.
     ///   - policy: The first policy that objects; `nil` if only the score or the window can keep it waiting.
+    /// - Returns: The sentence.
     func headline(of request: TaskRequest, first policy: (any Policy)?) -> String {
         let situation = scheduler.situation
         let subject = situation.subject(request, isTelling: false)

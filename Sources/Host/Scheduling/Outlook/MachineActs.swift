@@ -13,7 +13,7 @@ extension PossibleAct {
                 batteryPercent: power?.batteryPercent))
     }
 
-    /// A source of conditions does not answer, and nobody knows what it will report after its repair.
+    /// A source of conditions does not answer, and its value after the repair is not known in advance.
     static func repair(_ source: String, _ unit: String? = nil) -> PossibleAct {
         let how = unit.map { "systemctl restart \($0)" } ?? "bgtask conditions names it"
         return PossibleAct(

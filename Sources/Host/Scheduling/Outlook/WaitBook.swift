@@ -18,7 +18,9 @@ struct WaitBook: Sendable {
     /// The turn of a request that nothing holds is the matter of the slots.
     private static let turn = numbers["Concurrency"] ?? score
     private static let beginDate = numbers["EarliestBeginDate"] ?? score
-    /// How many holds of a group are kept. Our choice: older ones count for what held the request alone.
+    /// How many holds of a group are kept.
+    ///
+    /// Our choice: older ones count for what held the request alone.
     private static let mostHolds = 64
     /// Shorter waits are not kept, so that the records of launches that start at once stay short.
     static let shortest = Duration.seconds(1)

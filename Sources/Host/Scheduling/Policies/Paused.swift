@@ -10,7 +10,9 @@ struct Paused: Policy {
     let awaited = "the end of a pause"
 
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
-        guard let (_, isOfHost) = scheduler.situation.pause(of: subject.bundle, at: now.wall) else { return [] }
+        guard let (_, isOfHost) = scheduler.situation.pause(of: subject.bundle, at: now.wall) else {
+            return []
+        }
         let bundle = subject.request.bundle
         return [
             .command(
