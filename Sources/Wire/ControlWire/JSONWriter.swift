@@ -46,8 +46,8 @@ private final class JSONBuffers {
 
 /// A value that is being written.
 ///
-/// A container has no end in Swift's model of encoding. So a list or an object is a sequence of parts, and its
-/// brackets and commas are added when its value returns.
+/// A container has no end in Swift's model of encoding. So a list or an object is a sequence of parts, and
+/// its brackets and commas are added when its value returns.
 private final class JSONBuffer {
     enum Shape { case empty, value, list, object }
 
