@@ -58,6 +58,48 @@ import Testing
         #expect(host.stop() == 0)
     }
 
+    @Test func `beside two jobs that never end, twenty jobs of others start within two leases`() throws {
+        let host = try HostProcess()
+        try Self.install(in: host)
+        let library = host.plugins.appendingPathComponent("libthree.so")
+        let names = (0..<20).map { "other\($0)" }
+        for name in names {
+            try FileManager.default.copyItem(
+                at: library, to: host.plugins.appendingPathComponent("lib\(name).so"))
+            try """
+            apiVersion: bgtask/v1
+            bundle: com.example.\(name)
+            library: lib\(name).so
+            modes: [processing]
+            tasks:
+              - identifier: com.example.\(name).job
+                kind: processing
+                limits: {runtime: 2s}
+            """.write(
+                to: host.manifests.appendingPathComponent("\(name).yaml"), atomically: true, encoding: .utf8)
+        }
+        try host.start()
+        for bundle in ["one", "two"] { host.run("submit", "com.example.\(bundle).endless") }
+        try host.wait("both run") { try host.launches().count { $0["state"] as? String == "running" } == 2 }
+        let before = try host.launches().count
+        for name in names { host.run("submit", "com.example.\(name).job") }
+        func first(_ name: String) throws -> Int? {
+            try (host.launches(of: "com.example.\(name).job").last?["launch"] as? String)
+                .flatMap { Int($0.dropFirst()) }
+        }
+        try host.wait("all twenty have started") { try names.allSatisfy { try first($0) != nil } }
+        // Counted in leases, so that a busy machine does not matter: before the last of the twenty, each of
+        // the two had at most the lease that was under way and one more.
+        let last = try #require(names.compactMap { try first($0) }.max())
+        for bundle in ["one", "two"] {
+            let later = try host.launches(of: "com.example.\(bundle).endless")
+                .compactMap { ($0["launch"] as? String).flatMap { Int($0.dropFirst()) } }
+                .filter { $0 > before && $0 < last }
+            #expect(later.count <= 1, "\(bundle): \(later) before L\(last)")
+        }
+        #expect(host.stop() == 0)
+    }
+
     @Test func `a job that never gets further fails after the last attempt, and its author learns why`()
         throws
     {

@@ -1,9 +1,11 @@
 """The rows that take minutes: large numbers of requests, manifests and tasks, and the built programs. The
 docstring of a row is its text on the page."""
 
+import contextlib
 import pathlib
 import re
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import time
@@ -158,6 +160,50 @@ def tasks(bench, closing):
         return {"value": machine.usage(host.process.pid), "notes": [f"{memory:.0f} MB of memory"]}
 
     return [Subject(f"bgtask, {bundles * each:,} declared tasks", "ours", started)]
+
+
+def _multiplied(store, count):
+    """Copies the newest pending request of a store until `count` requests are pending."""
+    with contextlib.closing(sqlite3.connect(store)) as database:
+        columns = [row[1] for row in database.execute("PRAGMA table_info(requests)")]
+        row = list(
+            database.execute("SELECT * FROM requests WHERE state = 'pending' ORDER BY id DESC").fetchone()
+        )
+        number, name = columns.index("id"), columns.index("identifier")
+        first = row[number]
+
+        def copies():
+            for copy in range(1, count):
+                row[number], row[name] = first + copy, f"{C_BUNDLE}.run.copy{copy}"
+                yield row
+
+        marks = ", ".join("?" * len(columns))
+        database.executemany(f"INSERT INTO requests VALUES ({marks})", copies())
+        database.commit()
+
+
+@row("million", "Start with a million pending requests", "s", "seconds", scale=True)
+def million(bench, closing):
+    """The time from the start of bgtaskd until it has accepted a submission. The requests are copies in its
+    store; they wait for a slot. The note has the CPU time and the memory."""
+    count = 50_000 if bench.quick else 1_000_000
+    host = host_for(bench, closing, {"continuedSlots": 0}, wait=600)
+    _submissions(bench, host, 1, 1)
+    host.stop()
+    _multiplied(host.state / "store.sqlite", count)
+    host.start(600)
+    once = f"{C_BUNDLE}.run.{bench.numbers(1)}"
+
+    def started():
+        result = _restart(host, once)
+        memory = machine.proportional_set(host.process.pid) / 1000
+        result["notes"] += [
+            f"{machine.usage(host.process.pid):.1f} s of CPU time",
+            f"{memory:.0f} MB of memory",
+        ]
+        return result
+
+    return [Subject(f"bgtask, {count:,} pending requests", "ours", started)]
 
 
 @row(
