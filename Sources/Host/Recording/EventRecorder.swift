@@ -105,15 +105,20 @@ public final class EventRecorder: Sendable {
 
     /// Records an event without the data that users gave their tasks, except what decisions depend on.
     public func record(_ event: SchedulerEvent, at now: Moment) {
-        let keys = payloadKeys.withLock { keys in
-            if case .handlersChanged(let manifests) = event {
-                keys = manifests.flatMap(\.tasks).reduce(into: []) { keys, task in
-                    if let when = task.constraints?.when { keys.formUnion(when.payloadKeys) }
-                }
-            }
-            return keys
-        }
+        noteManifests(in: [event])
+        let keys = payloadKeys.withLock { $0 }
         record(RecordedEntry(at: now, .event(event.withoutPayloads(except: keys))))
+    }
+
+    /// Notes which keys of payloads the expressions of the newest manifests read.
+    private func noteManifests(in events: [SchedulerEvent]) {
+        for case .handlersChanged(let manifests) in events {
+            var keys: Set<String> = []
+            for task in manifests.lazy.flatMap(\.tasks) {
+                if let when = task.constraints?.when { keys.formUnion(when.payloadKeys) }
+            }
+            payloadKeys.withLock { $0 = keys }
+        }
     }
 
     /// Records a line.
@@ -130,6 +135,7 @@ public final class EventRecorder: Sendable {
     ///
     /// The queue has room for any number of them.
     public func record(_ events: [SchedulerEvent], at now: Moment) {
+        noteManifests(in: events)
         let (isRecording, first) = take(events.count)
         if isRecording { send(.events(events, now, first: first)) }
     }
@@ -185,13 +191,15 @@ public final class EventRecorder: Sendable {
                     try writer.begin(at: now, isContinued: isContinued, first: first)
                 case .entry(let entry, let number): try writer.append(entry, number: number)
                 case .events(let events, let now, let first):
+                    let keys = payloadKeys.withLock { $0 }
                     for (event, number) in zip(events, first...) where writer.isOpen {
-                        let entry = RecordedEntry(at: now, .event(event.withoutPayloads))
+                        let entry = RecordedEntry(at: now, .event(event.withoutPayloads(except: keys)))
                         try writer.append(entry, number: number)
                     }
                 case .pending(let requests, let now, let first):
+                    let keys = payloadKeys.withLock { $0 }
                     for (request, number) in zip(requests, first...) where writer.isOpen {
-                        let event = SchedulerEvent.submitted(request).withoutPayloads
+                        let event = SchedulerEvent.submitted(request).withoutPayloads(except: keys)
                         try writer.append(RecordedEntry(at: now, .event(event)), number: number)
                     }
                 }
