@@ -13,6 +13,6 @@ public struct AuthoringError: Error, Equatable, Sendable, CustomStringConvertibl
         self.remedy = remedy
     }
 
-    /// `Info.plist: CFBundleIdentifier is missing. Give it: --bundle com.example.app`.
+    /// The subject, the finding and the remedy in one line: `SUBJECT: FINDING. REMEDY`.
     public var description: String { "\(subject): \(finding). \(remedy)" }
 }

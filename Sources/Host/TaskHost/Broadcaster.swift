@@ -37,7 +37,8 @@ final class Broadcaster<Value: Sendable>: Sendable {
 
     /// Returns a function that sends a value to the present listeners.
     ///
-    /// Call it once, and hold no lock during the call.
+    /// This method may be called with a lock held. The returned function must be called without one, because
+    /// it calls the listeners, and soon, because it does not know listeners that are added later.
     func sender() -> (Value) -> Void {
         // The listeners are called without the lock, because a listener may remove itself or another one.
         let listeners = state.withLock { Array($0.listeners.values) }

@@ -22,12 +22,17 @@ public func UIApplicationMain(
     _ argumentCount: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
     _ principalClassName: String?, _ delegateClassName: String?
 ) -> Int32 {
-    guard let name = delegateClassName, let type = NSClassFromString(name) as? any UIApplicationDelegate.Type
-    else {
+    guard let name = delegateClassName, let found: AnyClass = NSClassFromString(name) else {
         misuse(
             "NSInternalInconsistencyException",
-            "UIApplicationMain: there is no app delegate of the class \(delegateClassName ?? "nil"). "
+            "UIApplicationMain: there is no class named \(delegateClassName ?? "nil"). "
                 + "Pass NSStringFromClass(AppDelegate.self), or mark the class with @main.")
+    }
+    guard let type = found as? any UIApplicationDelegate.Type else {
+        misuse(
+            "NSInternalInconsistencyException",
+            "UIApplicationMain: the class \(name) is not an app delegate. "
+                + "Let it conform to UIApplicationDelegate.")
     }
     Launching.run(ObjectMaking.make(type))
     return 0

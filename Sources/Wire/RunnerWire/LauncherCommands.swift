@@ -115,8 +115,9 @@ public struct SpawnMessage: WireMessage {
     public var launch: UInt64
     /// The number of the template to clone.
     public var template: UInt64
-    /// The path of the control group in which the task starts, which exists and is empty; `nil` if there is
-    /// none.
+    /// The path of the task's control group, which exists; `nil` if there is none.
+    ///
+    /// The group is empty, or it is that of the template's standby, which then becomes the task.
     public var cgroup: String?
     /// Whether the task may start processes.
     public var subprocesses: Bool

@@ -6,7 +6,7 @@ import Testing
 @testable import HostCore
 @testable import Scheduling
 
-extension Tag {
+extension Testing.Tag {
     /// Situations in which a request waits, with the host's explanation acted on.
     @Tag static var situation: Self
 }

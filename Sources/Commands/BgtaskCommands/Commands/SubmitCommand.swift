@@ -13,9 +13,13 @@ struct SubmitCommand: HostCommand {
             also follows the request until its last attempt ends, and exits with 0 only if that \
             attempt succeeded.
 
-            With --deadline, a request that has not started by that time fails with the reason             deadlinePassed. With --at-deadline start, it starts then instead, even if the conditions are             not the best; it still waits for what it requires.
+            With --deadline, a request that has not started by that time fails with the reason \
+            deadlinePassed. With --at-deadline start, it starts then instead, even if the conditions \
+            are not the best; it still waits for what it requires.
 
-            If a request of the task is pending already, --if-pending replace puts the new one in its             place, keep changes nothing, and append lets the new one wait until the pending or running             one has ended.
+            If a request of the task is pending already, --if-pending replace puts the new one in its \
+            place, keep changes nothing, and append lets the new one wait until the pending or \
+            running one has ended.
 
             Examples:
               bgtask submit com.example.feed.refresh

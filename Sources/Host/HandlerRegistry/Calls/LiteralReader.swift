@@ -31,13 +31,13 @@ struct CallTypeReader {
             }
             return type
         }
-        if text.hasPrefix("struct") || text.hasPrefix("union") {
-            problems.error(
-                place, "a call can't pass structs by value: '\(text.shortened)'",
-                "Write a plugin instead: Documentation/PluginGuide.md")
-        } else if text.contains("*") {
+        if text.contains("*") {
             problems.error(
                 place, "not a valid type: '\(text.shortened)'", "Use 'pointer', or 'string' for text")
+        } else if text.hasPrefix("struct") || text.hasPrefix("union") {
+            problems.error(
+                place, "a call can't pass structs or unions by value: '\(text.shortened)'",
+                "Write a plugin instead: Documentation/PluginGuide.md")
         } else {
             problems.error(
                 place, "the type '\(text.shortened)' is unknown",

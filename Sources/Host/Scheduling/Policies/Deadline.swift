@@ -19,8 +19,8 @@ struct Deadline: Policy {
                 Rationale(
                     quantity: "deadline", required: limit.date.text,
                     observed: isOver
-                        ? "since \(time), the request starts whatever its score is"
-                        : "at \(time), the request starts whatever its score is"))
+                        ? "since \(time), the score does not count; the request starts as soon as no policy objects"
+                        : "from \(time) on, the score does not count"))
         case .fail where isOver:
             return subject.wait(
                 for: .time,

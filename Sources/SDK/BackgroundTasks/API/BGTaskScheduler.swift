@@ -5,8 +5,9 @@ public typealias dispatch_queue_t = DispatchQueue
 
 /// Registers launch handlers and submits requests.
 ///
-/// You can use it from any thread. ``submit(_:)``, ``cancel(taskRequestWithIdentifier:)`` and the methods
-/// that list pending requests wait for the host.
+/// You can use it from any thread. ``submit(_:)``, ``cancel(taskRequestWithIdentifier:)`` and
+/// ``cancelAllTaskRequests()`` block the thread until the host has answered. ``submitTaskRequest(_:)`` and
+/// the methods that list pending requests do not block it.
 public class BGTaskScheduler: NSObject, @unchecked Sendable {
     // Unchecked: the only stored property is the app, which guards its own state.
     private let app: App
