@@ -31,6 +31,7 @@ import Testing
         ]
         state.service.seconds = 12.5
         state.service.at = later
+        state.pause = Pause(since: now, until: later)
         state.wakeUpsSaved = 7
         return state
     }

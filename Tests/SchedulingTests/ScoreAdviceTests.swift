@@ -43,7 +43,7 @@ import Testing
 
     @Test func `with the best conditions it names none`() throws {
         let rig = rig(1) { _ in }
-        #expect(try remedy(rig.submit("refresh"), rig).hasPrefix("Wait; "))
+        #expect(try remedy(rig.submit("refresh"), rig).hasPrefix("Wait until the limit has fallen"))
     }
 
     @Test(arguments: 1...40)

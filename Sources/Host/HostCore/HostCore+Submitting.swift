@@ -172,6 +172,9 @@ extension HostCore {
                 requests.setClient(clients[client]?.id, of: acceptance.request.id)
             }
             if !acceptance.isRepeat { take(acceptance, wasForeseen: wasForeseen) }
+            // The pending request of a client stays. The schedule must not wait for an answer any more,
+            // or it would never submit again.
+            if acceptance.isRepeat, case .schedule = submitter { feed(.scheduleNotStored(identifier)) }
             answer(submitter, acceptance)
             // If the client left during the write, there may be no process that can run the request.
             if let client, clients[client] == nil, !acceptance.isKept {

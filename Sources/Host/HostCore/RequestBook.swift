@@ -217,7 +217,13 @@ struct RequestBook: Sendable {
 
     mutating func endWithdrawing(_ id: RequestID) { withdrawing.remove(id) }
 
-    mutating func failCancellation(of id: RequestID, _ reason: Reason) { failedCancellations[id] = reason }
+    /// Keeps a cancellation by the host to try it again; until then, the request stays marked.
+    ///
+    /// A failed cancellation by a user at the same time may have removed the mark.
+    mutating func failCancellation(of id: RequestID, _ reason: Reason) {
+        failedCancellations[id] = reason
+        withdrawing.insert(id)
+    }
 
     mutating func takeFailedCancellations() -> [(RequestID, Reason)] {
         defer { failedCancellations = [:] }
