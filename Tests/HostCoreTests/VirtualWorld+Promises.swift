@@ -341,7 +341,9 @@ extension VirtualWorld {
         let busy = core.launches.all.count { !$0.hasFreedSlot }
         var foresight = Foresight(core.scheduler, at: now)
         for request in core.requests.pending.values.sorted(by: { $0.id < $1.id }).prefix(4)
-        where core.requests.starting[request.id] == nil && !core.requests.withdrawing.contains(request.id) {
+        where core.requests.starting[request.id] == nil && request.after == nil
+            && !core.requests.withdrawing.contains(request.id)
+        {
             let present = foresight.world(of: request, after: [])
             let subject = core.scheduler.situation.subject(request, isTelling: false)
             for act in foresight.acts(for: subject, in: present) {

@@ -210,7 +210,11 @@ extension HostCore {
 
     /// Cancels a pending request because the host decided to, not because a caller asked for it.
     mutating func cancel(_ id: RequestID, _ reason: Reason) {
-        guard requests.pending[id] != nil, requests.beginWithdrawing(id) else { return }
+        guard requests.pending[id] != nil else { return }
+        guard requests.beginWithdrawing(id) else {
+            // A caller's cancellation is under way. If the store does not take it, this one is tried.
+            return requests.failCancellation(of: id, reason)
+        }
         store(.cancel(id, reason, at: now.wall), .cancel(id, reason, .host))
     }
 
@@ -245,7 +249,7 @@ extension HostCore {
                 requests.failCancellation(of: id, reason)
                 return retryLater()
             }
-            requests.endWithdrawing(id)
+            if requests.hasFailedCancellation(id) { retryLater() } else { requests.endWithdrawing(id) }
             problem = refusal.asSubmissionError
             // Its client may have left during the write.
             if let request = requests.pending[id] { cancelWithoutClient(request) }

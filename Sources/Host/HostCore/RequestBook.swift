@@ -225,6 +225,9 @@ struct RequestBook: Sendable {
         withdrawing.insert(id)
     }
 
+    /// Whether the host must try again to cancel a request.
+    func hasFailedCancellation(_ id: RequestID) -> Bool { failedCancellations[id] != nil }
+
     mutating func takeFailedCancellations() -> [(RequestID, Reason)] {
         defer { failedCancellations = [:] }
         return failedCancellations.filter { pending[$0.key] != nil }.sorted { $0.key < $1.key }
