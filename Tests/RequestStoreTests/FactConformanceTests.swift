@@ -13,12 +13,16 @@ import Testing
         state.usage.hours = Array(repeating: 3, count: 168)
         state.usage.firstDay = 20_000
         state.usage.lastHour = 480_000
+        state.usage.quarters = Array(repeating: 2, count: 192)
+        state.usage.quartersSince = 20_001
+        state.usage.lastQuarter = 1_920_000
         state.conduct.days = [ConductLedger.Day(day: 20_000, points: -12)]
         state.budget.day = 20_001
         state.budget.launches = 4
         state.budget.cpu = .nanoseconds(1_234_567_891)
         state.budget.launchLimit = 12
         state.budget.cpuLimit = .seconds(600)
+        state.budget.burst = 0.5
         state.lastRefresh = now
         state.lastPush = later
         if let identifier = try? TaskIdentifier("com.example.photos.refresh") {
@@ -37,9 +41,19 @@ import Testing
     }
 
     @Test func `the full state has a value in every field, so that no store can forget one unnoticed`() {
-        let empty = Mirror(reflecting: BundleState()).children.map { "\($0.label ?? ""): \($0.value)" }
-        let full = Mirror(reflecting: Self.fullState()).children.map { "\($0.label ?? ""): \($0.value)" }
-        #expect(Set(empty).intersection(full).isEmpty)
+        #expect(Self.leaves(of: BundleState()).intersection(Self.leaves(of: Self.fullState())).isEmpty)
+    }
+
+    /// The properties of a value and of the structs in it, with their values.
+    private static func leaves(of value: Any, path: String = "") -> Set<String> {
+        let mirror = Mirror(reflecting: value)
+        guard mirror.displayStyle == .struct, value is any Codable, !(value is WallTime), !(value is Duration)
+        else {
+            return ["\(path): \(value)"]
+        }
+        return mirror.children.reduce(into: []) { found, child in
+            found.formUnion(leaves(of: child.value, path: "\(path).\(child.label ?? "")"))
+        }
     }
 
     @Test(arguments: StoreUnderTest.allCases)

@@ -84,6 +84,7 @@ import Testing
         let bundle = try BundleIdentifier("com.example")
         var state = FactConformanceTests.fullState()
         state.usage.hours = [1, 2]
+        state.usage.quarters = [3]
         let piece = PluginAdvice(code: "c", message: "a/b", launch: LaunchID(rawValue: 42), at: now)
         await store.remember(.bundleState(bundle, state))
         await store.remember(.advice(bundle, VersionAdvice(libraryHash: "abc", advice: [piece])))
@@ -93,13 +94,14 @@ import Testing
         let first = #"{"sinceEpoch":[97578195,9660474999051386880]}"#
         let second = #"{"sinceEpoch":[97578198,14320242777922732032]}"#
         let expected = """
-            {"budget":{"cpu":[0,1234567891000000000],"cpuLimit":[32,9704189641294348288],"day":20001,"launchLimit":12,\
-            "launches":4},"conduct":{"days":[{"day":20000,"points":-12}]},"dismissedAt":\(second),\
+            {"budget":{"burst":0.5,"cpu":[0,1234567891000000000],"cpuLimit":[32,9704189641294348288],"day":20001,\
+            "launchLimit":12,"launches":4},"conduct":{"days":[{"day":20000,"points":-12}]},"dismissedAt":\(second),\
             "lastPush":\(second),"lastRefresh":\(first),"lastUsed":{"sinceEpoch":[97578195,9783931788051386880]},\
             "pause":{"since":\(first),"until":\(second)},"recent":{"minutes":{"appRefresh":[30000000,2,30000001,3],\
             "push":[30000000,1]},"newest":[{"beganAt":\(first),"identifier":"com.example.photos.refresh"}]},\
             "refresh":"denied","refreshChangedAt":\(first),"service":{"at":\(second),"seconds":12.5},\
-            "usage":{"firstDay":20000,"hours":[1,2],"lastHour":480000},"wakeUpsSaved":7}
+            "usage":{"firstDay":20000,"hours":[1,2],"lastHour":480000,"lastQuarter":1920000,"quarters":[3],\
+            "quartersSince":20001},"wakeUpsSaved":7}
             """
         let advice = """
             {"advice":[{"at":\(first),"code":"c","launch":"L42","message":"a/b"}],"libraryHash":"abc"}

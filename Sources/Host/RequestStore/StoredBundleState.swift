@@ -41,6 +41,21 @@ struct StoredBundleState: Codable {
         var hours: [Int]
         var firstDay: Int64?
         var lastHour: Int64?
+        var quarters: [Int]?
+        var quartersSince: Int64?
+        var lastQuarter: Int64?
+
+        init(_ usage: UsageHistogram) {
+            (hours, firstDay, lastHour) = (usage.hours, usage.firstDay, usage.lastHour)
+            (quarters, quartersSince, lastQuarter) = (usage.quarters, usage.quartersSince, usage.lastQuarter)
+        }
+
+        var histogram: UsageHistogram {
+            var usage = UsageHistogram()
+            (usage.hours, usage.firstDay, usage.lastHour) = (hours, firstDay, lastHour)
+            (usage.quarters, usage.quartersSince, usage.lastQuarter) = (quarters, quartersSince, lastQuarter)
+            return usage
+        }
     }
 
     struct Conduct: Codable {
@@ -117,8 +132,7 @@ struct StoredBundleState: Codable {
         refreshChangedAt = state.refreshChangedAt.map(StoredInstant.init)
         dismissedAt = state.dismissedAt.map(StoredInstant.init)
         lastUsed = state.lastUsed.map(StoredInstant.init)
-        usage = Usage(
-            hours: state.usage.hours, firstDay: state.usage.firstDay, lastHour: state.usage.lastHour)
+        usage = Usage(state.usage)
         conduct = Conduct(days: state.conduct.days.map { Conduct.Day(day: $0.day, points: $0.points) })
         budget = Budget(
             day: state.budget.day, launches: state.budget.launches, cpu: state.budget.cpu,
@@ -139,11 +153,7 @@ struct StoredBundleState: Codable {
         state.refreshChangedAt = refreshChangedAt?.time
         state.dismissedAt = dismissedAt?.time
         state.lastUsed = lastUsed?.time
-        if let usage {
-            state.usage.hours = usage.hours
-            state.usage.firstDay = usage.firstDay
-            state.usage.lastHour = usage.lastHour
-        }
+        state.usage = usage?.histogram ?? state.usage
         if let conduct {
             state.conduct.days = conduct.days.map { ConductLedger.Day(day: $0.day, points: $0.points) }
         }
