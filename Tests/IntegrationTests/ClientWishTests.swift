@@ -38,7 +38,8 @@ import Testing
         #expect(third.status == 4)
         #expect(third.errors.contains("R2 waits already"), "\(third)")
         #expect(host.run("submit", Self.task).output.contains("it replaces R1"))
-        #expect(host.run("pending", "--tag", "two").output.contains("Waits until R3 of the same task has ended"))
+        #expect(
+            host.run("pending", "--tag", "two").output.contains("Waits until R3 of the same task has ended"))
         #expect(host.run("cancel", "R3").output.contains("R3 is cancelled"))
         host.run("conditions", "set", "power=external")
         try host.wait("the appended one has run") {

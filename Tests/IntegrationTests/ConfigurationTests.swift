@@ -184,6 +184,20 @@ import Testing
         #expect(error.description.contains("\(file):1:11: error: logLevel 'loud' is unknown"), "\(error)")
     }
 
+    @Test func `root's host makes app directories again that others can change`() throws {
+        guard geteuid() == 0 else { return print("skipped: an ordinary user's state is that user's own") }
+        let host = try HostProcess()
+        let app = host.state.appendingPathComponent("apps/org.example/example.app")
+        try FileManager.default.createDirectory(
+            at: app, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: host.state.path)
+        try Data().write(to: app.appendingPathComponent("bgtask-runner"))
+        #expect(chown(app.path, 65534, 65534) == 0)
+        try host.start()
+        #expect(!FileManager.default.fileExists(atPath: app.path))
+        #expect(host.stop() == 0)
+    }
+
     @Test(arguments: ["", "/libraries", "/libraries/ab/libx.so"])
     func `root's host does not start on a state that others can change, and says what to do`(_ name: String)
         throws

@@ -108,6 +108,21 @@ import Testing
         await harness.end()
     }
 
+    @Test func `what a stopped launcher could not load is lost, not failed, so that it is tried again`()
+        async throws
+    {
+        let harness = try await LaunchHarness(answerTime: .seconds(1))
+        let first = try harness.order("ignores")
+        harness.launcher.launch(first)
+        try await harness.wait(for: "ready") { harness.isReady(first.id) }
+        Foundation.kill(try Self.parent(of: try #require(harness.pid(first.id))), SIGSTOP)
+        var order = try harness.order("succeeds")
+        order.environment.append("OTHER=1")
+        let end = try await harness.run(order).end
+        #expect(end?.outcome == .lost, "\(String(describing: end))")
+        await harness.end()
+    }
+
     @Test func `a stopped launcher does not keep the host from its end`() async throws {
         let harness = try await LaunchHarness(answerTime: .seconds(1))
         let order = try harness.order("ignores")

@@ -85,7 +85,9 @@ struct RequestRoutes {
             while true {
                 // The host makes the next part while this one is written.
                 let next = limit == nil ? page.next : nil
-                async let following = next.asyncMap { try await host.pending(after: $0, limit: most, tag: tag) }
+                async let following = next.asyncMap {
+                    try await host.pending(after: $0, limit: most, tag: tag)
+                }
                 let buffer = try await withTaskExecutorPreference(globalConcurrentExecutor) {
                     [rows = page.rows, isFirst] in try Self.lines(of: rows, isFirst: isFirst)
                 }

@@ -4,6 +4,14 @@
 /// a process can't be killed. A launcher that does not answer was stopped or hangs; the host then kills it,
 /// because no launch could end otherwise.
 struct AnswerWatch: Sendable {
+    /// What an order is about.
+    enum Order: Hashable, Sendable {
+        /// The start or the kill of a launch.
+        case launch(UInt64)
+        /// The kill of a template that did not load in time.
+        case template(UInt64)
+    }
+
     /// The result of a look at the orders.
     enum Finding: Equatable, Sendable {
         /// No order waits for an answer.
@@ -16,25 +24,25 @@ struct AnswerWatch: Sendable {
 
     /// How long an order may wait for its answer.
     let answerTime: Duration
-    /// The launches whose order has no answer, with the time of the order on CLOCK_MONOTONIC.
-    private var asked: [UInt64: Duration] = [:]
-    /// The launches that the last look found late.
-    private var late: Set<UInt64> = []
+    /// The orders without an answer, with their times on CLOCK_MONOTONIC.
+    private var asked: [Order: Duration] = [:]
+    /// The orders that the last look found late.
+    private var late: Set<Order> = []
 
     init(answerTime: Duration) {
         self.answerTime = answerTime
     }
 
-    /// Notes an order; an earlier one for the same launch counts as answered.
-    mutating func ask(_ launch: UInt64, at now: Duration) {
-        asked[launch] = now
-        late.remove(launch)
+    /// Notes an order; an earlier one about the same launch or template counts as answered.
+    mutating func ask(_ order: Order, at now: Duration) {
+        asked[order] = now
+        late.remove(order)
     }
 
-    /// Notes the answer to the launch's order.
-    mutating func answered(_ launch: UInt64) {
-        asked[launch] = nil
-        late.remove(launch)
+    /// Notes the answer to an order.
+    mutating func answered(_ order: Order) {
+        asked[order] = nil
+        late.remove(order)
     }
 
     /// Forgets all orders, because their launcher has ended.

@@ -24,6 +24,7 @@ extension LauncherCore {
         loop.assertInEventLoop()
         link = nil
         answers.removeAll()
+        overdueTemplates = [:]
         book.removeAll()
         templateTimers.values.forEach { $0.cancel() }
         templateTimers = [:]
@@ -108,10 +109,10 @@ extension LauncherCore {
     /// How long the host waits for the processes of a launcher that has died.
     private static let sweepTime = Duration.seconds(5)
 
-    /// Starts to wait for the launcher's answer to an order for this launch.
-    func awaitAnswer(_ launch: RunningLaunch) {
+    /// Starts to wait for the launcher's answer to an order.
+    func awaitAnswer(_ order: AnswerWatch.Order) {
         guard link != nil else { return }
-        answers.ask(launch.number, at: moments.now().monotonic)
+        answers.ask(order, at: moments.now().monotonic)
         // The timer is not cancelled by the answer: one timer for many launches costs less than one for each.
         if answerTimer == nil { lookAtAnswers(after: answers.answerTime) }
     }

@@ -34,7 +34,7 @@ extension LauncherCore {
                     fresh: launch.order.isFresh || !template.isCloneable,
                     memory: UInt64(launch.order.declaration.limits.memory.bytes),
                     start: control.first(SpawnMessage.maximumStart)))
-            awaitAnswer(launch)
+            awaitAnswer(.launch(launch.number))
         } catch {
             handle(.spawnFailed(finding: "\(error)"), launch)
             return
@@ -44,7 +44,7 @@ extension LauncherCore {
 
     func received(_ report: LauncherReport, _ descriptors: [CInt]) {
         loop.assertInEventLoop()
-        if let launch = report.launch { answers.answered(launch) }
+        if let launch = report.launch { answers.answered(.launch(launch)) }
         switch report {
         case .hello:
             break
@@ -150,7 +150,7 @@ extension LauncherCore {
         launch.control?.close()
         launch.channels.forEach { $0.close(promise: nil) }
         book.forget(launch.id)
-        answers.answered(launch.number)
+        answers.answered(.launch(launch.number))
         launches[launch.number] = nil
         let (cpuTime, isLowerBound) = launch.cpuTime()
         var peak = max(launch.peakResident, Int64(clamping: launch.exit?.maximumResident ?? 0))

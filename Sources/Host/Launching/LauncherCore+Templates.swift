@@ -44,19 +44,32 @@ extension LauncherCore {
         templateTimers[id] = after(LaunchLife.loadDeadline) { [self] in
             templateTimers[id] = nil
             try? send(KillTemplateMessage(template: id))
-            for launch in removeTemplate(id) { handle(.loadDeadlinePassed, launch) }
+            // The launches fail when the launcher has killed the template. If it does not answer, it is the
+            // launcher that hangs, and they are lost with it, so that they are tried again.
+            overdueTemplates[id] = removeTemplate(id)
+            awaitAnswer(.template(id))
         }
     }
 
     func waiting(_ ids: [LaunchID]) -> [RunningLaunch] { ids.compactMap(find) }
 
+    /// Ends the launches of a template that did not load in time; returns whether it was such a template.
+    private func failOverdue(_ id: UInt64) -> Bool {
+        guard let launches = overdueTemplates.removeValue(forKey: id) else { return false }
+        answers.answered(.template(id))
+        for launch in launches { handle(.loadDeadlinePassed, launch) }
+        return true
+    }
+
     func templateReady(_ id: UInt64, _ isCloneable: Bool) {
+        if failOverdue(id) { return }
         templateTimers.removeValue(forKey: id)?.cancel()
         templateUsed(id)
         for launch in waiting(book.ready(id, isCloneable: isCloneable)) { handle(.templateReady, launch) }
     }
 
     func templateFailed(_ id: UInt64, _ finding: String, _ status: ExitStatus?) {
+        if failOverdue(id) { return }
         templateTimers.removeValue(forKey: id)?.cancel()
         let text = OutputLines.harmless(finding)
         for launch in removeTemplate(id) {

@@ -38,6 +38,8 @@ final class LauncherCore: @unchecked Sendable {
     /// The orders to the launcher that have no answer yet, and the timer that looks at them.
     var answers: AnswerWatch
     var answerTimer: Scheduled<Void>?
+    /// The launches of templates that did not load in time, until the launcher has killed these templates.
+    var overdueTemplates: [UInt64: [RunningLaunch]] = [:]
     private var isRetryingSend = false
     var isShuttingDown = false
     /// Whether the host no longer waits for processes that do not end.
@@ -125,7 +127,7 @@ final class LauncherCore: @unchecked Sendable {
             launch.lifeTimer.cancel()
             launch.wasKilled = true
             try? send(KillMessage(launch: launch.number))
-            awaitAnswer(launch)
+            awaitAnswer(.launch(launch.number))
         case .end(let end): finish(launch, end)
         }
     }

@@ -10,29 +10,46 @@ struct StateDirectories: Sendable {
     /// The absolute path of the host's state directory.
     let root: String
 
-    /// Refuses a state directory that users other than root can change, if the host is root.
+    /// Refuses a runner or a state directory that users other than root can change, if the host is root.
     ///
-    /// The host executes copies of libraries in the state directory, and believes its store. The check covers
-    /// the path of the directory, its entries, and the copies of libraries. The contents of `data`, `apps`
-    /// and `tmp` belong to tasks and are not checked.
+    /// The host executes the runner and copies of libraries in the state directory, and believes its store.
+    /// The check covers the path of the directory, its entries and the copies of libraries. The contents of
+    /// `data` and `tmp` belong to tasks and are not checked. If others can change an app directory, all app
+    /// directories are removed: the host makes them again before the next launches.
     ///
     /// - Throws: ``UntrustedState``, or the system call that failed.
-    func checkTrust() throws {
+    func checkTrust(runner: String) throws {
+        guard FileContents.isRoot else { return }
         var trust = FileTrust()
-        func check(_ path: String) throws {
-            guard let problem = try trust.problem(with: path, called: "the state directory") else { return }
-            throw UntrustedState(path: root, finding: problem.finding, remedy: problem.remedy)
+        func check(_ path: String, called name: String = "the state directory") throws {
+            guard let problem = try trust.problem(with: path, called: name) else { return }
+            throw UntrustedState(path: path, finding: problem.finding, remedy: problem.remedy)
         }
+        try check(runner, called: "the program that runs handlers")
         try check(root)
-        for name in try DirectoryTree.names(in: root) { try check("\(root)/\(name)") }
-        guard DirectoryTree.isDirectory("\(root)/libraries") else { return }
-        for copy in try DirectoryTree.names(in: "\(root)/libraries") {
-            try check("\(root)/libraries/\(copy)")
-            guard DirectoryTree.isDirectory("\(root)/libraries/\(copy)") else { continue }
-            for name in try DirectoryTree.names(in: "\(root)/libraries/\(copy)") {
-                try check("\(root)/libraries/\(copy)/\(name)")
-            }
+        for path in try Self.entries(of: root) where path != "\(root)/apps" { try check(path) }
+        for copy in try Self.entries(of: "\(root)/libraries") {
+            try check(copy)
+            for path in try Self.entries(of: copy) { try check(path) }
         }
+        do {
+            try check("\(root)/apps")
+            for bundle in try Self.entries(of: "\(root)/apps") {
+                try check(bundle)
+                for app in try Self.entries(of: bundle) {
+                    try check(app)
+                    for path in try Self.entries(of: app) { try check(path) }
+                }
+            }
+        } catch {
+            try DirectoryTree.remove("\(root)/apps")
+        }
+    }
+
+    /// The paths in a directory; none if it is not there, or not a directory.
+    private static func entries(of path: String) throws(SystemCallError) -> [String] {
+        guard DirectoryTree.isDirectory(path) else { return [] }
+        return try DirectoryTree.names(in: path).map { "\(path)/\($0)" }
     }
 
     /// The data directory of a bundle; the host never removes it.
@@ -88,9 +105,9 @@ struct StateDirectories: Sendable {
     }
 }
 
-/// Users other than root can change the state directory of a host that runs as root.
+/// Users other than root can change what a host that runs as root executes or believes.
 struct UntrustedState: Error, CustomStringConvertible {
-    /// The state directory.
+    /// The file or directory.
     let path: String
     /// What was found.
     let finding: String
@@ -98,7 +115,7 @@ struct UntrustedState: Error, CustomStringConvertible {
     let remedy: String
 
     var description: String {
-        "\(path): \(finding). The host would execute files that they replace. \(remedy). If you do not trust the "
-            + "files in it, remove the directory: the host makes a new one. [untrusted]"
+        "\(path): \(finding). The host would execute or believe what they write. \(remedy). If you do not trust "
+            + "the present contents, remove them: the host makes its state directory again. [untrusted]"
     }
 }
