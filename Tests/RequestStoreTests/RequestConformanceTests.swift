@@ -36,7 +36,9 @@ import Testing
         kind: StoreUnderTest
     ) async throws {
         try await kind.with { store in
-            let first = try await store.accept(submission()).request
+            var asked = try submission()
+            asked.payload = #"{"root": "/srv"}"#
+            let first = try await store.accept(asked).request
             let second = try await store.accept(submission())
 
             #expect(second.replaced == first)
@@ -47,6 +49,7 @@ import Testing
             #expect(old.outcome == .cancelled)
             #expect(old.reason == .replaced)
             #expect(old.replacedBy == second.request.id)
+            #expect(old.request.submission.payload == nil, "a client may replace a request many times")
             #expect(old.endedAt == now)
         }
     }

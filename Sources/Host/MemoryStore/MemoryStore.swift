@@ -226,6 +226,7 @@ public struct MemoryStore: Equatable, Sendable {
         if let replaced {
             end(replaced.id, .cancelled, .replaced, at: terms.acceptedAt)
             requests[replaced.id]?.replacedBy = id
+            requests[replaced.id]?.request.submission.payload = nil
         }
         var request = terms.request(id, of: submission)
         request.after = before

@@ -43,8 +43,10 @@ extension SQLiteRequestStore {
         let request = try RequestRow.insert(submission, terms, after: before, into: db)
         if let waiting, before == nil { try putAfter(request.id, waiting.id, in: db) }
         if let replaced {
-            try db.cachedStatement(sql: "UPDATE requests SET replaced_by = ? WHERE id = ?")
-                .execute(arguments: [request.id.rawValue, replaced.id.rawValue])
+            // Nothing uses the data of a replaced request any more, and a client may replace one many times.
+            try db.cachedStatement(
+                sql: "UPDATE requests SET replaced_by = ?, payload = NULL, checkpoint = NULL WHERE id = ?"
+            ).execute(arguments: [request.id.rawValue, replaced.id.rawValue])
         }
         return Acceptance(request: request, state: .pending, isRepeat: false, replaced: replaced)
     }
