@@ -59,6 +59,22 @@ import Testing
         #expect(rig.take() == [.setShouldDefer(launch, true)])
     }
 
+    @Test func `a pause that ends by itself takes its wish back at its end`() {
+        for isOfHost in [false, true] {
+            let rig = SchedulerRig([Self.manifest])
+            let launch = rig.run("activity")
+            _ = rig.take()
+            let pause = Pause(since: rig.now.wall, until: rig.now.wall + .seconds(5))
+            rig.send(isOfHost ? .pauseChanged(pause) : .bundlePaused(.sample, pause))
+            #expect(rig.take() == [.setShouldDefer(launch, true)])
+            #expect(rig.wake.boot == rig.now.boot + .seconds(5))
+            rig.advance(.seconds(5))
+            #expect(rig.take() == [.setShouldDefer(launch, false)])
+            rig.advance(.seconds(10))
+            #expect(rig.take() == [])
+        }
+    }
+
     @Test func `a second veto does not give it more time`() {
         let rig = SchedulerRig([Self.manifest])
         let launch = rig.run("activity")

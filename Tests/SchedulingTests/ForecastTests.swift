@@ -55,6 +55,23 @@ import Testing
         #expect(forecast.unchanged == nil)
     }
 
+    @Test func `a course takes over every condition that changes`() {
+        let old = Conditions(
+            power: .unknown, lowPowerMode: .unknown, network: .unknown, thermal: .unknown, user: .unknown,
+            pressure: .unknown, gpu: .unknown)
+        var new = Conditions.simulatedStart
+        new.gpu = .known(true)
+        new.storage = .known(.gibibytes(3))
+        new.custom = ["docked": .known(true)]
+        // A condition that is added later must be in this test.
+        for (before, after) in zip(Mirror(reflecting: old).children, Mirror(reflecting: new).children) {
+            #expect("\(before.value)" != "\(after.value)", "\(before.label ?? "")")
+        }
+        var course = old
+        course.take(changesFrom: old, to: new)
+        #expect(course == new)
+    }
+
     @Test func `what is true now holds until the history's next change of it`() throws {
         let (scheduler, request) = Self.waiting()
         // On each day, the charger was connected at this time, until an hour later, and again after 20 hours.

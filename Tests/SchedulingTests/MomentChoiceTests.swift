@@ -236,6 +236,170 @@ import Testing
         #expect(rig.launched() == ["com.example.a.refresh"], "any event from the date on is enough")
     }
 
+    /// A rig whose task `p1` has these constraints. It is 10:00.
+    private static func constrained(_ constraints: TaskConstraints) -> SchedulerRig {
+        let rig = SchedulerRig([.make("com.example.a") { $0.constrain("p1", constraints) }])
+        rig.advance(time(rig, 10) - rig.now.wall)
+        return rig
+    }
+
+    @Test func `a schedule starts while between is open, although its tolerance is longer`() throws {
+        let window = try #require(DailyWindow(start: 120, end: 240))
+        let rig = Self.constrained(TaskConstraints(between: window))
+        Self.storeScheduled(rig, "p1", window: .seconds(12 * 3600))
+        #expect(rig.vetoes("p1") == ["Between"])
+        // The request is overdue at the opening, so the host does not wait for other work.
+        let opening = Self.time(rig, 26)
+        #expect(rig.wake == Wake(wall: opening))
+        let request = try #require(rig.scheduler.pendingRequest(of: .sample("p1")))
+        let forecast = rig.scheduler.forecast(request, from: ConditionHistory(), at: rig.now)
+        #expect(forecast.unchanged == opening)
+        rig.advance(opening - rig.now.wall)
+        #expect(rig.launched() == ["com.example.a.p1"])
+    }
+
+    @Test func `the host wakes before between closes, if the window ends later`() throws {
+        let window = try #require(DailyWindow(start: 120, end: 240))
+        // The window of the request begins before the opening, or after it.
+        for begin in [26.5, 25] {
+            let rig = Self.constrained(TaskConstraints(between: window))
+            var submission = TaskSubmission(identifier: .sample("p1"), origin: .schedule)
+            let date = Self.time(rig, 0, Int(begin * 60))
+            submission.earliestBeginDate = date
+            rig.store(submission, deadline: date + .seconds(12 * 3600))
+            let last = Self.time(rig, 27, 59)
+            #expect(rig.wake == Wake(wall: last))
+            rig.moments.advance(by: date + .seconds(3600) - rig.now.wall)
+            #expect(rig.vetoes("p1") == ["Window"])
+            rig.advance(last - rig.now.wall)
+            #expect(rig.launched() == ["com.example.a.p1"])
+        }
+    }
+
+    @Test func `a schedule starts in the hour that when names`() throws {
+        let rig = Self.constrained(TaskConstraints(when: try WhenExpression("hour == 3", payload: [:])))
+        Self.storeScheduled(rig, "p1", window: .seconds(20 * 3600))
+        #expect(rig.wake == Wake(wall: Self.time(rig, 27)))
+        rig.advance(Self.time(rig, 27) - rig.now.wall)
+        #expect(rig.launched() == ["com.example.a.p1"])
+    }
+
+    @Test func `the host wakes before a request fails`() throws {
+        let rig = SchedulerRig()
+        let start = rig.now.wall
+        rig.end(rig.run("refresh"))
+        _ = rig.take()
+        // The rate holds it for 15 min; it fails 10 s after that, or 5 min.
+        for (seconds, alarm) in [(910, 900), (1200, 1140)] as [(Int64, Int64)] {
+            rig.submit("refresh") {
+                $0.earliestBeginDate = start + .seconds(600)
+                $0.startDeadline = StartDeadline(date: start + .seconds(seconds), action: .fail)
+            }
+            let id = try #require(rig.scheduler.pendingRequest(of: .sample("refresh"))).id
+            #expect(try #require(rig.scheduler.pending.alarm(of: id)) <= start + .seconds(alarm))
+        }
+        rig.advance(.seconds(1140))
+        #expect(rig.launched() == ["com.example.a.refresh"])
+    }
+
+    @Test func `a date of another policy after the window adds no window`() throws {
+        let rig = SchedulerRig()
+        let end = rig.now.wall + .seconds(600)
+        rig.send(.pauseChanged(Pause(since: rig.now.wall, until: end)))
+        Self.storeScheduled(rig, window: .seconds(300))
+        #expect(rig.wake == Wake(wall: end))
+        rig.advance(.seconds(600))
+        #expect(rig.launched() == ["com.example.a.refresh"])
+    }
+
+    @Test func `a rate that ends with the window adds no window`() {
+        let rig = SchedulerRig()
+        let start = rig.now.wall
+        rig.end(rig.run("refresh"))
+        _ = rig.take()
+        Self.storeScheduled(rig, window: .seconds(900))
+        #expect(rig.wake == Wake(wall: start + .seconds(900)))
+    }
+
+    @Test func `the time of the window does not move from look to look`() throws {
+        let rig = SchedulerRig()
+        let start = rig.now.wall
+        rig.end(rig.run("refresh"))
+        Self.storeScheduled(rig, window: .seconds(300))
+        let request = try #require(rig.scheduler.pendingRequest(of: .sample("refresh")))
+        let alarm = start + .seconds(1200)
+        for seconds in [960, 60, 60] as [Int64] {
+            rig.moments.advance(by: .seconds(seconds))
+            let verdict = try #require(rig.scheduler.explain(request.id, at: rig.now)?.vetoes.first)
+            #expect(verdict.policy == "Window" && verdict.rationale.first?.earliestChange == alarm)
+            var foresight = Foresight(rig.scheduler, at: rig.now)
+            #expect(foresight.headline(of: request).contains("08:20"))
+        }
+    }
+
+    // MARK: Parts of the day
+
+    @Test func `no moment counts that lies outside between`() throws {
+        let window = try #require(DailyWindow(start: 540, end: 1020))
+        // External power is expected from 22:00 on, when between is closed.
+        let rig = Self.rig(powered: 22..<24, Self.battery)
+        rig.send(
+            .handlersChanged([.make("com.example.a") { $0.constrain("p1", TaskConstraints(between: window)) }]
+            ))
+        rig.advance(Self.time(rig, 10) - rig.now.wall)
+        rig.submit("p2")
+        #expect(rig.launched() == [], "another task waits for external power")
+        rig.submit("p1")
+        #expect(rig.launched() == ["com.example.a.p1"])
+    }
+
+    @Test func `no moment counts at which when is not expected to be true`() throws {
+        for text in ["hour >= 9 and hour < 17", "externalPower == false"] {
+            let rig = Self.rig(powered: 22..<24, Self.battery)
+            let when = try WhenExpression(text, payload: [:])
+            rig.send(
+                .handlersChanged([.make("com.example.a") { $0.constrain("p1", TaskConstraints(when: when)) }])
+            )
+            rig.advance(Self.time(rig, 10) - rig.now.wall)
+            rig.submit("p1")
+            #expect(rig.launched() == ["com.example.a.p1"], "\(text)")
+        }
+    }
+
+    @Test func `the choice plans the last good moment before between closes`() throws {
+        let window = try #require(DailyWindow(start: 540, end: 1020))
+        let rig = Self.rig(powered: 14..<20, Self.battery)
+        rig.send(
+            .handlersChanged([
+                .make("com.example.a") { $0.constrain("refresh", TaskConstraints(between: window)) }
+            ]))
+        var submission = TaskSubmission(identifier: .sample("refresh"), origin: .schedule)
+        submission.earliestBeginDate = Self.time(rig, 9)
+        rig.store(submission, deadline: Self.time(rig, 22))
+        #expect(rig.wake == Wake(wall: Self.time(rig, 16, 45)))
+    }
+
+    @Test func `equal changes of the clocks change nothing`() {
+        let rig = SchedulerRig()
+        let change = LocalTimeChange(
+            at: rig.now.wall + .seconds(86_400), before: .zero, after: .seconds(3600))
+        rig.send(.localTimeChanges([change]))
+        var submission = TaskSubmission(identifier: .sample("p1"), origin: .schedule)
+        submission.earliestBeginDate = rig.now.wall + .seconds(3600)
+        let id = rig.store(submission, deadline: rig.now.wall + .seconds(7200))
+        let alarm = rig.scheduler.pending.alarm(of: id)
+        #expect(alarm != nil)
+        // Without a free slot, a request whose date was released is not judged again.
+        var copy = rig.scheduler
+        var settings = copy.settings
+        settings.discretionarySlots = 0
+        copy.situation.settings = settings
+        _ = copy.handle(.localTimeChanges([change]), at: rig.now)
+        #expect(copy.pending.alarm(of: id) == alarm)
+        _ = copy.handle(.localTimeChanges([]), at: rig.now)
+        #expect(copy.pending.alarm(of: id) == nil)
+    }
+
     @Test func `a clock that was a year ahead does not put a bundle last for a year`() {
         let rig = SchedulerRig([.sample, .make("com.example.b")])
         rig.moments.jumpWallClock(by: .seconds(365 * 86_400))

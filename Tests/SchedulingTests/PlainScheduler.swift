@@ -71,7 +71,8 @@ struct PlainDecision {
             let later = scheduler.dateOfScore(score, subject, at: now)
             date = date.map { max($0, later) } ?? later
         }
-        return date.map { scheduler.alarm(of: subject, after: $0, at: now) }
+        let isRate = Scheduler.isRate(judgement)
+        return date.map { scheduler.alarm(of: subject, after: $0, isRate: isRate, at: now) }
     }
 
     private static func requests(in lane: Lane, of known: [RequestID], _ scheduler: Scheduler)

@@ -102,6 +102,21 @@ import Testing
         #expect(replay.differences.contains { $0.finding.contains("and the host did not") })
     }
 
+    @Test func `a pause of the host that was in force at the beginning also holds in the recorded world`()
+        throws
+    {
+        let (segment, _) = Self.recording()
+        let start = try #require(segment.entries.firstIndex { $0.event == .started })
+        let moment = segment.entries[start].at
+        let pause = Pause(since: moment.wall, until: moment.wall + .seconds(2 * 86_400))
+        var entries = segment.entries
+        entries.insert(RecordedEntry(at: moment, .event(.pauseChanged(pause))), at: start)
+        let result = RecordedWorld([RecordedSegment(path: "memory", entries: entries)]).run()
+        let launches = try #require(result).launches
+        #expect(!launches.isEmpty)
+        #expect(launches.allSatisfy { $0.start >= moment.wall + .seconds(2 * 86_400) })
+    }
+
     @Test func `the same rules in the recorded world launch what was launched`() throws {
         let (segment, tally) = Self.recording()
         let result = RecordedWorld([segment]).run()

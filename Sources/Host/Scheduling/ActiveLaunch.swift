@@ -31,6 +31,9 @@ struct ActiveLaunch: Sendable {
     /// Observes whether the launch makes progress.
     var progress = ProgressWatch()
 
+    /// Whether the clock alone can make the launch stop, or end the wish that it stops.
+    var isTimed: Bool { needs.constraints?.isTimed == true || deferral?.reason == .paused }
+
     private var readyAt: Moment?
     /// When the launch was asked to stop, on CLOCK_MONOTONIC.
     private var expiringSince: Duration?

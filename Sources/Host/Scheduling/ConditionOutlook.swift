@@ -102,10 +102,18 @@ struct MachineProspects: Sendable {
     init(_ outlook: ConditionOutlook, for subject: Subject, in situation: Situation, at now: Moment) {
         var empty = situation
         empty.occupancy = Occupancy()
-        let answers = outlook.states.map { state -> (sum: Double, weight: Double)? in
-            var there = empty
+        let expression = subject.needs.constraints?.when
+        let worlds = outlook.states.map { state in
+            var (there, state) = (empty, state)
+            // An outlook does not have these; they count as they are now.
+            state.gpu = situation.conditions.gpu
+            state.storage = situation.conditions.storage
+            state.custom = situation.conditions.custom
             _ = there.replaceConditions(state, at: now)
             there.restorePressure(since: now.wall)
+            return there
+        }
+        let answers = worlds.map { there -> (sum: Double, weight: Double)? in
             var (sum, weight) = (0.0, 0.0)
             for policy in Self.policies {
                 let answer = policy.answer(for: subject, in: there, at: now)
@@ -116,11 +124,14 @@ struct MachineProspects: Sendable {
             }
             return (sum, weight)
         }
-        slots = outlook.slots.map { slot in
+        slots = outlook.slots.enumerated().map { number, slot in
+            let time = outlook.start + ConditionOutlook.slot * number
             var parts: [Part] = []
             let total = Double(stride(from: 1, to: slot.count, by: 2).reduce(0) { $0 + slot[$1] })
             for index in stride(from: 0, to: slot.count, by: 2) {
-                guard slot[index] >= 0, let answer = answers[slot[index]] else { continue }
+                guard slot[index] >= 0, let answer = answers[slot[index]],
+                    expression?.isExpected(in: worlds[slot[index]], at: time) ?? true
+                else { continue }
                 let share = Double(slot[index + 1]) / total
                 if let same = parts.firstIndex(where: { $0.policies == answer.weight }) {
                     parts[same].share += share
@@ -147,5 +158,15 @@ struct MachineProspects: Sendable {
     /// - Returns: The mean of the scores in the states of the slot.
     func score(inSlot index: Int, addingScore sum: Double, weight: Double) -> Double {
         slots[index].reduce(0) { $0 + ($1.sum + $1.share * sum) / max(1e-9, $1.policies + weight) }
+    }
+}
+
+extension WhenExpression {
+    /// Whether the expression is true in a state of an outlook, which lacks whether the battery is charged.
+    fileprivate func isExpected(in situation: Situation, at time: WallTime) -> Bool {
+        value { fact in
+            let isCharge = if case .machine(.charging) = fact { true } else { false }
+            return situation.value(of: isCharge ? .machine(.externalPower) : fact, at: time)
+        } == true
     }
 }

@@ -201,7 +201,9 @@ extension Scheduler {
                 let quarter = choice.first + Int64(position)
                 let end = situation.start(ofQuarter: quarter + 1)
                 let start = max(soonest, situation.start(ofQuarter: quarter))
-                guard start < end, choice.suffices(score, at: position) else { continue }
+                guard start < end, choice.isOpen(at: position), choice.suffices(score, at: position) else {
+                    continue
+                }
                 if choice.measure == .use { return start }
                 let date = max(start, threshold.date(for: score.mean(usage: choice.uses?[position])))
                 if date < end { return date }

@@ -52,10 +52,14 @@ struct MomentChoice: Sendable {
     /// launch would be stopped when the user comes back.
     static let quartersOfWork: Int64 = 2
 
+    /// The value of a quarter at whose beginning `between` or `when` does not let the request start.
+    static let closed = -Double.infinity
+
     let measure: Measure
     /// The number of the local quarter of the first value.
     let first: Int64
-    /// The values of the quarters, from now or the beginning of the window to its end.
+    /// The values of the quarters, from now or the beginning of the window to its end; at least one is not
+    /// ``closed``.
     let values: [Double]
     /// The likelihoods of use in the same quarters; `nil` if they are not known.
     let uses: [Double]?
@@ -69,9 +73,12 @@ struct MomentChoice: Sendable {
         return values.indices.contains(position) ? position : nil
     }
 
+    /// Whether the clock lets the request start at the beginning of a quarter.
+    func isOpen(at position: Int) -> Bool { values[position] > Self.closed }
+
     /// The value that a start in a quarter must have, so that no later one is better; `nil` if any is enough.
     func demand(at position: Int) -> Double? {
-        guard position + 1 < values.count, let rest = values[(position + 1)...].max() else { return nil }
+        guard let rest = best(after: position)?.value else { return nil }
         switch measure {
         case .score, .partOfUse: return rest - margin
         case .use: return rest < least ? nil : rest * Self.shareOfUse
@@ -93,7 +100,9 @@ struct MomentChoice: Sendable {
     /// This is the last quarter that is good enough, so that one alarm serves as many requests as possible.
     /// If the likelihood of use is the measure, it is the first one.
     func planned(from position: Int) -> Int? {
-        guard position < values.count, let best = values[position...].max() else { return nil }
+        guard position < values.count, let best = values[position...].max(), best > Self.closed else {
+            return nil
+        }
         switch measure {
         case .score, .partOfUse:
             let last = values[position...].lastIndex { $0 + 1e-9 >= best - margin }
@@ -107,7 +116,9 @@ struct MomentChoice: Sendable {
     func best(after position: Int) -> (position: Int, value: Double)? {
         guard position + 1 < values.count else { return nil }
         let rest = values[(position + 1)...]
-        guard let value = rest.max(), let index = rest.firstIndex(of: value) else { return nil }
+        guard let value = rest.max(), value > Self.closed, let index = rest.firstIndex(of: value) else {
+            return nil
+        }
         return (index, value)
     }
 }
@@ -147,6 +158,14 @@ extension Scheduler {
             areUsesKnown
             ? (first...last).map { usage.likelihood(inQuarter: $0, in: situation) ?? 0 } : []
         let least = isPrefetch ? MomentChoice.leastUse : MomentChoice.leastHabit
+        // Long work needs good conditions not only for its start.
+        let room = request.lane == .long ? MomentChoice.quartersOfWork : 0
+        let openings = situation.openings(
+            inQuarters: first...(last + room), after: start, subject.needs.constraints)
+        guard openings.prefix(Int(last - first + 1)).contains(true) else { return nil }
+        func opened(_ values: [Double]) -> [Double] {
+            zip(values, openings).map { $1 ? $0 : MomentChoice.closed }
+        }
         func choice(_ measure: MomentChoice.Measure, _ values: [Double]) -> MomentChoice {
             MomentChoice(
                 measure: measure, first: first, values: values, uses: areUsesKnown ? uses : nil,
@@ -154,25 +173,29 @@ extension Scheduler {
         }
         // A refresh is for the next look of the user, so a habit counts more than the conditions.
         let isForUse = isPrefetch || (request.kind == .appRefresh && settings.weights.usage > 0)
-        if isForUse, areUsesKnown, let best = uses.max(), best >= least { return choice(.use, uses) }
+        if isForUse, areUsesKnown {
+            let values = opened(uses)
+            if let best = values.max(), best >= least { return choice(.use, values) }
+        }
         guard settings.scoreThreshold > 0, window.isGiven || request.kind == .processing else { return nil }
         let weights = settings.weights
         guard let outlook, outlook.index(of: situation.start(ofQuarter: first)) != nil else {
             // Without an outlook, processing has no reason to wait for the use of its bundle.
             guard areUsesKnown, window.isGiven else { return nil }
             let sum = weights.sum
-            return choice(.partOfUse, uses.map { $0 * weights.usage / max(1e-9, sum) })
+            return choice(.partOfUse, opened(uses.map { $0 * weights.usage / max(1e-9, sum) }))
         }
         let prospects = prospects(of: subject, outlook, at: now)
         let weight = weights.conduct + weights.coalescing + (areUsesKnown ? weights.usage : 0)
         let constant = conduct * weights.conduct + settings.scores.nothingRunning * weights.coalescing
-        // Long work needs good conditions not only for its start.
-        let room = request.lane == .long ? MomentChoice.quartersOfWork : 0
         var values: [Double] = []
         for quarter in first...(last + room) {
             guard let slot = outlook.index(of: situation.start(ofQuarter: quarter)) else { break }
             let use = areUsesKnown && quarter <= last ? uses[Int(quarter - first)] * weights.usage : 0
-            values.append(prospects.score(inSlot: slot, addingScore: constant + use, weight: weight))
+            // Work that begins shortly before `between` closes is stopped, so what follows counts 0.
+            let isOpen = openings[Int(quarter - first)]
+            values.append(
+                isOpen ? prospects.score(inSlot: slot, addingScore: constant + use, weight: weight) : 0)
         }
         let count = min(values.count, Int(last - first + 1))
         for index in 0..<count {
@@ -180,7 +203,9 @@ extension Scheduler {
             values[index] = worked.reduce(0, +) / Double(worked.count)
         }
         values.removeLast(values.count - count)
-        return values.count > 1 ? choice(.score, values) : nil
+        values = opened(values)
+        return values.count > 1 && values.contains { $0 > MomentChoice.closed }
+            ? choice(.score, values) : nil
     }
 
     /// The moments that a request can choose now, as its score is compared with them.
@@ -192,16 +217,60 @@ extension Scheduler {
     /// When the host wakes for a request that can start from a date on, if no other event comes.
     ///
     /// It depends only on the request, the outlook and the hours of use, and not on the present conditions.
-    /// Within the window, it is the last moment that is good enough, or the end of the window. A request that
-    /// a date held longer than to the end of its window has the same time again from that date on, so that
-    /// one alarm serves all that were held.
-    func alarm(of subject: Subject, after date: WallTime, at now: Moment) -> WallTime {
+    ///
+    /// - Within the window, it is the last moment that is good enough, or the end of the window.
+    /// - After the window, it is the date. A request that a rate or a budget held longer than to the end of
+    ///   its window has the same time again from that date on, so that one alarm serves all that were held.
+    /// - It is at least ``wakeMargin`` before `between` closes, and before the request fails. If `when`
+    ///   depends on the clock, it is the date. But it is never before the date.
+    ///
+    /// - Parameters:
+    ///   - subject: The request.
+    ///   - date: The date.
+    ///   - isRate: Whether the date is that of a policy in ``ratePolicies``.
+    ///   - now: The present time.
+    /// - Returns: The alarm.
+    func alarm(of subject: Subject, after date: WallTime, isRate: Bool = false, at now: Moment) -> WallTime {
+        let constraints = subject.needs.constraints
+        if constraints?.when?.dependsOnClock == true { return date }
+        var alarm = usualAlarm(of: subject, after: date, isRate: isRate, at: now)
+        if let window = constraints?.between {
+            let state = situation.state(of: window, at: date)
+            let opening = state.isOpen ? date : state.until
+            let closing = state.isOpen ? state.until : situation.state(of: window, at: opening).until
+            alarm = min(alarm, max(opening, closing + (.zero - Self.wakeMargin)))
+        }
+        if let end = subject.request.failsAt {
+            alarm = min(alarm, max(date, end + (.zero - Self.wakeMargin)))
+        }
+        return alarm
+    }
+
+    /// How long before a request cannot start any more the host wakes for it: 1 min.
+    ///
+    /// Our choice: an alarm that comes late by some seconds is still in time.
+    private static let wakeMargin = Duration.seconds(60)
+
+    /// The policies that limit how often something starts.
+    ///
+    /// After their dates, a request has its window again; the dates of all other policies are those from
+    /// which nothing is won by waiting.
+    private static let ratePolicies: Set<String> = [Budget().name, RateLimit().name]
+
+    /// Whether the policy that holds a request limits how often something starts.
+    static func isRate(_ judgement: Judgement) -> Bool {
+        judgement.waitPolicy.map(ratePolicies.contains) ?? false
+    }
+
+    private func usualAlarm(
+        of subject: Subject, after date: WallTime, isRate: Bool, at now: Moment
+    ) -> WallTime {
         let window = LaunchWindow(subject.request, settings)
-        if date >= window.wake { return date + (window.wake - window.ripe) }
+        if date > window.wake { return isRate ? date + (window.wake - window.ripe) : date }
         guard window.isGiven || subject.needs.prefetch,
             let choice = momentChoice(of: subject, from: date, conduct: settings.conductStart, at: now),
             let planned = choice.planned(from: 0)
-        else { return max(date, window.wake) }
+        else { return window.wake }
         let start = situation.start(ofQuarter: choice.first + Int64(planned))
         return max(date, window.ripe, start)
     }

@@ -112,6 +112,12 @@ struct PendingGroup: Sendable {
         return dates.unordered + unjudged.unordered
     }
 
+    /// Removes and returns the keys with a date of requests that were judged.
+    mutating func takeJudgedDates() -> [RequestKey] {
+        defer { (dates, alarms) = ([], []) }
+        return dates.unordered
+    }
+
     /// The earliest alarm of the requests that were judged; `standing` is whether a key is current.
     mutating func firstAlarm(standing: (RequestKey) -> Bool) -> WallTime? {
         while let key = alarms.min {

@@ -58,6 +58,8 @@ struct PendingIndex: Sendable {
         var isSimulated = false
         /// 0 while it stands nowhere.
         var stamp = 0
+        /// When the host wakes for the request; `nil` unless it waits for a date.
+        var alarm: WallTime?
 
         /// A user's requests start first in, first out; those of a fair lane by what is due first.
         ///
@@ -118,6 +120,10 @@ struct PendingIndex: Sendable {
     func look(_ id: RequestID) -> (request: TaskRequest, needs: Needs, isSimulated: Bool)? {
         entries[id].map { ($0.held.request, groups[$0.group].traits.needs, $0.isSimulated) }
     }
+
+    /// When the host wakes for a request that was judged, or looks at one that was not, if no event comes
+    /// before; `nil` if no date is known, and for candidates.
+    func alarm(of id: RequestID) -> WallTime? { entries[id]?.alarm }
 
     func isSimulated(_ id: RequestID) -> Bool { entries[id]?.isSimulated == true }
 
@@ -235,6 +241,7 @@ struct PendingIndex: Sendable {
         let key = entry.key(groups[entry.group].traits.lane)
         for fact in facts { groups[entry.group].wait(for: fact, key, bundle: entry.bundle) }
         if let date {
+            entries[id]?.alarm = max(date, alarm)
             groups[entry.group].wait(
                 until: RequestKey(time: date, id: id, stamp: entry.stamp),
                 alarm: RequestKey(time: max(date, alarm), id: id, stamp: entry.stamp))
@@ -311,6 +318,14 @@ struct PendingIndex: Sendable {
         }
     }
 
+    /// Every deferrable request that was judged and waits for a date may have its turn, because its alarm may
+    /// be another.
+    mutating func releaseAlarms(at now: WallTime) {
+        for index in groups.indices where groups[index].traits.kind.isDiscretionary {
+            for key in groups[index].takeJudgedDates() where isStanding(key) { enqueue(key.id, at: now) }
+        }
+    }
+
     /// When the host wakes next for a request of the lane that was judged; held groups need no alarm.
     mutating func firstAlarm(in lane: Lane) -> WallTime? {
         let entries = entries
@@ -376,12 +391,14 @@ struct PendingIndex: Sendable {
         guard var entry = entries[id] else { return nil }
         stamps += 1
         entry.stamp = stamps
+        entry.alarm = nil
         entries[id] = entry
         return entry
     }
 
     private mutating func reopen(_ key: RequestKey) {
         guard let entry = entries[key.id], entry.stamp == key.stamp else { return }
+        entries[key.id]?.alarm = nil
         open(entry)
     }
 

@@ -228,6 +228,14 @@ enum Fact: Hashable, Sendable {
     /// A free slot of the request's lane.
     case slot
 
+    /// Whether the fact is about a condition that no score depends on.
+    var isUnscored: Bool {
+        switch self {
+        case .gpu, .storage, .condition: true
+        default: false
+        }
+    }
+
     /// The facts that differ between two states of the conditions.
     static func changed(from old: Conditions, to new: Conditions) -> [Fact] {
         if old == new { return [] }

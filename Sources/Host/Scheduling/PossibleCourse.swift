@@ -129,7 +129,7 @@ private struct ActivePeriod {
 
 extension Conditions {
     /// Takes over those conditions that differ between two states of another day.
-    fileprivate mutating func take(changesFrom old: Conditions, to new: Conditions) {
+    mutating func take(changesFrom old: Conditions, to new: Conditions) {
         if old.power != new.power {
             // A change of the charge means nothing while the supply differs from that of the other day.
             let isSupplyChanged = old.power.value?.externalPower != new.power.value?.externalPower
@@ -143,6 +143,7 @@ extension Conditions {
         if old.user != new.user { user = new.user }
         if old.pressure != new.pressure { pressure = new.pressure }
         if old.gpu != new.gpu { gpu = new.gpu }
+        if old.storage != new.storage { storage = new.storage }
         guard old.custom != new.custom else { return }
         for name in Set(old.custom.keys).union(new.custom.keys) where old.custom[name] != new.custom[name] {
             custom[name] = new.custom[name]

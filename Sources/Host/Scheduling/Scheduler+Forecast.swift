@@ -64,6 +64,7 @@ extension Scheduler {
             guard let conditions = change.conditions else { continue }
             let changeEnd = index + 1 < changes.count ? min(end, changes[index + 1].at) : end
             var time = max(now.wall, change.at)
+            var isRate = false
             guard time < changeEnd else { continue }
             _ = situation.replaceConditions(conditions, at: now.advanced(by: time - now.wall))
             // Each step goes to the next date of a policy. The limit is for a policy whose dates would be
@@ -76,25 +77,29 @@ extension Scheduler {
                     // starts with its alarm.
                     if index > 0, time == change.at { return time }
                     let subject = situation.subject(request, isTelling: false)
-                    let alarm = alarm(of: subject, after: time, at: moment)
+                    // What may start now has its alarm already.
+                    let known = time == now.wall ? pending.alarm(of: request.id) : nil
+                    let alarm =
+                        known.map { max(time, $0) }
+                        ?? alarm(of: subject, after: time, isRate: isRate, at: moment)
                     if alarm < changeEnd { return alarm }
                     break
                 }
-                guard next > time, next < changeEnd else { break }
-                time = next
+                guard next.date > time, next.date < changeEnd else { break }
+                (time, isRate) = next
             }
         }
         return nil
     }
 
     /// When the request must be judged again; `nil` if it may start now, the far future if no date is known.
-    private func nextLook(at request: TaskRequest, _ now: Moment) -> WallTime? {
+    private func nextLook(at request: TaskRequest, _ now: Moment) -> (date: WallTime, isRate: Bool)? {
         let subject = situation.subject(request, isTelling: false)
         let judgement = judge(subject, isSimulated: false, isDeciding: true, at: now)
         if judgement.mayStart { return nil }
-        if let wait = judgement.wait { return wait.until ?? .distantFuture }
-        guard let score = judgement.score else { return .distantFuture }
-        return dateOfScore(score, subject, at: now)
+        if let wait = judgement.wait { return (wait.until ?? .distantFuture, Self.isRate(judgement)) }
+        guard let score = judgement.score else { return (.distantFuture, false) }
+        return (dateOfScore(score, subject, at: now), false)
     }
 }
 

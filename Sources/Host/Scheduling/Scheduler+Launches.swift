@@ -110,8 +110,7 @@ extension Scheduler {
                 actions.append(.setPriority(id, priority))
             }
             var end: (Reason, Verdict)?
-            let isTimed = launch.needs.constraints?.isTimed == true
-            let mustCheck = pass.checks(request) || isTimed
+            let mustCheck = pass.checks(request) || launch.isTimed
             if mustCheck, !launch.isExpiring { reconsider(&launch, id, at: now, &actions) }
             if !launch.isExpiring {
                 end =
@@ -123,12 +122,22 @@ extension Scheduler {
             }
             if launch.takeMeasurement() { actions.append(.measureCPU(id)) }
             launches[request] = launch
-            let check = isTimed && !launch.isExpiring ? situation.nextCheck(of: launch.needs, at: now) : nil
+            let check = launch.isTimed && !launch.isExpiring ? nextCheck(of: launch, at: now) : nil
             agenda.setInstant(
                 [launch.nextInstant(at: now, settings), check].compactMap(\.self).min(), of: request)
             if let (reason, verdict) = end { expire(id, reason, verdict, at: now, &actions) }
         }
         relievePressure(at: now, &actions)
+    }
+
+    /// When the clock alone can next change what the policies say of a launch, on CLOCK_BOOTTIME; `nil` if it
+    /// can't.
+    private func nextCheck(of launch: ActiveLaunch, at now: Moment) -> Duration? {
+        let check = situation.nextCheck(of: launch.needs, at: now)
+        let pause =
+            launch.deferral?.reason == .paused
+            ? situation.pause(of: bundleState(launch.request.bundle), at: now.wall)?.pause.until : nil
+        return [check, pause.map { now.boot + ($0 - now.wall) }].compactMap(\.self).min()
     }
 
     /// The launches that a pass looks at, oldest first.

@@ -18,11 +18,9 @@ extension Scheduler {
     /// The verdict about a pending request that may start, but only with the next event; `nil` if it need not
     /// wait for one.
     func waitForEvent(_ request: TaskRequest, at now: Moment) -> Verdict? {
-        let subject = situation.subject(request, isTelling: false)
-        let wake = alarm(of: subject, after: now.wall, at: now)
-        guard isStarted, !isShuttingDown, now.wall < wake, !pending.isSimulated(request.id) else {
-            return nil
-        }
+        guard isStarted, !isShuttingDown, !pending.isSimulated(request.id),
+            let wake = pending.alarm(of: request.id), now.wall < wake
+        else { return nil }
         return Verdict(
             policy: "Window", decision: .mustNotProceed, score: 0, weight: 0,
             rationale: [
@@ -143,7 +141,7 @@ extension Scheduler {
         prepareProspects(of: subject, at: now)
         let judgement = judge(subject, isSimulated: isSimulated, isDeciding: true, at: now)
         guard let answer = judgement.wait else {
-            if !judgement.scoreSuffices { noteWait(request, judgement, at: now) }
+            if !judgement.scoreSuffices { noteWait(request, needs, judgement, at: now) }
             if judgement.scoreSuffices {
                 start(request, isSimulated: isSimulated, judgement.score, at: now, &actions)
             } else if let score = judgement.score {
@@ -151,16 +149,17 @@ extension Scheduler {
             }
             return true
         }
-        noteWait(request, judgement, at: now)
-        let alarm = answer.until.map { self.alarm(of: subject, after: $0, at: now) } ?? now.wall
+        noteWait(request, needs, judgement, at: now)
+        let isRate = Self.isRate(judgement)
+        let alarm = answer.until.map { self.alarm(of: subject, after: $0, isRate: isRate, at: now) }
         if judgement.waitPolicy == Conflicts.name { conflictQueue.enter(request) }
         switch answer.fact {
         case .slot, .lane, nil:
             pending.makeCandidate(id)
             return false
-        case .time: pending.wait(id, for: [], until: answer.until, alarm: alarm)
+        case .time: pending.wait(id, for: [], until: answer.until, alarm: alarm ?? now.wall)
         case .bundle where answer.until == nil && judgement.waitReach == .bundle: pending.waitForBundle(id)
-        case .some(let fact): pending.wait(id, for: [fact], until: answer.until, alarm: alarm)
+        case .some(let fact): pending.wait(id, for: [fact], until: answer.until, alarm: alarm ?? now.wall)
         }
         return true
     }

@@ -138,6 +138,7 @@ public struct Scheduler: Sendable {
             situation.takeLocalOffset(offset, at: now.wall)
             localTimeChanged(at: now)
         case .localTimeChanges(let changes):
+            guard changes != situation.localTimeChanges else { break }
             situation.takeLocalTimeChanges(changes)
             situation.notice(now.wall)
             localTimeChanged(at: now)
@@ -168,6 +169,10 @@ public struct Scheduler: Sendable {
 
     /// Adjusts dates that depend on local time.
     private mutating func localTimeChanged(at now: Moment) {
+        // Without a date, `when` waits only for conditions, and it depends on local time, too.
+        pending.forgetHolds()
+        pending.release(.conditions)
+        prospects = [:]
         pending.releaseAllDates(at: now.wall)
         pending.release(.scores)
         checkTimedLaunches()
@@ -175,7 +180,7 @@ public struct Scheduler: Sendable {
 
     /// Judges the launches again that depend on local time.
     private mutating func checkTimedLaunches() {
-        for (request, launch) in launches where launch.needs.constraints?.isTimed == true {
+        for (request, launch) in launches where launch.isTimed {
             agenda.check(request)
         }
     }
@@ -241,6 +246,10 @@ public struct Scheduler: Sendable {
         schedules.observe(conditions)
         let changed = situation.replaceConditions(conditions, at: now)
         pending.forgetHolds()
+        // An outlook has only what scores depend on; expressions read more, which counts as it is now.
+        if changed.contains(where: \.isUnscored) {
+            prospects = prospects.filter { $0.key.needs.constraints?.when == nil }
+        }
         for fact in changed { pending.release(fact) }
     }
 
@@ -249,7 +258,7 @@ public struct Scheduler: Sendable {
         guard outlook != self.outlook else { return }
         self.outlook = outlook
         prospects = [:]
-        pending.releaseAllDates(at: now.wall)
+        pending.releaseAlarms(at: now.wall)
         pending.release(.scores)
     }
 

@@ -72,6 +72,7 @@ public struct RecordedWorld: Sendable {
             case .conditionsChanged(let conditions): world.conditions = conditions
             case .localTimeChanged(let offset): world.localTimeOffset = offset
             case .localTimeChanges(let changes): world.localTimeChanges = changes
+            case .pauseChanged(let pause): world.hostPause = pause
             case .foregroundChanged(let bundle, true): foreground.append(bundle)
             // Only the first host starts with recorded requests; after a restart, the virtual host's own
             // store counts.

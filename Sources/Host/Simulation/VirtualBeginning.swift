@@ -21,6 +21,8 @@ struct VirtualBeginning {
     var isBooted = false
     /// The states of bundles that a recorded host had stored.
     var bundleStates: [BundleIdentifier: BundleState] = [:]
+    /// The pause of all bundles that a recorded host had stored.
+    var hostPause: Pause?
     /// The requests that were pending in the store of a recorded host.
     var pending: [TaskRequest] = []
     /// The newest launch of each identifier before the host started.
@@ -61,6 +63,7 @@ extension HostBeginning {
         surroundings.keepsExplanations = false
         localTimeChanges = world.localTimeChanges
         for request in world.pending { store.restore(request) }
+        if let pause = world.hostPause { store.facts.pause = pause }
         store.facts.bundleStates.merge(world.bundleStates) { $1 }
         // Boots are numbered here. The store contains the number of the last known boot.
         let known = store.facts.boot ?? "1"

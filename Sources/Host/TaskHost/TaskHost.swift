@@ -48,7 +48,7 @@ public actor TaskHost: Service {
     private var writes: [(ticket: StoreTicket, write: StoreWrite)] = []
     private var isCommitting = false
     /// The changes of the clocks that the core knows.
-    private var localTimeChanges: [LocalTimeChange]?
+    private var localTimeChanges: [LocalTimeChange] = []
     /// Whether the core has begun; until then calls wait, because the store may contain launches of an
     /// earlier host.
     private var hasBegun = false
@@ -129,6 +129,7 @@ public actor TaskHost: Service {
         defer { end() }
         try await launcher.start()
         let beginning = try await beginningReader.read()
+        localTimeChanges = beginning.localTimeChanges
         // The list must be read before the recorder adds a new file.
         let recordings =
             recorder == nil ? [] : (try? RecordedLog.files(in: configuration.recordingDirectory)) ?? []

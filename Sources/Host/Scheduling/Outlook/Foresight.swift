@@ -107,17 +107,19 @@ extension Foresight.World {
     fileprivate func later(
         _ request: TaskRequest, _ first: Judgement, at now: Moment
     ) -> Remedy.Effect {
-        var (copy, judgement, time) = (scheduler, first, now)
+        var (copy, judgement, time, isRate) = (scheduler, first, now, false)
         // Each step goes to a date of a policy; the limit is for one that would return past dates.
         for _ in 0..<16 {
             if judgement.mayStart {
                 let wake = copy.alarm(
-                    of: copy.situation.subject(request, isTelling: false), after: time.wall, at: time)
+                    of: copy.situation.subject(request, isTelling: false), after: time.wall,
+                    isRate: isRate, at: time)
                 return .startsAt(time.wall, latest: wake > time.wall ? wake : nil)
             }
             guard let next = copy.nextDate(judgement, of: request, at: time), next > time.wall,
                 next < now.wall + Forecast.horizon
             else { break }
+            isRate = Scheduler.isRate(judgement)
             time = now.advanced(by: next - now.wall)
             copy.situation.notice(time.wall)
             judgement = copy.judge(

@@ -162,12 +162,12 @@ extension Foresight {
 
     /// The headline of a request that nothing holds but perhaps its window.
     private func readiness(of request: TaskRequest) -> String {
-        let wake = scheduler.alarm(
-            of: scheduler.situation.subject(request, isTelling: false), after: now.wall, at: now)
         guard scheduler.pending[request.id] != nil else { return "A request would start at once." }
         if scheduler.isShuttingDown { return "Waits for the next start of the host, which is stopping." }
         if isCrowded { return "May start, and takes its turn." }
-        guard wake > now.wall, !scheduler.pending.isSimulated(request.id) else { return "Starts now." }
+        guard let wake = scheduler.pending.alarm(of: request.id), wake > now.wall,
+            !scheduler.pending.isSimulated(request.id)
+        else { return "Starts now." }
         return "May start, and starts together with other work, at the latest \(date(wake))."
     }
 

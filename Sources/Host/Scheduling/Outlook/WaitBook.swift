@@ -83,11 +83,15 @@ struct WaitBook: Sendable {
     }
 
     /// Notes what a request waits for from now on.
-    mutating func note(_ request: TaskRequest, _ cause: Cause, _ terms: Terms, at now: Moment) {
+    ///
+    /// The terms are only asked for if the cause has changed.
+    mutating func note(
+        _ request: TaskRequest, _ cause: Cause, _ terms: @autoclosure () -> Terms, at now: Moment
+    ) {
         guard var entry = entries[request.id], entry.cause != cause || entry.cause == Self.beginDate else {
             return
         }
-        close(&entry, request, terms, at: now)
+        close(&entry, request, terms(), at: now)
         entry.cause = cause
         entries[request.id] = entry
     }
@@ -154,7 +158,10 @@ extension EarliestBeginDate {
 extension Scheduler {
     /// What a request has waited for until now, the longest wait first; without waits of less than 1 s.
     public func waited(_ request: TaskRequest, at now: Moment) -> [WaitSpan] {
-        waits.spans(request, terms(of: request), at: now).map { cause, duration in
+        let terms = Self.terms(
+            of: request, pending.look(request.id)?.needs ?? situation.needs(of: request),
+            isSimulated: pending.isSimulated(request.id), settings)
+        return waits.spans(request, terms, at: now).map { cause, duration in
             let policy = WaitBook.name(cause)
             return WaitSpan(
                 policy: policy, object: Self.awaited(policy, of: request), duration: duration)
@@ -172,15 +179,22 @@ extension Scheduler {
     }
 
     /// Notes what a request waits for after it was judged.
-    mutating func noteWait(_ request: TaskRequest, _ judgement: Judgement, at now: Moment) {
+    mutating func noteWait(
+        _ request: TaskRequest, _ needs: Needs, _ judgement: Judgement, at now: Moment
+    ) {
         let cause = judgement.waitPolicy.map(WaitBook.cause) ?? WaitBook.score
-        waits.note(request, cause, terms(of: request), at: now)
+        let isSimulated = pending.isSimulated(request.id)
+        let settings = settings
+        waits.note(
+            request, cause, Self.terms(of: request, needs, isSimulated: isSimulated, settings), at: now)
     }
 
-    private func terms(of request: TaskRequest) -> WaitBook.Terms {
-        let lane = pending.isSimulated(request.id) ? .simulated : request.lane
-        return WaitBook.Terms(
-            traits: MachineTraits(lane: lane, kind: request.kind, needs: situation.needs(of: request)),
+    private static func terms(
+        of request: TaskRequest, _ needs: Needs, isSimulated: Bool, _ settings: SchedulerSettings
+    ) -> WaitBook.Terms {
+        WaitBook.Terms(
+            traits: MachineTraits(
+                lane: isSimulated ? .simulated : request.lane, kind: request.kind, needs: needs),
             wake: LaunchWindow(request, settings).wake)
     }
 }

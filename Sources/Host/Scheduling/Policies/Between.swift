@@ -42,6 +42,38 @@ extension Situation {
         return (false, next)
     }
 
+    /// In which local quarters of an hour the clock lets a request with these constraints start.
+    ///
+    /// A quarter counts as a whole like its beginning, and the first one like the time itself.
+    ///
+    /// - Parameters:
+    ///   - quarters: The quarters.
+    ///   - time: A time in the first quarter.
+    ///   - constraints: The constraints; `when` is false only if the clock alone makes it false.
+    /// - Returns: A value for each quarter.
+    func openings(
+        inQuarters quarters: ClosedRange<Int64>, after time: WallTime, _ constraints: TaskConstraints?
+    ) -> [Bool] {
+        guard let constraints, constraints.isTimed else { return quarters.map { _ in true } }
+        let expression = constraints.when.flatMap { $0.dependsOnClock ? $0 : nil }
+        var state = constraints.between.map { self.state(of: $0, at: time) }
+        return quarters.map { quarter in
+            let start = max(time, start(ofQuarter: quarter))
+            if let window = constraints.between, let known = state, start >= known.until {
+                state = self.state(of: window, at: start)
+            }
+            if state?.isOpen == false { return false }
+            let value = expression?.value { fact in
+                if case .machine(let machine) = fact, machine.isOfClock {
+                    self.value(of: fact, at: start)
+                } else {
+                    nil
+                }
+            }
+            return value != false
+        }
+    }
+
     /// The first and the last time at which clocks show a local time, given in seconds since 1970-01-01.
     ///
     /// If clocks never show it, because they go forward, both are the instant at which they do.
