@@ -76,7 +76,7 @@ import Testing
         submit("rival")
         #expect(
             explain("rival").contains(
-                "The conflicting task com.example.counting.count is running, and ends by "),
+                "The conflicting task com.example.counting.count is running"),
             "\(explain("rival"))")
         #expect(explain("rival").contains("bgtask expire com.example.counting.count"))
         host.run("cancel", "com.example.counting.count")

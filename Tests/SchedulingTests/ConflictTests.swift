@@ -36,7 +36,7 @@ import Testing
                 try TaskConstraintTests.verdict(second, "Conflicts", rig).rationale.first)
             #expect(
                 rationale.sentence.hasPrefix(
-                    "The conflicting task com.example.a.\(first) is running, and ends by "))
+                    "The conflicting task com.example.a.\(first) is running"))
             #expect(rationale.remedy?.contains("bgtask expire com.example.a.\(first)") == true)
             rig.end(launch)
             #expect(rig.launched() == ["com.example.a.\(second)"])

@@ -86,7 +86,7 @@ import Testing
             rig.scheduler.explain(id, at: rig.now)?.vetoes.first { $0.policy == "Budget" })
         #expect(
             veto.rationale.first?.remedy
-                == "Raise the budget: bgtask settings budget com.example.a --launches 12")
+                == "Raise the budget: bgtask settings budget com.example.a --launches 4")
         rig.send(.budgetChanged(.sample, launches: 12, cpu: nil))
         #expect(rig.launched().last == "com.example.a.refresh")
     }

@@ -216,6 +216,9 @@ extension HostCore {
         if let cpu = state.budget.cpuLimit {
             add("cpuPerDay", DurationText.format(cpu), above: origin("scheduling.cpuPerDay"))
         }
+        if let burst = state.budget.burst {
+            add("budgetBurst", "\(burst)", above: origin("scheduling.budgetBurst"))
+        }
     }
 }
 

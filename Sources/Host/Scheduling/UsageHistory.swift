@@ -233,7 +233,8 @@ extension BudgetAccount {
     }
 
     func launchLimit(_ settings: SchedulerSettings) -> Int {
-        max(0, launchLimit ?? settings.refreshLaunchesPerDay)
+        // An older host could store any number; no day has time for more.
+        min(1_000_000, max(0, launchLimit ?? settings.refreshLaunchesPerDay))
     }
 
     func cpuLimit(_ settings: SchedulerSettings) -> Duration { max(.zero, cpuLimit ?? settings.cpuPerDay) }

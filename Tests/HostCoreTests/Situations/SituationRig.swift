@@ -52,6 +52,27 @@ struct SituationRig {
             task("convert", .continuedProcessing), task("print", .continuedProcessing),
             task("push", .push), task("events", .transferEvents) { $0.network = .any },
             task("quiet", .processing) { $0.ignoresDeviceActivity = true },
+            task("copy", .processing) { $0.constraints = TaskConstraints(storage: .gibibytes(2)) },
+            task("scan", .continuedProcessing) { $0.constraints = TaskConstraints(battery: 60) },
+            task("night", .processing) {
+                $0.constraints = TaskConstraints(between: DailyWindow(start: 22 * 60, end: 6 * 60))
+            },
+            task("either", .processing) {
+                $0.constraints = TaskConstraints(
+                    when: try! WhenExpression("externalPower or battery >= 80", payload: [:]))
+            },
+            task("both", .processing) {
+                $0.constraints = TaskConstraints(
+                    when: try! WhenExpression("network == unmetered and externalPower", payload: [:]))
+            },
+            task("late", .processing) {
+                $0.constraints = TaskConstraints(
+                    when: try! WhenExpression("hour >= 22 and externalPower", payload: [:]))
+            },
+            task("rival", .continuedProcessing) {
+                $0.constraints = TaskConstraints(
+                    conflicts: [try! IdentifierPattern("\(bundle).export")])
+            },
         ]
         var manifest = Manifest(
             bundle: try! BundleIdentifier(bundle), library: "lib.so", modes: modes, tasks: tasks,
@@ -148,6 +169,12 @@ struct SituationRig {
         try calm()
     }
 
+    /// Pauses a bundle or, with `nil`, the host, for a while or until it is resumed.
+    mutating func pause(_ bundle: BundleIdentifier?, for time: Duration?) throws {
+        let end = time.map { world.now.wall + $0 }
+        try call(bundle.map { .change($0, .paused(until: end)) } ?? .pause(.until(end)))
+    }
+
     /// Ends the newest launch of a task.
     mutating func end(_ name: String, _ end: LaunchEnd) throws {
         let identifier = Self.identifier(name)
@@ -177,6 +204,17 @@ struct SituationRig {
     /// Does what a remedy says; returns false if a person cannot do it, or it has no certain effect.
     mutating func perform(_ act: Remedy.Act) throws -> Bool {
         if let command = act.command { return try run(command) }
+        if act.text.hasPrefix("Free ") {
+            // The amount that the host says, no more.
+            let words = act.text.split(separator: " ")
+            let unit = words[2] == "GiB" ? 1_073_741_824.0 : 1_048_576
+            let bytes = Int64((Double(words[1]) ?? 0) * unit)
+            try change { conditions in
+                let free = conditions.storage.value?.bytes ?? 0
+                conditions.storage = .known(ByteCount(bytes: free + bytes))
+            }
+            return true
+        }
         switch act.text {
         case "Plug in":
             try change { conditions in
@@ -210,7 +248,11 @@ struct SituationRig {
             }
             let cpu = try option("--cpu").map { try DurationText.parse($0) }
             let launches = option("--launches").flatMap { Int($0) }
-            try call(.change(BundleIdentifier(command[2]), .budget(launches: launches, cpu: cpu)))
+            let burst = option("--burst").flatMap { Double($0) }
+            try call(
+                .change(BundleIdentifier(command[2]), .budget(launches: launches, cpu: cpu, burst: burst)))
+        case ("resume", nil): try call(.pause(.ended))
+        case ("resume", let bundle?): try call(.change(BundleIdentifier(bundle), .resumed))
         case ("conditions", "set"):
             try change { conditions in
                 for word in command.dropFirst(2) {

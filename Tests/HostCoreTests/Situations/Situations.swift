@@ -22,7 +22,7 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
     }
 
     /// All situations, in the order of Documentation/Headlines.md.
-    static let all = machine + conditions + dates + bundles + slots + several + past
+    static let all = machine + conditions + manifests + dates + bundles + slots + several + far + past
 
     static let machine: [WaitingSituation] = [
         .init("on battery, and the task requires power") { rig in
@@ -417,6 +417,113 @@ struct WaitingSituation: CustomStringConvertible, Sendable {
                 $0.lowPowerMode = .unknown
             }
             try rig.ask("upload") { $0.requiresExternalPower = true }
+        },
+    ]
+
+    static let manifests: [WaitingSituation] = [
+        .init("there is too little free space, and the user works") { rig in
+            try rig.change {
+                $0.storage = .known(.gibibytes(1))
+                $0.user = .known(.active)
+            }
+            try rig.ask("copy")
+        },
+        .init("the free space is unknown, and the user works") { rig in
+            try rig.change {
+                $0.storage = .unknown
+                $0.user = .known(.active)
+            }
+            try rig.ask("copy")
+        },
+        .init("its manifest requires a charge of 60 %") { rig in
+            try rig.change { $0.power = battery(50) }
+            try rig.ask("scan")
+        },
+        .init("it is not an hour of between") { rig in try rig.ask("night") },
+        .init("it is not an hour of between, and the user works") { rig in
+            try rig.change { $0.user = .known(.active) }
+            try rig.ask("night")
+        },
+        .init("when asks for one of two, and the user works") { rig in
+            try rig.change {
+                $0.power = battery(50)
+                $0.user = .known(.active)
+            }
+            try rig.ask("either")
+        },
+        .init("when asks for two") { rig in
+            try rig.change {
+                $0.power = battery(50)
+                $0.network = .known(.metered)
+            }
+            try rig.ask("both")
+        },
+        .init("when asks for an hour, and it is on battery") { rig in
+            try rig.change { $0.power = battery(50) }
+            try rig.ask("late")
+        },
+        .init("a conflicting task runs") { rig in
+            try rig.submit("export")
+            try rig.ask("rival")
+        },
+        .init("the bundle is paused until 12:00") { rig in
+            try rig.pause(SituationRig.bundle, for: .seconds(14_400))
+            try rig.ask("index")
+        },
+        .init("all bundles are paused, and the bundle, too") { rig in
+            try rig.pause(SituationRig.bundle, for: .seconds(14_400))
+            try rig.pause(nil, for: nil)
+            try rig.ask("index")
+        },
+        .init("it fails in 20 min, and is on battery") { rig in
+            try rig.change { $0.power = battery(50) }
+            let end = rig.world.now.wall + .seconds(1200)
+            try rig.ask("cleanup") { $0.startDeadline = StartDeadline(date: end, action: .fail) }
+        },
+        .init("it fails before the hours of between") { rig in
+            let end = rig.world.now.wall + .seconds(1200)
+            try rig.ask("night") { $0.startDeadline = StartDeadline(date: end, action: .fail) }
+        },
+        .init("the budget is used up, and has a share of its own") { rig in
+            try rig.call(
+                .change(SituationRig.bundle, .budget(launches: 0, cpu: nil, burst: 0.5)))
+            try rig.ask("refresh")
+        },
+    ]
+
+    static let far: [WaitingSituation] = [
+        .init("it may begin in 2 h, and both slots are taken") { rig in
+            try rig.submit("mail.index")
+            try rig.submit("feed.index")
+            let now = rig.world.now.wall
+            try rig.ask("index") { $0.earliestBeginDate = now + .seconds(7200) }
+        },
+        .init("it may begin in 2 h, and the user works") { rig in
+            try rig.change { $0.user = .known(.active) }
+            let now = rig.world.now.wall
+            try rig.ask("index") { $0.earliestBeginDate = now + .seconds(7200) }
+        },
+        .init("it may begin in 5 min, and the machine is warm, and another deferrable launch runs") { rig in
+            try rig.change { $0.thermal = .known(.fair) }
+            try rig.submit("mail.index")
+            let now = rig.world.now.wall
+            try rig.ask("index") { $0.earliestBeginDate = now + .seconds(300) }
+        },
+        .init("both short slots are taken, and the bundle was refreshed just now") { rig in
+            try rig.submit("refresh")
+            try rig.end("refresh", succeeded)
+            try rig.submit("mail.refresh")
+            try rig.submit("feed.refresh")
+            try rig.ask("sync")
+        },
+        .init("the bundle was refreshed just now, and the score is too low") { rig in
+            try rig.submit("refresh")
+            try rig.end("refresh", succeeded)
+            try rig.change {
+                $0.power = battery(40)
+                $0.user = .known(.active)
+            }
+            try rig.ask("sync")
         },
     ]
 

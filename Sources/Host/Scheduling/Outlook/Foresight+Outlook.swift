@@ -66,7 +66,12 @@ extension Foresight {
     /// A start without the policies; `nil` where that would be refused or change nothing.
     private func launchAct(_ request: TaskRequest) -> PossibleAct? {
         let situation = scheduler.situation
-        guard !isCrowded, scheduler.pending[request.id] != nil, !scheduler.pending.isSimulated(request.id),
+        let isConflicting =
+            Conflicts().answer(
+                for: situation.subject(request, isTelling: false), in: situation, at: now
+            ).isVeto
+        guard !isCrowded, !isConflicting, scheduler.pending[request.id] != nil,
+            !scheduler.pending.isSimulated(request.id),
             situation.occupancy.requests[request.identifier] == nil, situation.sleepSince == nil,
             situation.permits.refusal(of: request.identifier, kind: request.kind, bundle: request.bundle)
                 == nil

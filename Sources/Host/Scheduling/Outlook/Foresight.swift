@@ -65,6 +65,49 @@ public struct Foresight {
         return world
     }
 
+    /// How the wait of a request goes on in a world without further acts.
+    struct Course {
+        /// What it waits for until the date.
+        var awaited: [String] = []
+        /// When all has ended that ends by itself; `nil` if nothing does.
+        var date: WallTime?
+        /// What objects then.
+        var rest: [any Policy] = []
+    }
+
+    /// Follows the dates of the policies that object. The deadline does not count, because the headline says
+    /// what it does.
+    func course(of request: TaskRequest, in world: World) -> Course {
+        var (course, copy, time) = (Course(), world.scheduler, now)
+        let isSimulated = scheduler.pending.isSimulated(request.id)
+        for _ in 0..<16 {
+            let subject = copy.situation.subject(request, isTelling: false)
+            var next: WallTime?
+            course.rest = []
+            for policy in Scheduler.policies where !isSimulated || policy.isPermission {
+                let answer = policy.answer(for: subject, in: copy.situation, at: time)
+                guard answer.isVeto, !(policy is Deadline) || time.wall == now.wall else { continue }
+                if let date = answer.until, date > time.wall, date < now.wall + Forecast.horizon {
+                    next = max(next ?? date, date)
+                    course.awaited.append(policy.awaited(by: subject, in: copy.situation, at: time))
+                } else {
+                    course.rest.append(policy)
+                }
+            }
+            if next == nil, course.rest.isEmpty {
+                let judgement = copy.judge(subject, isSimulated: isSimulated, at: time)
+                guard !judgement.scoreSuffices, let score = judgement.score else { break }
+                next = copy.dateOfScore(score, subject, at: time)
+                course.awaited.append(Scheduler.awaited("Score"))
+            }
+            guard let next, next > time.wall, next < now.wall + Forecast.horizon else { break }
+            course.date = next
+            time = now.advanced(by: next - now.wall)
+            copy.situation.notice(time.wall)
+        }
+        return course
+    }
+
     /// What a request would do in a world, and its score there.
     func effect(_ world: World, on request: TaskRequest) -> (Remedy.Effect, score: Double?) {
         if let score = world.launched[request.id] { return (isCrowded ? .takesTurn : .starts, score) }

@@ -40,13 +40,25 @@ extension Foresight {
             return judgement.scoreSuffices
                 ? readiness(of: request) : "\(lead(of: request)) \(Scheduler.awaited("Score"))."
         }
-        let text = "\(lead(of: request)) \(policy.awaited(by: subject, in: situation, at: now))"
-        if let until = policy.answer(for: subject, in: situation, at: now).until {
-            return "\(text): it can start \(date(until))."
+        let vetoes = vetoes(of: request, in: World(scheduler: scheduler))
+        let awaited = (vetoes.isEmpty ? [policy] : vetoes).map {
+            $0.awaited(by: subject, in: situation, at: now)
         }
-        guard let act = policy.acts(for: subject, in: scheduler, at: now).first else { return text + "." }
-        let line = "\(text): \((act.short ?? act.text).withSmallLetter)"
-        return act.command.map { "\(line): \(CommandText.line($0))" } ?? line + "."
+        var (acts, dates): ([PossibleAct], [WallTime]) = ([], [])
+        for policy in vetoes {
+            if let date = policy.answer(for: subject, in: situation, at: now).until {
+                dates.append(date)
+            } else if let act = policy.acts(for: subject, in: scheduler, at: now).first {
+                acts.append(act)
+            }
+        }
+        let text = "\(lead(of: request)) \(awaited.unique.inSentence)"
+        let date = dates.max()
+        let isFar = date.map(isFar) ?? false
+        let start = date.map { "it can start \(self.date($0))" }
+        let what = isFar ? start.map { $0 + conditions(acts, []) } : sentence(of: acts, start)
+        return finish(
+            text + (what.map { ": \($0)" } ?? ""), request, start: date, isFar ? [] : acts)
     }
 
     private func firstVeto(of request: TaskRequest) -> (any Policy)? {
@@ -120,7 +132,7 @@ extension Foresight {
                 let awaited = policy.awaited(by: subject, in: world.scheduler.situation, at: now)
                 if effect(after, on: request).0.isStart { return (act, awaited) }
                 let remains = self.vetoes(of: request, in: after).contains { $0.name == policy.name }
-                if first == nil, !remains { first = (act, awaited) }
+                if first == nil, !remains || act.isStep { first = (act, awaited) }
             }
             if let first { return first }
         }
@@ -144,21 +156,57 @@ extension Foresight {
 
     // MARK: The sentence
 
-    func headline(of request: TaskRequest, _ plan: Plan) -> String {
+    mutating func headline(of request: TaskRequest, _ plan: Plan) -> String {
         if plan.vetoes.isEmpty && !plan.isScore { return readiness(of: request) }
-        if plan.acts.isEmpty || plan.effect == plan.natural { return waiting(request, plan) }
+        guard plan.effect.isStart, !plan.acts.isEmpty else { return waiting(request, plan) }
         let isOne = plan.acts.count == 1
-        let acts = plan.acts.map { ((isOne ? $0.short : nil) ?? $0.text).withSmallLetter }.inSentence
-        var text = "\(lead(of: request)) \(plan.awaited.unique.inSentence): \(acts), \(consequence(plan))"
-        if case .startsAt = plan.natural, plan.natural != plan.effect {
+        var text =
+            "\(lead(of: request)) \(plan.awaited.unique.inSentence): \(words(plan.acts)), \(consequence(plan))"
+        if case .startsAt = plan.natural {
             text += "; otherwise, \(words(plan.natural))"
         } else if isOne, let end = endOfHolder(plan, request) {
             text += "; otherwise, \(end)"
         }
-        let commands = plan.acts.compactMap(\.command)
-        guard let command = commands.first, commands.count == 1 else { return text + "." }
-        return "\(text): \(CommandText.line(command))"
+        return finish(text, request, start: now.wall, plan.acts)
     }
+
+    /// The acts as a part of a sentence.
+    private func words(_ acts: [PossibleAct]) -> String {
+        acts.map { ((acts.count == 1 ? $0.short : nil) ?? $0.text).withSmallLetter }.inSentence
+    }
+
+    /// The acts and what follows; `nil` if there is neither.
+    private func sentence(of acts: [PossibleAct], _ consequence: String?) -> String? {
+        if acts.isEmpty { return consequence }
+        return words(acts) + (consequence.map { ", and \($0)" } ?? "")
+    }
+
+    /// What must hold or be done before a date, as the end of a sentence.
+    private func conditions(_ acts: [PossibleAct], _ states: [String]) -> String {
+        let states = (acts.compactMap(\.state) + states).unique
+        let others = acts.filter { $0.state == nil }.map(\.text.withSmallLetter)
+        let parts =
+            (states.isEmpty ? [] : ["\(states.inSentence) then"])
+            + (others.isEmpty ? [] : ["you \(others.inSentence) before"])
+        return parts.isEmpty ? "" : ", if \(parts.inSentence)"
+    }
+
+    /// Ends a headline: with the date at which the request fails, and with the commands of the acts.
+    private func finish(
+        _ text: String, _ request: TaskRequest, start: WallTime?, _ acts: [PossibleAct]
+    ) -> String {
+        var text = text
+        if let end = request.failsAt, end > now.wall {
+            let isLate = start.map { $0 >= end } ?? false
+            text += "; it fails \(date(end))\(isLate ? ", before it can start" : " unless it has started")"
+        }
+        let commands = acts.compactMap(\.command)
+        guard !commands.isEmpty, commands.count <= 2 else { return text + "." }
+        return "\(text): \(commands.map { CommandText.line($0) }.joined(separator: " && "))"
+    }
+
+    /// Whether a date is so late that an act now would be too early: more than 10 min ahead, our choice.
+    private func isFar(_ date: WallTime) -> Bool { date - now.wall > .seconds(600) }
 
     /// The headline of a request that nothing holds but perhaps its window.
     private func readiness(of request: TaskRequest) -> String {
@@ -171,33 +219,55 @@ extension Foresight {
         return "May start, and starts together with other work, at the latest \(date(wake))."
     }
 
-    /// The headline of a request for which people can do nothing whose effect is certain.
-    private func waiting(_ request: TaskRequest, _ plan: Plan) -> String {
-        let subject = scheduler.situation.subject(request, isTelling: true)
-        let judgement = scheduler.judge(
-            scheduler.situation.subject(request, isTelling: false),
-            isSimulated: scheduler.pending.isSimulated(request.id), at: now)
-        let main = plan.vetoes.first { $0.name == judgement.waitPolicy } ?? plan.vetoes.first
-        let awaited =
-            main?.awaited(by: subject, in: scheduler.situation, at: now) ?? Scheduler.awaited("Score")
-        let lead = "\(lead(of: request)) \(awaited)"
-        if case .startsAt = plan.natural { return "\(lead): \(words(plan.natural))." }
-        guard let main else { return "\(lead)." }
-        if let holder = holder(of: request, main) { return "\(lead): \(holder)." }
-        if let act = main.acts(for: subject, in: scheduler, at: now).first(where: { !$0.isPredictable }) {
-            let text = "\(lead): \(act.text.withSmallLetter)"
-            return act.command.map { "\(text): \(CommandText.line($0))" } ?? text + "."
+    /// The headline of a request that no known act starts now: every reason, the date if one is known, and
+    /// what can be done or must hold then.
+    private mutating func waiting(_ request: TaskRequest, _ plan: Plan) -> String {
+        var (acts, awaited) = (plan.acts, plan.awaited)
+        var world = world(of: request, after: acts)
+        var course = course(of: request, in: world)
+        let isFar = course.date.map(isFar) ?? false
+        if isFar, acts.contains(where: \.isStop) {
+            // A slot that is free now may be taken then.
+            awaited = zip(acts, awaited).filter { !$0.0.isStop }.map(\.1)
+            acts.removeAll(where: \.isStop)
+            world = self.world(of: request, after: acts)
+            course = self.course(of: request, in: world)
         }
-        if case .waits(let next) = plan.natural, next != awaited, next != main.awaited {
-            return "\(lead), and then for \(next)."
+        let situation = world.scheduler.situation
+        let subject = situation.subject(request, isTelling: false)
+        let rest = course.rest.map { $0.awaited(by: subject, in: situation, at: now) }
+        let all = isFar ? course.awaited + awaited + rest : awaited + course.awaited + rest
+        let lead = "\(lead(of: request)) \(all.unique.inSentence)"
+        // Repairs and the like, whose effect is not known in advance.
+        let uncertain = course.rest.compactMap { policy -> PossibleAct? in
+            policy.acts(for: subject, in: world.scheduler, at: now).first { !$0.isPredictable }
         }
-        let answer = main.answer(for: subject, in: scheduler.situation, at: now)
-        guard let rationale = answer.rationale, main.awaited == main.name.wordsOfName else {
-            return "\(lead)."
+        guard let date = course.date else {
+            let what = sentence(of: acts + uncertain, nil)
+            let holders = course.rest.compactMap { policy -> String? in holder(of: request, policy) }
+            let text = (what ?? holders.first).map { "\(lead): \($0)" } ?? lead
+            return finish(text, request, start: nil, acts + uncertain)
         }
-        // A policy without words of its own.
-        let text = "\(lead): \(rationale.statement.withSmallLetter)"
-        return rationale.remedy.map { "\(text). \($0)" } ?? text + "."
+        var start = "it can start \(self.date(date))"
+        if course.rest.isEmpty, case .startsAt(let first, let latest?) = effect(world, on: request).0,
+            first == date, request.failsAt.map({ $0 > latest }) ?? true
+        {
+            start += ", \(self.date(latest)) at the latest"
+        }
+        guard isFar else {
+            let what = sentence(of: acts + uncertain, start) ?? start
+            return finish("\(lead): \(what)", request, start: date, acts + uncertain)
+        }
+        let states = course.rest.compactMap { policy -> String? in
+            switch policy.answer(for: subject, in: situation, at: now).fact {
+            case .slot: "a slot is free"
+            case .launch(request.identifier): "its running launch has ended"
+            case .launch: "no conflicting task runs"
+            default: nil
+            }
+        }
+        let text = "\(lead): \(start)\(conditions(acts + uncertain, states))"
+        return finish(text, request, start: date, [])
     }
 
     /// Who occupies the slot that a request waits for; `nil` if it waits for no slot.

@@ -13,6 +13,36 @@ extension PossibleAct {
                 batteryPercent: power?.batteryPercent))
     }
 
+    /// An unmetered network is there.
+    static let connectUnmetered = PossibleAct.changing(
+        "Connect to an unmetered network", short: "Connect to one"
+    ) { $0.network = .known(.unmetered) }
+
+    /// The machine is not in low-power mode.
+    static let lowPowerOff = PossibleAct.changing("Turn low-power mode off", short: "Turn it off") {
+        $0.lowPowerMode = .known(false)
+    }
+
+    /// The machine is not warm.
+    static let coolDown = PossibleAct.changing(
+        "Let the machine cool down", short: "Let it cool down", takesTime: true,
+        state: "the machine has cooled down"
+    ) { $0.thermal = .known(.nominal) }
+
+    /// The user is idle.
+    static let leaveAlone = PossibleAct.changing(
+        "Leave the device alone for 5 min", short: "Leave it alone for 5 min", takesTime: true,
+        state: "the device is idle"
+    ) { $0.user = .known(.idle) }
+
+    /// Nothing is under pressure.
+    static func closing(_ pressure: PressureCondition) -> PossibleAct {
+        let resource = pressure.memory ? "memory" : pressure.cpu ? "processor" : "disks"
+        return .changing("Close what uses the \(resource)", state: "the machine is less busy") {
+            $0.pressure = .known(.none)
+        }
+    }
+
     /// A source of conditions does not answer, and its value after the repair is not known in advance.
     static func repair(_ source: String, _ unit: String? = nil) -> PossibleAct {
         let how = unit.map { "systemctl restart \($0)" } ?? "bgtask conditions names it"
@@ -35,7 +65,11 @@ extension BatteryLevel {
     var awaited: String { "a charged battery" }
 
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
-        scheduler.situation.conditions.power.value?.externalPower == false ? [.plugIn] : []
+        let power = scheduler.situation.conditions.power
+        if power == .unknown, subject.needs.constraints?.battery != nil {
+            return [.repair("power", "upower")]
+        }
+        return power.value?.externalPower == false ? [.plugIn] : []
     }
 }
 
@@ -49,9 +83,7 @@ extension Network {
 
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         guard subject.needs.network != nil else { return [] }
-        let connect = PossibleAct.changing("Connect to an unmetered network", short: "Connect to one") {
-            $0.network = .known(.unmetered)
-        }
+        let connect = PossibleAct.connectUnmetered
         switch scheduler.situation.conditions.network {
         case .unknown: return [.repair("the network", "NetworkManager")]
         case .known(.unmetered): return []
@@ -119,8 +151,7 @@ extension LowPowerMode {
 
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
         scheduler.situation.conditions.lowPowerMode == .known(true)
-            ? [.changing("Turn low-power mode off", short: "Turn it off") { $0.lowPowerMode = .known(false) }]
-            : []
+            ? [.lowPowerOff] : []
     }
 }
 
@@ -136,9 +167,7 @@ extension Pressure {
         guard let pressure = scheduler.situation.conditions.pressure.value, pressure != .none else {
             return []
         }
-        let resource = pressure.memory ? "memory" : pressure.cpu ? "processor" : "disks"
-        return [.changing("Close what uses the \(resource)") { $0.pressure = .known(.none) }]
-            + scheduler.stops(for: self, subject, at: now)
+        return [.closing(pressure)] + scheduler.stops(for: self, subject, at: now)
     }
 }
 
@@ -148,8 +177,8 @@ extension Thermal {
     func awaited(by subject: Subject, in situation: Situation, at now: Moment) -> String {
         guard answer(for: subject, in: situation, at: now).fact == .slot else { return awaited }
         return situation.conditions.thermal == .unknown
-            ? "a free slot, of which there are few while the heat is unknown"
-            : "a free slot, of which a warm machine has few"
+            ? "one of the few slots while the heat is unknown"
+            : "one of the few slots of a warm machine"
     }
 
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
@@ -157,11 +186,7 @@ extension Thermal {
         switch scheduler.situation.conditions.thermal {
         case .known(.nominal): return []
         case .unknown: return stops + [.repair("heat")]
-        case .known:
-            let cool = PossibleAct.changing(
-                "Let the machine cool down", short: "Let it cool down", takesTime: true
-            ) { $0.thermal = .known(.nominal) }
-            return [cool] + stops
+        case .known: return [.coolDown] + stops
         }
     }
 }
@@ -174,11 +199,7 @@ extension DeviceActivity {
         case .known(.idle): []
         case .unknown: [.repair("user activity")]
         case .known(.active):
-            [
-                .changing(
-                    "Leave the device alone for 5 min", short: "Leave it alone for 5 min", takesTime: true
-                ) { $0.user = .known(.idle) }
-            ]
+            [.leaveAlone]
         }
     }
 }

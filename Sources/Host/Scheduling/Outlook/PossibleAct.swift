@@ -23,6 +23,13 @@ struct PossibleAct: Sendable {
     var command: [String]?
     /// Whether the act itself takes a while, so that nothing starts at once.
     var takesTime = false
+    /// What must hold if the request can only start much later: `the device is idle`; `nil` if the act can be
+    /// done before.
+    var state: String?
+    /// Whether the policy can need more than this act, and gives the next one after it.
+    var isStep = false
+    /// Whether the act stops a launch.
+    var isStop: Bool { command?.first == "expire" }
     let effect: Effect
 
     /// Identifies the act; two policies can have the same one.
@@ -33,10 +40,11 @@ struct PossibleAct: Sendable {
 
     /// An act that changes the conditions of the machine.
     static func changing(
-        _ text: String, short: String? = nil, takesTime: Bool = false,
+        _ text: String, short: String? = nil, takesTime: Bool = false, state: String? = nil,
         _ change: @escaping @Sendable (inout Conditions) -> Void
     ) -> PossibleAct {
-        PossibleAct(text: text, short: short, takesTime: takesTime, effect: .conditions(change))
+        PossibleAct(
+            text: text, short: short, takesTime: takesTime, state: state, effect: .conditions(change))
     }
 
     /// An act by a command of `bgtask`.

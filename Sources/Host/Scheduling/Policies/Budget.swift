@@ -23,22 +23,23 @@ struct Budget: Policy {
             veto(launches, subject, situation, at: now) == nil, veto(cpu, subject, situation, at: now) == nil
         )
         let limits = subject.bundle.budget
-        // The command sets both limits, so it repeats the one that stays.
+        // The command sets both limits and the share, so it repeats those that stay.
         var (launchLimit, cpuLimit) = (limits.launchLimit, limits.cpuLimit)
         if subject.request.kind == .appRefresh, !mayLaunch {
-            launchLimit = Int(launches.enough.rounded(.up))
+            launchLimit = Int(enough(launches, subject, situation, at: now))
         }
         if !subject.needs.externalPower, !mayUse {
-            cpuLimit = .seconds(Int64(cpu.enough.rounded(.up)))
+            cpuLimit = .seconds(enough(cpu, subject, situation, at: now))
         }
         if launchLimit == limits.launchLimit, cpuLimit == limits.cpuLimit { return [] }
         let options =
             (launchLimit.map { [launches.option, "\($0)"] } ?? [])
             + (cpuLimit.map { [cpu.option, DurationText.format($0)] } ?? [])
+            + (limits.burst.map { ["--burst", "\($0)"] } ?? [])
         return [
             .command(
                 "Raise the budget", ["settings", "budget", "\(bundle)"] + options,
-                .event(.budgetChanged(bundle, launches: launchLimit, cpu: cpuLimit)))
+                .event(.budgetChanged(bundle, launches: launchLimit, cpu: cpuLimit, burst: limits.burst)))
         ]
     }
 
@@ -77,7 +78,7 @@ struct Budget: Policy {
         /// The least amount that is available at midnight, even if the budget is small.
         let least: Double
         /// The budget of the whole day.
-        let limit: Double
+        var limit: Double
         /// The share of ``limit`` that is available at midnight.
         let share: Double
         let text: (Double) -> String
@@ -106,14 +107,27 @@ struct Budget: Policy {
             burst + (limit - burst) * pace.share(until: time)
         }
 
-        /// A budget of which the share at midnight alone is more than was spent.
-        var enough: Double { (spent + 1) / max(0.05, share) }
-
-        /// An amount as the command line takes it, rounded up.
-        func argument(_ amount: Double) -> String {
-            let whole = Int64(amount.rounded(.up))
-            return least > 0 ? "\(whole)" : DurationText.format(.seconds(whole))
+        /// An amount as the command line takes it.
+        func argument(_ amount: Int64) -> String {
+            least > 0 ? "\(amount)" : DurationText.format(.seconds(amount))
         }
+    }
+
+    /// The least whole budget of which more is available now than was spent.
+    private func enough(
+        _ account: Account, _ subject: Subject, _ situation: Situation, at now: Moment
+    ) -> Int64 {
+        let pace = DailyPace(of: subject.bundle.usage, on: situation.localDay(now.wall), in: situation)
+        let quarter = situation.start(ofQuarter: situation.localQuarter(now.wall))
+        var account = account
+        // What is available grows with the budget; a burst of 0 makes nothing available at midnight.
+        var (low, high) = (Int64(account.spent), Int64((account.spent + 1) / max(0.001, account.share)) + 1)
+        while low + 1 < high {
+            let middle = low + (high - low) / 2
+            account.limit = Double(middle)
+            if account.spent < account.available(pace, at: quarter) { high = middle } else { low = middle }
+        }
+        return high
     }
 
     private func veto(
@@ -123,7 +137,8 @@ struct Budget: Policy {
         let today = situation.localDay(now.wall)
         if account.spent >= account.limit {
             return exhausted(
-                account, subject, until: situation.start(ofDay: today + 1), available: nil)
+                account, subject, situation, at: now, until: situation.start(ofDay: today + 1),
+                available: nil)
         }
         // The hours of use matter only to the few bundles that have spent the burst.
         if account.spent < burst { return nil }
@@ -135,15 +150,16 @@ struct Budget: Policy {
         // More must be available than was spent, so a date at the beginning of a quarter is too early.
         let enough = situation.localQuarter(pace.time(of: (account.spent - burst) / rest))
         return exhausted(
-            account, subject, until: situation.start(ofQuarter: max(quarter, enough) + 1),
-            available: available)
+            account, subject, situation, at: now,
+            until: situation.start(ofQuarter: max(quarter, enough) + 1), available: available)
     }
 
     /// A veto until more of the budget is available.
     ///
     /// `available` is `nil` if all of the day's budget is spent.
     private func exhausted(
-        _ account: Account, _ subject: Subject, until next: WallTime, available: Double?
+        _ account: Account, _ subject: Subject, _ situation: Situation, at now: Moment,
+        until next: WallTime, available: Double?
     ) -> Answer {
         let whole = account.text(account.limit)
         return subject.wait(
@@ -156,7 +172,7 @@ struct Budget: Policy {
                     ?? "less than \(whole)",
                 observed: account.text(account.spent), earliestChange: next,
                 remedy:
-                    "Raise the budget: bgtask settings budget \(subject.request.bundle) \(account.option) \(account.argument(account.enough))"
+                    "Raise the budget: bgtask settings budget \(subject.request.bundle) \(account.option) \(account.argument(enough(account, subject, situation, at: now)))"
             ))
     }
 }

@@ -23,7 +23,7 @@ struct Conflicts: Policy {
                 for: .launch(other), since: situation.occupancy.beginnings[other],
                 Rationale(
                     quantity: "conflict", required: "have ended",
-                    observed: "\(other) is running, and ends \(situation.latestEnd(of: other, now.wall))",
+                    observed: "\(other) is running",
                     remedy: "Wait until it ends, or stop it: bgtask expire \(other)"))
         }
         let claim = situation.claims.first { claim in
@@ -123,19 +123,5 @@ extension Occupancy {
             }
         }
         return found
-    }
-}
-
-extension Situation {
-    /// When a running launch ends at the latest, for people: `by 12:10 UTC at the latest`.
-    func latestEnd(of identifier: TaskIdentifier, _ now: WallTime) -> String {
-        guard let began = occupancy.beginnings[identifier],
-            let declaration = permits.owner(of: identifier)?.declaration,
-            let length = declaration.limits.lease.duration
-        else { return "when its work is done (it has no time limit)" }
-        let end = began + length + declaration.limits.lease.gracePeriod
-        guard end > now else { return "soon, or when its renewed run time is over" }
-        let isRenewable = declaration.kind == .processing || declaration.kind == .activity
-        return "by \(end.text) at the latest" + (isRenewable ? ", unless its run time is renewed" : "")
     }
 }

@@ -10,15 +10,24 @@ struct Paused: Policy {
     let awaited = "the end of a pause"
 
     func acts(for subject: Subject, in scheduler: Scheduler, at now: Moment) -> [PossibleAct] {
-        guard let (_, isOfHost) = scheduler.situation.pause(of: subject.bundle, at: now.wall) else {
-            return []
+        let (bundle, time) = (subject.request.bundle, now.wall)
+        let ofHost = scheduler.situation.hostPause.map { $0.isInForce(at: time) } ?? false
+        let ofBundle = subject.bundle.pause.map { $0.isInForce(at: time) } ?? false
+        var acts: [PossibleAct] = []
+        if ofBundle {
+            acts.append(
+                .command(
+                    "End the pause of \(bundle)", short: "End it", ["resume", "\(bundle)"],
+                    .event(.bundlePaused(bundle, nil))))
         }
-        let bundle = subject.request.bundle
-        return [
-            .command(
-                "End the pause", isOfHost ? ["resume"] : ["resume", "\(bundle)"],
-                .event(isOfHost ? .pauseChanged(nil) : .bundlePaused(bundle, nil)))
-        ]
+        if ofHost {
+            acts.append(
+                .command(
+                    "End the pause of all bundles", short: "End it", ["resume"],
+                    .event(.pauseChanged(nil))))
+        }
+        for index in acts.indices { acts[index].isStep = true }
+        return acts
     }
 
     func answer(for subject: Subject, in situation: Situation, at now: Moment) -> Answer {
