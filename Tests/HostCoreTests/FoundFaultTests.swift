@@ -232,4 +232,49 @@ import Testing
         #expect(world.core.scheduler.pause(at: world.now.wall) == nil)
         try world.settle()
     }
+
+    /// A world in which a request waits for the running or pending request of its identifier.
+    private func appended(
+        after hold: (inout VirtualWorld) -> Void = { _ in }, deadline: Duration? = nil
+    ) throws -> (VirtualWorld, TaskRequest) {
+        var world = VirtualWorld()
+        try world.begin()
+        hold(&world)
+        let identifier = try Self.export
+        var submission = TaskSubmission(identifier: identifier, origin: .client)
+        world.call(.submit(submission, from: nil))
+        try settleStore(&world)
+        submission.ifPending = .append
+        submission.startDeadline = deadline.map {
+            StartDeadline(date: world.now.wall + $0, action: .fail)
+        }
+        world.call(.submit(submission, from: nil))
+        try settleStore(&world)
+        return (world, try #require(world.core.requests.appended(to: identifier)))
+    }
+
+    @Test func `a request that waits for another one fails at its own deadline`() throws {
+        var (world, next) = try appended(deadline: .seconds(600))
+        let date = try #require(next.failsAt)
+        #expect(world.alarm.wall.map { $0 <= date } == true)
+        world.pass(.seconds(600))
+        world.ring()
+        try settleStore(&world)
+        #expect(world.core.requests.appended(to: try Self.export) == nil)
+        #expect(world.core.launches.launch(of: try Self.export) != nil)
+        try world.settle()
+    }
+
+    @Test func `a dismissal cancels continued tasks that wait for others, and starts none of them`() throws {
+        var (world, next) = try appended(after: { $0.call(.pause(.until(nil))) })
+        let first = try #require(next.after)
+        #expect(world.core.requests.pending[first] != nil)
+        world.call(.change(next.bundle, .dismissed))
+        try settleStore(&world)
+        #expect(world.core.requests.pending[first] == nil)
+        #expect(world.core.requests.pending[next.id] == nil)
+        world.call(.pause(.ended))
+        try world.settle()
+        #expect(world.store.launches(identifier: try Self.export, limit: 9, before: nil).isEmpty)
+    }
 }

@@ -92,7 +92,8 @@ import Testing
         #expect(text.contains("The fact payload.urgent is false; the clause needs payload.urgent"), "\(text)")
         set("power=external")
         #expect(
-            explain("picky").contains("One of these is enough: network == unmetered; payload.urgent"),
+            explain("picky").contains(
+                "This is enough: network == unmetered. Or submit the request again with payload.urgent"),
             "\(explain("picky"))")
         set("network=unmetered")
         try waitForSuccess("picky")

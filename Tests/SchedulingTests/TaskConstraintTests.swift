@@ -1,3 +1,4 @@
+import Foundation
 import TaskHostTestSupport
 import TaskModel
 import Testing
@@ -220,11 +221,14 @@ extension Manifest {
                 "The fact network is metered; the clause needs network == unmetered",
                 "The fact payload.urgent is false; the clause needs payload.urgent",
             ])
-        #expect(rationale[0].remedy?.hasPrefix("All of these are needed: battery >= 40; ") == true)
+        #expect(
+            rationale[0].remedy?.hasPrefix(
+                "Together, these are enough: battery >= 40; network == unmetered, or") == true)
         rig.change { $0.power = PolicyTests.battery(80) }
         rationale = try Self.verdict("p1", "When", rig).rationale
         #expect(
-            rationale[0].remedy?.hasPrefix("One of these is enough: network == unmetered; payload.urgent")
+            rationale[0].remedy?.hasPrefix(
+                "This is enough: network == unmetered. Or submit the request again with payload.urgent, or")
                 == true)
         rig.change { $0.network = .unknown }
         rationale = try Self.verdict("p1", "When", rig).rationale
@@ -287,5 +291,86 @@ extension Manifest {
         situation.localOffset = .seconds(7200)
         #expect(day(situation) == .text("Mon"))
         #expect(situation.value(of: .machine(.hour), at: Self.utc(11, 22, 22, 30)) == .number(0))
+    }
+
+    // MARK: Hostile recordings
+
+    @Test func `a window out of range is not decoded`() throws {
+        func window(_ json: String) throws -> DailyWindow {
+            try JSONDecoder().decode(DailyWindow.self, from: Data(json.utf8))
+        }
+        #expect(try window(#"{"start":1320,"end":360}"#) == DailyWindow(start: 1320, end: 360))
+        for json in [#"{"start":9000,"end":1}"#, #"{"start":1,"end":1}"#, #"{"start":-1,"end":1}"#] {
+            #expect(throws: DecodingError.self) { try window(json) }
+        }
+    }
+
+    @Test(arguments: ["[[0,5]]", "[[-1]]", "[[-2,5]]", "[[-1,0]]", "[[-1,-3]]"])
+    func `an outlook with wrong numbers is not decoded`(slots: String) throws {
+        func outlook(_ slots: String) throws -> ConditionOutlook {
+            let start = try JSONEncoder().encode(WallTime(milliseconds: 0))
+            let json =
+                #"{"states":[],"start":"# + String(decoding: start, as: UTF8.self) + ",\"slots\":\(slots)}"
+            return try JSONDecoder().decode(ConditionOutlook.self, from: Data(json.utf8))
+        }
+        #expect(try outlook("[[-1,5],[]]").slots.count == 2)
+        #expect(throws: DecodingError.self) { try outlook(slots) }
+    }
+
+    @Test func `a history with a wrong number of counts has no likelihood`() {
+        var usage = UsageHistogram()
+        (usage.quarters, usage.quartersSince, usage.firstDay) = ([1], 0, 0)
+        let situation = Situation(settings: SchedulerSettings())
+        let time = WallTime(sinceEpoch: .seconds(100 * 86_400))
+        #expect(usage.likelihood(at: time, in: situation) == nil)
+        usage.quarters = Array(repeating: .max, count: 192)
+        #expect(usage.likelihood(at: time, in: situation) == 1)
+    }
+
+    // MARK: Start deadlines
+
+    @Test func `deadlines of requests that are gone do not pile up`() throws {
+        var deadlines = StartDeadlines()
+        var pending: [RequestID: TaskRequest] = [:]
+        for number in 1...10_000 {
+            let id = RequestID(rawValue: Int64(number))
+            var submission = TaskSubmission(
+                identifier: try TaskIdentifier("com.example.a.p1"), origin: .client)
+            submission.startDeadline = StartDeadline(
+                date: WallTime(milliseconds: 1_000_000 + Int64(number)), action: .fail)
+            let request = TaskRequest(
+                id: id, submission: submission, bundle: try BundleIdentifier("com.example.a"),
+                kind: .processing, submittedAt: WallTime(milliseconds: 1), attempt: 1, notBefore: nil,
+                deadline: WallTime(milliseconds: 2))
+            // The first request stays at the head; the others end soon.
+            deadlines.add(request, among: pending.count) { pending[$0] }
+            if number > 3 { pending[RequestID(rawValue: Int64(number - 1))] = nil }
+            pending[id] = request
+        }
+        #expect(deadlines.count < 100)
+        #expect(deadlines.first { pending[$0] } == WallTime(milliseconds: 1_000_001))
+        #expect(
+            deadlines.take(until: WallTime(milliseconds: 2_000_000)) { pending[$0] }.count == pending.count)
+    }
+
+    // MARK: Advice about expressions
+
+    @Test func `advice prefers the nearer hour, and says how to set custom conditions`() throws {
+        let text = "(hour < 6 or hour >= 22) and externalPower and (condition.docked or payload.urgent)"
+        let types: [String: PayloadType] = ["urgent": .boolean]
+        let when = try WhenExpression(text, payload: types)
+        let rig = Self.rig(TaskConstraints(when: when), payload: types)
+        let day = rig.now.wall.wholeSeconds.floorDivided(by: 86_400) + 1
+        rig.moments.jumpWallClock(by: .seconds(day * 86_400 + 20 * 3600 - rig.now.wall.wholeSeconds))
+        rig.send(.timePassed)
+        rig.change { $0.power = PolicyTests.battery(35) }
+        rig.submit("p1") { $0.payload = #"{"urgent":false}"# }
+        func remedy() throws -> String { try Self.verdict("p1", "When", rig).rationale[0].remedy ?? "" }
+        #expect(
+            try remedy().hasPrefix(
+                "Together, these are enough: hour >= 22; externalPower; condition.docked (define it in conditions.d)"
+            ))
+        rig.change { $0.custom["docked"] = .known(false) }
+        #expect(try remedy().contains("condition.docked (to try it: bgtask conditions set docked=on)"))
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HostCore
+import LinuxSystem
 import Synchronization
 import TaskHostTestSupport
 import TaskModel
@@ -288,6 +289,9 @@ import Testing
         let segment = try RecordedSegment(reading: file)
         #expect(segment.entries.count == 2 && segment.problems.isEmpty && segment.header.hasRecap)
         #expect(try RecordedLog.read(folder.path).count == 1)
+        let second = #"{"first":1,"format":2,"hasRecap":true,"isContinued":false,"product":"0.1.0"}"#
+        try Data(LineSeal.close(Array(second.utf8), number: nil)).write(to: URL(filePath: file))
+        #expect(try RecordedSegment(reading: file).header.format == 2)
         let future = #"{"format":99,"isContinued":false,"product":"9.9"}"#
         try "\(future)\n\(line)\n".write(toFile: file, atomically: true, encoding: .utf8)
         #expect {
@@ -348,5 +352,38 @@ import Testing
             ])
         #expect(
             history.entries.map(\.conditions) == [.simulatedStart, nil, .simulatedStart, nil])
+    }
+
+    @Test func `a full disk does not count as too many pending requests`() throws {
+        #expect(!EventRecorder.isTooMuch(SystemCallError(call: "write", subject: "/x", code: 28)))
+        #expect(EventRecorder.isTooMuch(RecordingError(subject: "/x", finding: "too long", remedy: "None")))
+    }
+
+    @Test func `bulk orders keep what the manifests of their time read`() async throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let moments = VirtualMoments()
+        let recorder = try EventRecorder(
+            directory: folder.path, limit: .mebibytes(64), onProblem: { Issue.record("\($0)") })
+        var task = TaskDeclaration(pattern: try IdentifierPattern("com.example.a.p1"), kind: .processing)
+        task.constraints = TaskConstraints(
+            when: try WhenExpression("payload.urgent", payload: ["urgent": .boolean]))
+        let manifest = Manifest(
+            bundle: try BundleIdentifier("com.example.a"), library: "lib.so", modes: [.processing],
+            tasks: [task], sandbox: SandboxDeclaration())
+        let requests = try (1...2).map { try Self.request($0, payload: #"{"urgent":true,"secret":1}"#) }
+        recorder.begin(at: moments.now(), isContinued: false)
+        recorder.record(.handlersChanged([manifest]), at: moments.now())
+        recorder.record(pending: [requests[0]], at: moments.now())
+        recorder.record([.submitted(requests[1])], at: moments.now())
+        // The lines are written after the manifest was removed.
+        recorder.record(.handlersChanged([]), at: moments.now())
+        recorder.finish()
+        await recorder.run()
+        let payloads = try RecordedLog.read(folder.path).flatMap(\.entries).compactMap { entry in
+            if case .submitted(let request) = entry.event { request.submission.payload } else { nil }
+        }
+        #expect(
+            payloads.count == 2 && payloads.allSatisfy { $0.contains("urgent") && !$0.contains("secret") })
     }
 }

@@ -37,7 +37,7 @@ import Testing
                 "battery", 8, "'battery' is a percentage from 0 to 100, so it needs a comparison",
                 "battery >= 40%"
             ),
-            ("battery >= 140", 12, "'battery' is a percentage from 0 to 100, and '140' is not", "Write 40%"),
+            ("battery >= 140", 12, "'battery' is a percentage from 0 to 100, and '140' is not", "Use 0% to 100%"),
             ("network >= metered", 9, "'network' can't be compared with '>='", "Use == or !="),
             ("network == meterd", 12, "'meterd' is not a value of 'network'", nil),
             ("hour == 24", 9, "'hour' is a whole hour from 0 to 23", nil),
@@ -150,8 +150,10 @@ import Testing
             #expect(analysis.value == value)
             #expect((value == true) == (analysis.failing.isEmpty && analysis.needed.isEmpty) || value != true)
             if value == true { continue }
-            // A clause that is enough alone is a set of one.
-            if analysis.failing.contains(where: \.isEnough) { #expect(analysis.needed.count == 1) }
+            // A clause that is enough alone is a set of one, unless it can't change.
+            if analysis.failing.contains(where: { $0.isEnough && !$0.isOfPayload }) {
+                #expect(analysis.needed.count == 1)
+            }
         }
     }
 
@@ -298,5 +300,19 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test(
+        arguments: [
+            ("power == battery", "Write externalPower, or not externalPower for power from the battery"),
+            ("user == idle", "Write idle, or not idle for an active user"), ("!idle", "Write not idle"),
+            ("hour == 24", "Hours are 0 to 23; midnight is 0"), ("battery >= 140%", "Use 0% to 100%"),
+            ("weekday == Saturday", "Did you mean 'Sat'?"),
+            ("weekday == Mon-Fri", "Write weekday != Sat and weekday != Sun"),
+        ])
+    func `a common mistake gets the advice that fits it`(text: String, remedy: String) {
+        #expect {
+            try WhenExpression(text, payload: [:])
+        } throws: { ($0 as? WhenError)?.remedy == remedy }
     }
 }

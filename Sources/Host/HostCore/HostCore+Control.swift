@@ -88,7 +88,11 @@ extension HostCore {
         switch change {
         case .used: feed(.used(bundle))
         case .foreground(let isForeground): feed(.foregroundChanged(bundle, isForeground))
-        case .dismissed: feed(.dismissed(bundle))
+        case .dismissed:
+            // Those that wait for others are cancelled first, so that none of them becomes pending when the
+            // scheduler cancels the other ones.
+            for request in requests.appendedContinued(of: bundle) { cancel(request.id, .cancelledByUser) }
+            feed(.dismissed(bundle))
         case .refresh(let permission):
             do {
                 try scheduler.checkRefreshSwitch(of: bundle, to: permission, byAdministrator: false)

@@ -256,6 +256,9 @@ public struct HostCore: Sendable {
         let sleepEnd = sleepLimit.map { now.boot + max(.zero, $0 - now.monotonic) }
         next.boot = [wake.boot, nextRetry, launches.deadlines.values.min(), bundles.due, sleepEnd]
             .compactMap(\.self).min()
+        // A host that stops fails no requests.
+        let overdue = phase == .serving ? requests.firstAppendedDeadline() : nil
+        next.wall = [wake.wall, overdue].compactMap(\.self).min()
         guard mustArm || next != armed else { return }
         armed = next
         emit(.arm(next))
@@ -269,7 +272,16 @@ public struct HostCore: Sendable {
         takeLocalTime(offset)
         endOverdueSleep()
         endOverdueInClients()
+        failOverdueAppended()
         feed(.timePassed)
+    }
+
+    /// Fails the requests that still wait for another one at their clients' deadlines.
+    ///
+    /// The scheduler does this for all other requests; it does not have these yet.
+    private mutating func failOverdueAppended() {
+        guard phase == .serving else { return }
+        for request in requests.takeOverdueAppended(until: now.wall) { cancel(request.id, .deadlinePassed) }
     }
 
     /// Updates the offset of local time, on which budgets and hours of use depend.

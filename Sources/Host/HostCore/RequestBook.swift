@@ -1,3 +1,4 @@
+import Scheduling
 import TaskModel
 
 /// The pending requests, with their starts and cancellations under way.
@@ -26,6 +27,8 @@ struct RequestBook: Sendable {
     /// The requests that wait for another one of their identifier to end; ``pending`` has them, too, but the
     /// scheduler does not.
     private var appended: [TaskIdentifier: RequestID] = [:]
+    /// The dates at which ``appended`` requests fail; the scheduler has the dates of the others.
+    private var appendedDeadlines = StartDeadlines()
     /// The starts that the store has not recorded yet, by request.
     private(set) var starting: [RequestID: Start] = [:]
     /// The requests with a cancellation that the store has not recorded yet.
@@ -81,6 +84,31 @@ struct RequestBook: Sendable {
         (left.after == nil) == (right.after == nil) ? left.id < right.id : left.after != nil
     }
 
+    /// The earliest date at which a request fails that waits for another one; `nil` if there is none.
+    mutating func firstAppendedDeadline() -> WallTime? {
+        if appendedDeadlines.isEmpty { return nil }
+        let pending = pending
+        return appendedDeadlines.first { Self.waiting($0, in: pending) }
+    }
+
+    /// Returns the requests that wait for others and fail now; each is returned once.
+    mutating func takeOverdueAppended(until now: WallTime) -> [TaskRequest] {
+        guard appendedDeadlines.isDue(at: now) else { return [] }
+        let pending = pending
+        return appendedDeadlines.take(until: now) { Self.waiting($0, in: pending) }
+    }
+
+    private static func waiting(_ id: RequestID, in pending: [RequestID: TaskRequest]) -> TaskRequest? {
+        pending[id].flatMap { $0.after == nil ? nil : $0 }
+    }
+
+    /// The continued tasks of a bundle that wait for others, oldest first.
+    func appendedContinued(of bundle: BundleIdentifier) -> [TaskRequest] {
+        appended.values.compactMap { pending[$0] }
+            .filter { $0.bundle == bundle && $0.kind == .continuedProcessing }
+            .sorted { $0.id < $1.id }
+    }
+
     /// Puts the request that waits for another one of the identifier behind this one.
     mutating func moveAppended(of identifier: TaskIdentifier, after request: RequestID) {
         guard let id = appended[identifier] else { return }
@@ -108,6 +136,9 @@ struct RequestBook: Sendable {
             byIdentifier[request.identifier] = request.id
         } else {
             appended[request.identifier] = request.id
+            guard request.failsAt != nil else { return }
+            let pending = pending
+            appendedDeadlines.add(request, among: appended.count) { Self.waiting($0, in: pending) }
         }
     }
 

@@ -31,10 +31,12 @@ public final class EventRecorder: Sendable {
     private enum Order: Sendable {
         case begin(Moment, isContinued: Bool, first: Int64)
         case entry(RecordedEntry, number: Int64)
-        /// Events of the same moment, which wait as one order however many they are.
-        case events([SchedulerEvent], Moment, first: Int64)
+        /// Events of the same moment, which wait as one order however many they are, with the keys of
+        /// payloads to keep. The keys are those at the time of the record: manifests can change before the
+        /// write.
+        case events([SchedulerEvent], Moment, first: Int64, keys: Set<String>)
         /// The pending requests at the start of the host, each as the event `submitted`.
-        case pending([TaskRequest], Moment, first: Int64)
+        case pending([TaskRequest], Moment, first: Int64, keys: Set<String>)
     }
 
     private struct State: Sendable {
@@ -137,7 +139,7 @@ public final class EventRecorder: Sendable {
     public func record(_ events: [SchedulerEvent], at now: Moment) {
         noteManifests(in: events)
         let (isRecording, first) = take(events.count)
-        if isRecording { send(.events(events, now, first: first)) }
+        if isRecording { send(.events(events, now, first: first, keys: payloadKeys.withLock { $0 })) }
     }
 
     /// Records the pending requests at the start of the host, each as the event `submitted`.
@@ -149,7 +151,7 @@ public final class EventRecorder: Sendable {
         guard requests.count <= state.withLock({ $0.mostPending }) else {
             return giveUp(tooMany(requests.count), until: "fewer requests are pending")
         }
-        send(.pending(requests, now, first: first))
+        send(.pending(requests, now, first: first, keys: payloadKeys.withLock { $0 }))
     }
 
     /// Counts events, and returns whether they are recorded, and the number of the first one.
@@ -190,14 +192,12 @@ public final class EventRecorder: Sendable {
                 case .begin(let now, let isContinued, let first):
                     try writer.begin(at: now, isContinued: isContinued, first: first)
                 case .entry(let entry, let number): try writer.append(entry, number: number)
-                case .events(let events, let now, let first):
-                    let keys = payloadKeys.withLock { $0 }
+                case .events(let events, let now, let first, let keys):
                     for (event, number) in zip(events, first...) where writer.isOpen {
                         let entry = RecordedEntry(at: now, .event(event.withoutPayloads(except: keys)))
                         try writer.append(entry, number: number)
                     }
-                case .pending(let requests, let now, let first):
-                    let keys = payloadKeys.withLock { $0 }
+                case .pending(let requests, let now, let first, let keys):
                     for (request, number) in zip(requests, first...) where writer.isOpen {
                         let event = SchedulerEvent.submitted(request).withoutPayloads(except: keys)
                         try writer.append(RecordedEntry(at: now, .event(event)), number: number)
@@ -205,13 +205,18 @@ public final class EventRecorder: Sendable {
                 }
                 if writer.hasEnough { state.withLock { $0.wantsSegment = true } }
             } catch {
-                // The same beginning would not fit the next time, either.
-                if writer.isBeginning { state.withLock { $0.mostPending /= 2 } }
+                if writer.isBeginning, Self.isTooMuch(error) { state.withLock { $0.mostPending /= 2 } }
                 writer.close()
                 giveUp("\(error)")
             }
         }
     }
+
+    /// Whether an error at the beginning of a segment means that the same beginning would not fit the next
+    /// time, either.
+    ///
+    /// A failed system call, such as a write to a full disk, says nothing about the number of requests.
+    static func isTooMuch(_ error: any Error) -> Bool { error is RecordingError }
 
     /// Ends the recording, so that ``run()`` returns.
     public func finish() {
@@ -257,8 +262,16 @@ private struct SegmentWriter {
     private mutating func open(at now: Moment, _ header: RecordedSegment.Header) throws {
         file = nil
         try removeOldest()
-        file = try AppendedFile(creating: freePath(from: now.wall))
-        try write(header, number: nil)
+        let path = freePath(from: now.wall)
+        file = try AppendedFile(creating: path)
+        do {
+            try write(header, number: nil)
+        } catch {
+            // A file without a whole header can't be read.
+            file = nil
+            try? DirectoryTree.remove(path)
+            throw error
+        }
     }
 
     /// A path that does not exist yet; files that begin in the same millisecond get different names.

@@ -23,8 +23,9 @@ public struct RecordedSegment: Sendable {
     public struct Header: Equatable, Sendable, Codable {
         /// The present format of the lines.
         ///
-        /// Format 1 had no numbers and checksums, and every file began with all facts; it can still be read.
-        public static let currentFormat = 2
+        /// Format 1 had no numbers and checksums, and every file began with all facts. Format 2 lacked the
+        /// events that came with format 3. Both can still be read.
+        public static let currentFormat = 3
         /// The formats that can be read.
         public static let knownFormats = 1...currentFormat
 

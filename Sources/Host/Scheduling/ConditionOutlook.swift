@@ -60,6 +60,29 @@ public struct ConditionOutlook: Equatable, Sendable, Codable {
         }
     }
 
+    /// Decodes an outlook.
+    ///
+    /// - Throws: `DecodingError` if a slot refers to a state that does not exist, or has no valid weights,
+    ///   because a recording can come from anywhere.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        start = try values.decode(WallTime.self, forKey: .start)
+        states = try values.decode([Conditions].self, forKey: .states)
+        slots = try values.decode([[Int]].self, forKey: .slots)
+        let numbers = Self.asleep..<states.count
+        let isValid = slots.allSatisfy { slot in
+            slot.count.isMultiple(of: 2)
+                && slot.indices.allSatisfy {
+                    $0.isMultiple(of: 2) ? numbers.contains(slot[$0]) : (1...1_000_000).contains(slot[$0])
+                }
+        }
+        guard isValid else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .slots, in: values,
+                debugDescription: "a slot of the outlook has a number of no state, or no valid weight")
+        }
+    }
+
     /// Returns the number of conditions in ``states``, which may be new.
     private mutating func note(_ conditions: Conditions?) -> Int {
         guard let conditions = conditions?.scored else { return Self.asleep }

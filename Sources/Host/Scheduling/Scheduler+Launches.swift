@@ -66,7 +66,7 @@ extension Scheduler {
     /// Makes a request pending again, unless a newer request of its identifier is pending.
     private mutating func returnToPending(_ request: TaskRequest, at now: Moment) {
         if let other = pending.request(of: request.identifier), other.id != request.id { return }
-        startDeadlines.add(request)
+        noteStartDeadline(of: request)
         pending.insert(request, situation.needs(of: request), at: now.wall)
         beginWait(of: request, at: now)
     }

@@ -292,7 +292,7 @@ public struct Scheduler: Sendable {
 
     private mutating func submit(_ request: TaskRequest, at now: Moment) {
         guard launches[request.id] == nil else { return }
-        startDeadlines.add(request)
+        noteStartDeadline(of: request)
         pending.insert(request, situation.needs(of: request), at: now.wall)
         beginWait(of: request, at: now)
         // A request of `bgtask launch` is marked even if all policies would permit it, so that no budget
@@ -324,6 +324,13 @@ public struct Scheduler: Sendable {
                 isUnderWay: situation.occupancy.requests[identifier] != nil, at: now.wall)
             if let action { actions.append(action) }
         }
+    }
+
+    /// Notes the date at which a request fails if it has not started.
+    mutating func noteStartDeadline(of request: TaskRequest) {
+        guard request.failsAt != nil else { return }
+        let pending = pending
+        startDeadlines.add(request, among: pending.count) { pending[$0] }
     }
 
     private mutating func firstStartDeadline() -> WallTime? {

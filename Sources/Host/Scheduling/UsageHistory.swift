@@ -57,7 +57,9 @@ extension UsageHistogram {
     /// likelihoods are added: who uses the bundle at half past seven does so in one quarter or the other.
     func likelihood(inQuarter quarter: Int64, in situation: Situation) -> Double? {
         let day = quarter.floorDivided(by: Self.quartersOfDay)
-        if let quarters, let first = quartersSince, day - first >= situation.settings.usageDays {
+        if let quarters, quarters.count == Int(2 * Self.quartersOfDay), let first = quartersSince,
+            day - first >= situation.settings.usageDays
+        {
             let sum =
                 share(ofQuarter: quarter, quarters, since: first, in: situation)
                 + share(ofQuarter: quarter + 1, quarters, since: first, in: situation)
@@ -85,7 +87,7 @@ extension UsageHistogram {
         let isEnough = ofClass >= situation.settings.usageDays
         let days = Double(isEnough ? ofClass : max(1, day - first))
         func uses(_ index: Int) -> Double {
-            Double(isEnough ? counts[index] : counts[index] + counts[index + other])
+            isEnough ? Double(counts[index]) : Double(counts[index]) + Double(counts[index + other])
         }
         // The share in the hour around, per quarter, is what a few days do not refute.
         let quarter0 = index % Int(Self.quartersOfDay)
@@ -95,7 +97,9 @@ extension UsageHistogram {
                 Int(Self.quartersOfDay) - 1, quarter0 + Self.neighbours)
         let mean = around.reduce(0) { $0 + uses(index - quarter0 + $1) } / Double(around.count) / days
         let share = (uses(index) + Self.priorDays * mean) / (days + Self.priorDays)
-        guard share > 0, let firstDay, day - firstDay >= situation.settings.usageWeekdayDays else {
+        guard share > 0, let firstDay, hours.count == Int(Self.hoursOfWeek),
+            day - firstDay >= situation.settings.usageWeekdayDays
+        else {
             return min(1, share)
         }
         let hour = quarter.floorDivided(by: 4)

@@ -49,6 +49,22 @@ public struct DailyWindow: Hashable, Sendable, Codable {
         self.end = end
     }
 
+    /// Decodes a window.
+    ///
+    /// - Throws: `DecodingError` if ``init(start:end:)`` would refuse the minutes.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let (start, end) = (
+            try values.decode(Int.self, forKey: .start), try values.decode(Int.self, forKey: .end)
+        )
+        guard let window = DailyWindow(start: start, end: end) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .start, in: values,
+                debugDescription: "not a part of a day: from minute \(start) to minute \(end)")
+        }
+        self = window
+    }
+
     /// The window as people write it: `22:00 to 06:00`.
     public var text: String { "\(Self.text(of: start)) to \(Self.text(of: end))" }
 

@@ -29,7 +29,7 @@ struct When: Policy {
                 quantity: "when", required: whole.text,
                 observed: (analysis.value == nil ? "unknown" : "false") + Self.cause(analysis),
                 earliestChange: date,
-                remedy: situation.remedy(Self.advice(analysis), orLaunch: subject.request.identifier)),
+                remedy: situation.remedy(situation.advice(analysis), orLaunch: subject.request.identifier)),
             details: analysis.failing.count < 2
                 ? []
                 : analysis.failing.map { clause in
@@ -54,7 +54,7 @@ struct When: Policy {
     ) -> (whole: WhenExpression, WhenAnalysis) {
         let whole = told(subject, situation, expression)
         let payload = PayloadFacts(subject.request.submission.payload, keys: whole.payloadKeys)
-        let analysis = WhenAnalysis(whole) { fact in
+        let analysis = WhenAnalysis(whole, cost: { situation.wait(for: $0, toBe: $1, after: time) }) { fact in
             if case .payload(let key, _) = fact { payload[key] } else { situation.value(of: fact, at: time) }
         }
         return (whole, analysis)
@@ -68,18 +68,51 @@ struct When: Policy {
         case let count: ", because \(count) clauses fail"
         }
     }
-
-    private static func advice(_ analysis: WhenAnalysis) -> String {
-        let enough = analysis.failing.filter(\.isEnough).map(\.text)
-        func list(_ texts: [String]) -> String { texts.joined(separator: "; ") }
-        if enough.count > 1 { return "One of these is enough: \(list(enough))" }
-        if let only = enough.first { return "This is enough: \(only)" }
-        if analysis.needed.isEmpty { return "Correct the expression, which can never be true" }
-        return "All of these are needed: \(list(analysis.needed.map(\.text)))"
-    }
 }
 
 extension Situation {
+    /// What the user can do about an expression that is not true.
+    fileprivate func advice(_ analysis: WhenAnalysis) -> String {
+        func list(_ clauses: [WhenAnalysis.Clause]) -> String {
+            clauses.map { $0.text + hint($0) }.joined(separator: "; ")
+        }
+        func again(_ clauses: [WhenAnalysis.Clause]) -> String {
+            "ubmit the request again with " + clauses.map(\.text).joined(separator: ", ")
+        }
+        let enough = analysis.failing.filter { $0.isEnough && !$0.isOfPayload }
+        // A pending request keeps its payload.
+        let payloads = analysis.failing.filter { $0.isEnough && $0.isOfPayload }
+        let others = payloads.isEmpty ? "" : ". Or s" + again(Array(payloads.prefix(1)))
+        if enough.count > 1 { return "One of these is enough: \(list(enough))\(others)" }
+        if let only = enough.first { return "This is enough: \(list([only]))\(others)" }
+        if analysis.needed.isEmpty { return "Correct the expression, which can never be true" }
+        let fixed = analysis.needed.filter(\.isOfPayload)
+        let changing = analysis.needed.filter { !$0.isOfPayload }
+        if changing.isEmpty { return "S" + again(fixed) }
+        if !fixed.isEmpty { return "S" + again(fixed) + ". This is needed, too: \(list(changing))" }
+        let start = analysis.hasChoice ? "Together, these are enough" : "All of these are needed"
+        return "\(start): \(list(changing))\(others)"
+    }
+
+    /// How to change a custom condition, in parentheses; empty for other facts.
+    private func hint(_ clause: WhenAnalysis.Clause) -> String {
+        guard case .condition(let name) = clause.test.fact else { return "" }
+        guard conditions.custom[name] != nil else { return " (define it in conditions.d)" }
+        let value = clause.test.holds(.boolean(true)) == clause.wanted ? "on" : "off"
+        return " (to try it: bgtask conditions set \(name)=\(value))"
+    }
+
+    /// In how many hours the clock changes a test to a value: at most 8 days; 0 for facts of the machine.
+    fileprivate func wait(for test: WhenTest, toBe wanted: Bool, after time: WallTime) -> Int {
+        guard case .machine(let fact) = test.fact, fact.isOfClock else { return 0 }
+        var next = time
+        for hours in 1...(8 * 24) {
+            next = nextLocalHour(after: next)
+            if test.holds(value(of: test.fact, at: next)) == wanted { return hours }
+        }
+        return 8 * 24 + 1
+    }
+
     /// The value of a fact of the machine or the clock; `nil` if it is unknown.
     func value(of fact: WhenFact, at time: WallTime) -> WhenValue? {
         switch fact {

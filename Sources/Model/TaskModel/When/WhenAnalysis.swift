@@ -8,24 +8,42 @@ public struct WhenAnalysis: Equatable, Sendable {
         public var observed: String
         /// Whether the change of this clause alone would make the expression true.
         public var isEnough: Bool
+        /// The test in the expression.
+        public var test: WhenTest
+        /// The value of the test that helps the whole expression.
+        public var wanted: Bool
+
+        /// Whether the clause is about the request's payload, which can't change while the request waits.
+        public var isOfPayload: Bool { if case .payload = test.fact { true } else { false } }
     }
 
     /// The value of the expression; `nil` if it is unknown.
     public var value: Bool?
     /// The tests that fail, from left to right; empty if the expression is true.
     public var failing: [Clause]
-    /// A smallest set of clauses which together would make the expression true; empty if there is none.
+    /// A set of clauses which together would make the expression true, none of which can be left out of the
+    /// set; empty if there is none.
+    ///
+    /// Of several such sets, it is one whose clauses are easy to change.
     public var needed: [Clause]
+    /// Whether there are other sets than ``needed``.
+    public var hasChoice: Bool
 
     /// Analyzes an expression.
     ///
     /// - Parameters:
     ///   - expression: The expression.
+    ///   - cost: How far away the change of a test to this value is; greater values are avoided in
+    ///     ``needed``. Changes of the payload are avoided most.
     ///   - value: The value of a fact; `nil` if it is unknown.
-    public init(_ expression: WhenExpression, _ value: (WhenFact) -> WhenValue?) {
+    public init(
+        _ expression: WhenExpression, cost: (WhenTest, Bool) -> Int = { _, _ in 0 },
+        _ value: (WhenFact) -> WhenValue?
+    ) {
         self.value = expression.value(value)
         failing = []
         needed = []
+        hasChoice = false
         if self.value == true { return }
         var leaves: [Leaf] = []
         Self.collect(expression.root, isNegated: false, value, &leaves)
@@ -37,16 +55,25 @@ public struct WhenAnalysis: Equatable, Sendable {
         func clause(_ index: Int) -> Clause {
             Clause(
                 text: leaves[index].text, observed: leaves[index].observed,
-                isEnough: isTrue(changing: [index]))
+                isEnough: isTrue(changing: [index]), test: leaves[index].test, wanted: leaves[index].wanted)
         }
         failing = wrong.map(clause)
         var set = Set(wrong)
         guard isTrue(changing: set) else { return }
-        if let one = wrong.first(where: { isTrue(changing: [$0]) }) {
-            set = [one]
-        } else {
-            for index in wrong where isTrue(changing: set.subtracting([index])) { set.remove(index) }
+        hasChoice = wrong.contains { isTrue(changing: set.subtracting([$0])) }
+        func price(_ index: Int) -> Int {
+            let clause = leaves[index]
+            if case .payload = clause.test.fact { return .max }
+            return cost(clause.test, clause.wanted)
         }
+        let costs = Dictionary(uniqueKeysWithValues: wrong.map { ($0, price($0)) })
+        let farthestFirst = wrong.sorted { left, right in
+            costs[left] == costs[right] ? left < right : (costs[left] ?? 0) > (costs[right] ?? 0)
+        }
+        for index in farthestFirst where isTrue(changing: set.subtracting([index])) { set.remove(index) }
+        // One change that can happen is better than two.
+        let single = wrong.filter { isTrue(changing: [$0]) && costs[$0] != .max }
+        if let one = single.min(by: { (costs[$0] ?? 0) < (costs[$1] ?? 0) }) { set = [one] }
         needed = set.sorted().map(clause)
     }
 
@@ -57,6 +84,7 @@ public struct WhenAnalysis: Equatable, Sendable {
         var present: Bool?
         var text: String
         var observed: String
+        var test: WhenTest
     }
 
     private static func collect(
@@ -75,7 +103,7 @@ public struct WhenAnalysis: Equatable, Sendable {
             leaves.append(
                 Leaf(
                     wanted: !isNegated, present: test.holds(value), text: isNegated ? negation : test.text,
-                    observed: test.observation(value)))
+                    observed: test.observation(value), test: test))
         }
     }
 

@@ -88,6 +88,9 @@ enum WhenLexer {
             case "=": "Write '==' to compare"
             case "&": "Write 'and'"
             case "|": "Write 'or'"
+            case "!" where next.map(isLetter) == true:
+                "Write not "
+                    + String(String.UnicodeScalarView(scalars[index...].prefix { isLetter($0) || $0 == "." }))
             case "!": "Write 'not', or '!=' to compare"
             case "%": "Write the sign directly after its number: 40%"
             default: "Use names, numbers, texts, comparisons and parentheses"

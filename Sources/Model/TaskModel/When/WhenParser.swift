@@ -125,6 +125,24 @@ struct WhenParser {
         return WhenTest(fact, comparison, try literal(fact))
     }
 
+    /// What to write for names of the command line that are not facts.
+    private static let otherNames = [
+        "power": "Write externalPower, or not externalPower for power from the battery",
+        "user": "Write idle, or not idle for an active user",
+        "pressure": "Write cpuPressure, memoryPressure or ioPressure",
+        "time": "Write hour, such as hour >= 22",
+        "day": "Write weekday, such as weekday == Sat",
+    ]
+
+    /// What to write instead of a text that is no value of a fact; `nil` if only the example helps.
+    private static func advice(_ type: WhenType, _ text: String) -> String? {
+        switch type {
+        case .hour: "Hours are 0 to 23" + (text == "24" ? "; midnight is 0" : "")
+        case .percent: "Use 0% to 100%"
+        default: nil
+        }
+    }
+
     private func fact(_ token: WhenToken) throws(WhenError) -> WhenFact {
         let name = token.text
         if let fact = MachineFact(rawValue: name) { return .machine(fact) }
@@ -145,6 +163,10 @@ struct WhenParser {
                 unknown: remedy == nil
                     ? WhenError.Unknown(word: name, candidates: payload.keys.sorted().map { "payload.\($0)" })
                     : nil)
+        }
+        if let advice = Self.otherNames[name] {
+            throw WhenError(
+                column: token.column, finding: "there is no fact '\(name)'", remedy: advice)
         }
         throw WhenError(
             column: token.column, finding: "there is no fact '\(name.start)'", remedy: nil,
@@ -167,7 +189,7 @@ struct WhenParser {
             return WhenError(
                 column: token.column,
                 finding: "'\(fact.name)' is \(fact.type.phrase), and '\(token.text.start)' is not",
-                remedy: "Write \(fact.type.example)")
+                remedy: Self.advice(fact.type, token.text) ?? "Write \(fact.type.example)")
         }
         switch (fact.type, token.kind) {
         case (.boolean, .name) where token.text == "true" || token.text == "false":
@@ -193,11 +215,27 @@ struct WhenParser {
         case (.text, .text): return .text(token.text)
         case (.word(let words, _), .name), (.word(let words, _), .text):
             if words.contains(token.text) { return .word(token.text) }
+            if words == MachineFact.weekdays, let remedy = Self.advice(onDay: token.text) {
+                throw WhenError(
+                    column: token.column, finding: "'\(token.text.start)' is not a value of '\(fact.name)'",
+                    remedy: remedy)
+            }
             throw WhenError(
                 column: token.column, finding: "'\(token.text.start)' is not a value of '\(fact.name)'",
                 remedy: nil, unknown: WhenError.Unknown(word: token.text, candidates: words))
         default: throw refusal()
         }
+    }
+
+    /// What to write instead of `Saturday`, `sat` or `Mon-Fri`.
+    private static func advice(onDay text: String) -> String? {
+        func day(_ text: Substring) -> Int? {
+            MachineFact.weekdays.firstIndex { $0.lowercased() == text.prefix(3).lowercased() }
+        }
+        let days = text.split(whereSeparator: { $0 == "-" || $0 == "." }).map(day)
+        if days == [0, 4] { return "Write weekday != Sat and weekday != Sun" }
+        if days.count > 1 { return "Compare with one day at a time: weekday == Mon or weekday == Tue" }
+        return (days.first ?? nil).map { "Did you mean '\(MachineFact.weekdays[$0])'?" }
     }
 
     /// Reads `40`, `-2` or `0.25`: at most 12 digits before the point and 6 after it.
