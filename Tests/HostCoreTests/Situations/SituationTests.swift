@@ -1,3 +1,4 @@
+import ControlWire
 import Foundation
 import MemoryStore
 import TaskModel
@@ -147,6 +148,12 @@ extension Testing.Tag {
         try rig.ask("sync")
         let budget = try rig.explanation().explanation.verdicts.first { $0.policy == "Budget" }
         #expect(budget?.rationale.first?.required == "less than 1000000")
+        func change(_ launches: Int) throws -> BundleChange? {
+            let text = #"{"budget": {"launches": \#(launches)}}"#
+            return try JSONDecoder().decode(BundleChangeMessage.self, from: Data(text.utf8)).change
+        }
+        #expect(try change(1_000_000) == .budget(launches: 1_000_000, cpu: nil))
+        #expect(try change(1_000_001) == nil)
     }
 
     @Test func `a conflicting task is not to be launched`() throws {
