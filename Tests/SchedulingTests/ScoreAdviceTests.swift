@@ -87,7 +87,7 @@ import Testing
         #expect(
             veto.rationale.first?.remedy
                 == "Raise the budget: bgtask settings budget com.example.a --launches 4")
-        rig.send(.budgetChanged(.sample, launches: 12, cpu: nil))
+        rig.send(.budgetChanged(.sample, launches: 4, cpu: nil))
         #expect(rig.launched().last == "com.example.a.refresh")
     }
 

@@ -161,7 +161,8 @@ struct StoredBundleState: Codable {
             state.budget.day = budget.day
             state.budget.launches = budget.launches
             state.budget.cpu = budget.cpu
-            state.budget.launchLimit = budget.launchLimit
+            // An older host could store any number.
+            state.budget.launchLimit = budget.launchLimit.map { min($0, 1_000_000) }
             state.budget.cpuLimit = budget.cpuLimit
             state.budget.burst = budget.burst
         }

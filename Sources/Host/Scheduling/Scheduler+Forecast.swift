@@ -4,8 +4,8 @@ extension Scheduler {
     /// Predicts when a waiting request will start, from the conditions now and on earlier days.
     ///
     /// Each recorded day gives one course of events, see ``PossibleCourse``. Courses of the same weekday
-    /// count most. The forecast ignores other launches: it assumes that only the conditions and the clock
-    /// change.
+    /// count most. They ignore other launches: they assume that only the conditions and the clock change. The
+    /// date without any change is not before the latest end of a launch that holds the request.
     public func forecast(_ request: TaskRequest, from history: ConditionHistory, at now: Moment) -> Forecast {
         var idle = self
         idle.situation.occupancy = Occupancy()
@@ -13,9 +13,12 @@ extension Scheduler {
         idle.situation.sleepSince = nil
         let end = now.wall + Forecast.horizon
         let present = situation.conditions
-        let unchanged = idle.firstStart(
+        var unchanged = idle.firstStart(
             of: request, under: [ConditionHistory.Entry(at: now.wall, conditions: present)], from: now,
             until: end)
+        if let start = unchanged, let free = slotIsFree(for: request, at: now) {
+            unchanged = max(start, free)
+        }
         // The host answers nothing else during a forecast, so the courses that count least are left out when
         // conditions change very often.
         var looksLeft = 20_000
@@ -27,6 +30,14 @@ extension Scheduler {
             courses.append(Forecast.Course(start: start, weight: weight))
         }
         return Forecast(courses: courses, unchanged: unchanged)
+    }
+
+    /// When a launch has ended at the latest that the request waits for; `nil` if there is none, or if
+    /// nothing limits it.
+    private func slotIsFree(for request: TaskRequest, at now: Moment) -> WallTime? {
+        let subject = situation.subject(request, isTelling: false)
+        let policies = Self.policies.filter { $0.answer(for: subject, in: situation, at: now).isVeto }
+        return Foresight(self, at: now).slotHolders(of: request, policies).compactMap(\.latestEnd).min()
     }
 
     /// The days of the history, as how many days they are back, with their weights; the greatest weight

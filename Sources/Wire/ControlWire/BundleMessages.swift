@@ -58,9 +58,12 @@ public struct BundleMessage: Codable, Equatable, Sendable {
 
 /// The body of `PATCH /v1/bundles/BUNDLE`; exactly one of the keys may be present.
 public struct BundleChangeMessage: Codable, Equatable, Sendable {
+    /// The greatest limit of refresh launches per day: our choice, more than a day has time for.
+    public static let mostLaunches = 1_000_000
+
     /// The limits per day; a missing one selects the host's default.
     public struct Budget: Codable, Equatable, Sendable {
-        /// The largest number of refresh launches; 0 or more.
+        /// The largest number of refresh launches, 0 through 1,000,000.
         public var launches: Int?
         /// The largest CPU time in seconds; 0 or more.
         public var cpuSeconds: Double?
@@ -111,7 +114,8 @@ public struct BundleChangeMessage: Codable, Equatable, Sendable {
         if let refresh { changes.append(.refresh(refresh)) }
         if let budget {
             let seconds = budget.cpuSeconds ?? 0
-            guard (budget.launches ?? 0) >= 0, seconds >= 0, seconds < 1e9,
+            guard (0...BundleChangeMessage.mostLaunches).contains(budget.launches ?? 0), seconds >= 0,
+                seconds < 1e9,
                 (0...1).contains(budget.burst ?? 0)
             else { return nil }
             changes.append(

@@ -1,3 +1,4 @@
+import ControlWire
 import Foundation
 import MemoryStore
 import TaskModel
@@ -110,6 +111,57 @@ extension Testing.Tag {
         let waited = try rig.explanation().outlook.waited
         #expect(waited.map(\.policy) == ["Host", "DeviceActivity"])
         #expect(waited.map(\.duration) == [.seconds(105), .seconds(50)])
+    }
+
+    @Test func `with very many requests, a headline has every reason and the date, too`() throws {
+        var rig = try SituationRig()
+        try rig.submit("mail.index")
+        try rig.submit("feed.index")
+        let now = rig.world.now.wall
+        try rig.ask("late") { $0.earliestBeginDate = now + .seconds(7200) }
+        try rig.change { $0.user = .known(.active) }
+        let foresight = Foresight(rig.world.core.scheduler, at: rig.world.now)
+        #expect(
+            foresight.headline(of: try #require(rig.request), first: EarliestBeginDate()).hasPrefix(
+                "Waits for its begin date, what 'when' asks for and an idle device: it can start at 22:00, if the device is idle then"
+            ))
+    }
+
+    @Test func `a forecast without changes is not before the end of the launches in the slots`() throws {
+        var rig = try SituationRig()
+        try rig.submit("mail.index")
+        try rig.submit("feed.index")
+        try rig.ask("index")
+        let (scheduler, now) = (rig.world.core.scheduler, rig.world.now)
+        let request = try #require(rig.request)
+        let ends = try rig.explanation().outlook.holders.compactMap(\.latestEnd)
+        let forecast = scheduler.forecast(request, from: ConditionHistory(), at: now)
+        #expect(forecast.unchanged == ends.min())
+        #expect(try #require(ends.min()) > now.wall + .seconds(3600))
+    }
+
+    @Test func `a budget without a sensible limit is explained`() throws {
+        var rig = try SituationRig()
+        try rig.change { $0.user = .known(.active) }
+        try rig.call(.change(SituationRig.bundle, .budget(launches: .max, cpu: nil)))
+        try rig.ask("refresh")
+        try rig.ask("sync")
+        let budget = try rig.explanation().explanation.verdicts.first { $0.policy == "Budget" }
+        #expect(budget?.rationale.first?.required == "less than 1000000")
+        func change(_ launches: Int) throws -> BundleChange? {
+            let text = #"{"budget": {"launches": \#(launches)}}"#
+            return try JSONDecoder().decode(BundleChangeMessage.self, from: Data(text.utf8)).change
+        }
+        #expect(try change(1_000_000) == .budget(launches: 1_000_000, cpu: nil))
+        #expect(try change(1_000_001) == nil)
+    }
+
+    @Test func `a conflicting task is not to be launched`() throws {
+        var rig = try SituationRig()
+        try rig.submit("export")
+        try rig.ask("rival")
+        let commands = try rig.explanation().outlook.remedies.flatMap(\.acts).compactMap(\.command)
+        #expect(commands == [["expire", "L1"]])
     }
 
     /// Situations mixed at random, with restarts, sleep, clock jumps and lost sensors between them.

@@ -99,8 +99,10 @@ struct SettingsCommand: AsyncParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func validate() throws {
-            if let launches, launches < 0 {
-                throw ValidationError("Not a valid number for --launches: \(launches). Use 0 or more.")
+            if let launches, !(0...BundleChangeMessage.mostLaunches).contains(launches) {
+                throw ValidationError(
+                    "Not a valid number for --launches: \(launches). Use 0 to \(BundleChangeMessage.mostLaunches)."
+                )
             }
             if let burst, !(0...1).contains(burst) {
                 throw ValidationError("Not a valid share for --burst: \(burst). Use 0 to 1, such as 0.25.")

@@ -75,8 +75,9 @@ public struct Foresight {
         var rest: [any Policy] = []
     }
 
-    /// Follows the dates of the policies that object. The deadline does not count, because the headline says
-    /// what it does.
+    /// Follows the dates of the policies that object.
+    ///
+    /// The deadline does not count, because the headline says what it does.
     func course(of request: TaskRequest, in world: World) -> Course {
         var (course, copy, time) = (Course(), world.scheduler, now)
         let isSimulated = scheduler.pending.isSimulated(request.id)

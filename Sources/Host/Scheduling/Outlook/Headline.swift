@@ -56,7 +56,10 @@ extension Foresight {
         let date = dates.max()
         let isFar = date.map(isFar) ?? false
         let start = date.map { "it can start \(self.date($0))" }
-        let what = isFar ? start.map { $0 + conditions(acts, []) } : sentence(of: acts, start)
+        let states = acts.contains(where: \.isStop) ? ["a slot is free"] : []
+        let what =
+            isFar
+            ? start.map { $0 + conditions(acts.filter { !$0.isStop }, states) } : sentence(of: acts, start)
         return finish(
             text + (what.map { ": \($0)" } ?? ""), request, start: date, isFar ? [] : acts)
     }
@@ -226,7 +229,11 @@ extension Foresight {
         var world = world(of: request, after: acts)
         var course = course(of: request, in: world)
         let isFar = course.date.map(isFar) ?? false
-        if isFar, acts.contains(where: \.isStop) {
+        if let permission = course.rest.first(where: { $0 is Permission }) {
+            // What the task needs beside it is in a manifest that is not there.
+            (acts, awaited) = ([], [])
+            course = Course(rest: [permission])
+        } else if isFar, acts.contains(where: \.isStop) {
             // A slot that is free now may be taken then.
             awaited = zip(acts, awaited).filter { !$0.0.isStop }.map(\.1)
             acts.removeAll(where: \.isStop)
