@@ -37,6 +37,20 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("0 2 * * *", "lines of cron are not supported", "Write \"02:00\""),
+            ("Mon-Fri 02:00", "not a weekday: 'Mon-Fri'", "Write the range as Mon..Fri"),
+        ])
+    func `what other schedulers write gets advice`(text: String, finding: String, remedy: String) {
+        #expect {
+            try CalendarExpression(text)
+        } throws: {
+            let error = $0 as? CalendarExpressionError
+            return error?.finding == finding && error?.remedy == remedy
+        }
+    }
+
     @Test func `no text brings the parser down`() {
         var random = SplitMix(seed: 7)
         let alphabet = Array("MonFri.,-:/*0123456789 last é")

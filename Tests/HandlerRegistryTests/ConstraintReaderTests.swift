@@ -65,12 +65,24 @@ import Testing
                 "8:14: error: battery must be a percentage from 1% to 100%, found 40. Write it with its sign: battery: 40%"
             ),
             (
+                "battery: 140%",
+                "8:14: error: battery must be a percentage from 1% to 100%, found '140%'. Use 1% to 100%"
+            ),
+            (
+                "when: hour >= 22 and hour < 6",
+                "8:11: warning: when: no hour of the week makes the expression true, so the task never starts. Write 'or' between times that exclude each other: hour >= 22 or hour < 6"
+            ),
+            (
+                "when: weekday == Sat and weekday == Sun",
+                "8:11: warning: when: no hour of the week makes the expression true, so the task never starts. Write 'or' between times that exclude each other: hour >= 22 or hour < 6"
+            ),
+            (
                 "between: [22:00]",
-                "8:14: error: between has 1 times instead of 2. Write the beginning and the end: between: [22:00, 06:00]"
+                "8:14: error: between has 1 time instead of 2. Write the beginning and the end: between: [22:00, 06:00]"
             ),
             (
                 "between: [22:00, 24:00]",
-                "8:22: error: between: not a time of day: '24:00'. Write the beginning and the end: between: [22:00, 06:00]"
+                "8:22: error: between: not a time of day: '24:00'. Write 00:00 for midnight"
             ),
             (
                 "between: [22:00, 22:00]",
@@ -104,5 +116,49 @@ import Testing
         ] as [(String, String)])
     func `a mistake is found at its position`(keys: String, problem: String) throws {
         #expect(try read(keys).problems == [problem])
+    }
+
+    /// The problems of a task with these keys that has no payload, so that it can have a schedule.
+    private func problems(_ keys: String, kind: String = "processing") throws -> [String] {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            "a.yaml",
+            Self.text(keys).replacingOccurrences(
+                of: "payload: {urgent: boolean}", with: "requiresExternalPower: true"
+            )
+            .replacingOccurrences(of: "modes: [processing]", with: "modes: [processing, fetch]")
+            .replacingOccurrences(of: "a.sync\n    kind: processing", with: "a.sync\n    kind: \(kind)"))
+        return ManifestLinter.lint(files: [folder.path + "/a.yaml"], pluginsDirectory: nil).map(\.finding)
+    }
+
+    @Test func `dates outside the window are reported, unless the tolerance reaches it`() throws {
+        let window = "between: [22:00, 06:00]\n    "
+        #expect(
+            try problems(window + "schedule: {at: \"12:00\"}") == [
+                "between: all dates of 'at: 12:00' are outside 22:00 to 06:00, so each waits until 22:00"
+            ])
+        for schedule in ["{at: \"23:00\"}", "{at: \"*:30\"}", "{at: \"21:00\", tolerance: 2h}"] {
+            #expect(try problems(window + "schedule: " + schedule) == [])
+        }
+    }
+
+    @Test func `a jitter or tolerance beyond the period is reported`() throws {
+        #expect(
+            try problems("schedule: {at: hourly, jitter: 2h}") == [
+                "the jitter of 2h is longer than the period of 1h"
+            ])
+        #expect(
+            try problems("schedule: {at: daily, tolerance: 2d}") == [
+                "the tolerance of 2d is longer than the period of 1d"
+            ])
+        #expect(try problems("schedule: {at: \"Mon..Fri 02:00\", tolerance: 2d, jitter: 2h}") == [])
+    }
+
+    @Test func `deviceActivity is reported where it has no effect`() throws {
+        #expect(try problems("deviceActivity: ignore") == [])
+        #expect(
+            try problems("deviceActivity: ignore", kind: "appRefresh") == [
+                "deviceActivity has no effect on kind appRefresh"
+            ])
     }
 }

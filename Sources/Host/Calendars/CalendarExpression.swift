@@ -45,6 +45,35 @@ public struct CalendarExpression: Hashable, Sendable {
         isEveryHour = time.isEveryHour
     }
 
+    /// The time between two dates, if it is always a minute, an hour or a day; `nil` for other expressions.
+    ///
+    /// Changes of clocks do not count.
+    public var fixedPeriod: Duration? {
+        let isDaily =
+            years == nil && weekdays == NumberSet(0...6) && months == NumberSet(1...12)
+            && days == NumberSet(1...31)
+        guard isDaily, seconds.count == 1 else { return nil }
+        if hours.count == 24, minutes.count == 60 { return .seconds(60) }
+        guard minutes.count == 1 else { return nil }
+        return hours.count == 24 ? .seconds(3600) : hours.count == 1 ? .seconds(86_400) : nil
+    }
+
+    /// Whether a time of day of the expression is in a part of the day, or at most `slack` before it.
+    ///
+    /// - Parameters:
+    ///   - start: The first minute of the part, 0 through 1439.
+    ///   - end: The minute at which it ends; if it is before the start, the part lasts over midnight.
+    ///   - slack: How long before the part a time may be.
+    public func meets(from start: Int, to end: Int, within slack: Duration) -> Bool {
+        (0..<1440).contains { minute in
+            guard hours.contains(minute / 60), minutes.contains(minute % 60) else { return false }
+            let isInside =
+                start < end ? (start..<end).contains(minute) : minute >= start || minute < end
+            let wait = (start - minute + 1440) % 1440
+            return isInside || .seconds(60 * wait) <= slack
+        }
+    }
+
     /// Whether any day matches.
     ///
     /// Without years, 400 years are searched, because they contain every combination of date and weekday.
@@ -146,6 +175,9 @@ struct NumberSet: Hashable, Sendable {
     mutating func insert(_ number: Int) { bits |= 1 << UInt64(number) }
 
     func contains(_ number: Int) -> Bool { bits >> UInt64(number) & 1 == 1 }
+
+    /// The number of members.
+    var count: Int { bits.nonzeroBitCount }
 
     /// The smallest member that is at least this number; `nil` if there is none.
     func first(from number: Int) -> Int? {

@@ -54,6 +54,7 @@ struct CalendarExpressionParser {
                 parts.isEmpty ? "the expression is empty" : "the expression is longer than 200 bytes",
                 Self.form)
         }
+        if let refusal = Self.cron(parts) { throw refusal }
         var weekdays = NumberSet(0...6)
         var date = DatePattern()
         var time = TimePattern()
@@ -83,6 +84,23 @@ struct CalendarExpressionParser {
         return expression
     }
 
+    /// The error for a line of a crontab; `nil` for other texts.
+    private static func cron(_ parts: ArraySlice<Piece>) -> CalendarExpressionError? {
+        let signs = "*,-/"
+        guard let first = parts.first, parts.count == 5,
+            parts.allSatisfy({ $0.text.allSatisfy { $0.isNumber || signs.contains($0) } })
+        else { return nil }
+        let line = parts.map { String($0.text) }
+        var remedy = Self.form
+        if let minute = Int(line[0]), let hour = Int(line[1]), (0...59).contains(minute),
+            (0...23).contains(hour), line[2...] == ["*", "*", "*"]
+        {
+            func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+            remedy = "Write \"\(digits(hour)):\(digits(minute))\""
+        }
+        return first.refused("lines of cron are not supported", remedy)
+    }
+
     private func weekdays(_ part: Piece) throws(CalendarExpressionError) -> NumberSet {
         var set = NumberSet()
         for item in part.split(on: ",") {
@@ -105,6 +123,11 @@ struct CalendarExpressionParser {
         if name.count >= 3, let day = Self.weekdays.firstIndex(where: { $0 == name || $0.prefix(3) == name })
         {
             return day
+        }
+        let ends = piece.split(on: "-")
+        if ends.count == 2, (try? weekday(ends[0])) != nil, (try? weekday(ends[1])) != nil {
+            throw piece.refused(
+                "not a weekday: '\(piece.text)'", "Write the range as \(ends[0].text)..\(ends[1].text)")
         }
         throw piece.refused(
             "not a weekday: '\(piece.text)'",

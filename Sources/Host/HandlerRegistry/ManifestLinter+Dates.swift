@@ -13,6 +13,8 @@ public struct ScheduledDates: Equatable, Sendable {
     public var zone: String
     /// The dates in ascending order; fewer than requested if there are no more.
     public var dates: [WallTime]
+    /// The jitter of the schedule, which ``dates`` leave out; `nil` if it has none.
+    public var jitter: Duration?
     /// The dates in local time, such as `Mon 2026-03-30 02:00:00 CEST (+02:00)`.
     public var texts: [String]
 }
@@ -47,6 +49,6 @@ extension ManifestLinter {
         }
         return ScheduledDates(
             file: file, identifier: task.pattern.description, expression: text, zone: rules.name,
-            dates: dates, texts: dates.map(rules.text))
+            dates: dates, jitter: task.schedule?.jitter?.spread, texts: dates.map(rules.text))
     }
 }

@@ -290,8 +290,10 @@ extension HostCore {
         case .call(let call):
             if let problem = entry.problem { return refuse(call, problem) }
             if entry.cancelled.isEmpty && entry.launches.isEmpty {
+                // Of the targets, only a tag has a blank in its text.
+                let what = entry.target.contains(" ") ? "tag" : "name"
                 return refuse(
-                    call, notFound(entry.target, "no pending request and no running launch has this name"))
+                    call, notFound(entry.target, "no pending request and no running launch has this \(what)"))
             }
             answer(
                 call,

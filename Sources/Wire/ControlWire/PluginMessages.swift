@@ -103,6 +103,9 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
     @Explicit public var jitterSeconds: Double?
     /// How much later this device begins because of the jitter, in seconds; `null` without a jitter.
     @Explicit public var jitterOffsetSeconds: Double?
+    /// What else every launch needs, in words, such as `battery 40 %` or `when idle`; `nil` from an older
+    /// host.
+    public var needs: [String]?
 
     public init(_ task: TaskDeclaration) {
         identifier = task.pattern
@@ -121,6 +124,21 @@ public struct PluginTaskMessage: Codable, Equatable, Sendable {
         jitterSeconds = task.schedule?.jitter?.spread.inSeconds
         jitterOffsetSeconds = task.schedule?.jitter?.offset?.inSeconds
         network = task.requiredNetwork
+        needs = Self.needs(of: task)
+    }
+
+    private static func needs(of task: TaskDeclaration) -> [String] {
+        let constraints = task.constraints ?? TaskConstraints()
+        var needs: [String] = task.requiredConditions.map { "condition \($0)" }
+        if let storage = constraints.storage { needs.append("storage \(storage)") }
+        if let battery = constraints.battery { needs.append("battery \(battery) %") }
+        if let window = constraints.between { needs.append("between \(window.text)") }
+        if let when = constraints.when { needs.append("when \(when.text)") }
+        if !constraints.conflicts.isEmpty {
+            needs.append("not beside " + constraints.conflicts.map(\.description).joined(separator: " "))
+        }
+        if task.isPrefetch { needs.append("prefetch") }
+        return needs
     }
 }
 

@@ -47,7 +47,8 @@ struct LintCommand: ParsableCommand {
             valueName: "directory"))
     var conditionsDirectory: String?
 
-    @Flag(help: "Show the next three dates of each calendar schedule, in its time zone.")
+    @Flag(
+        help: "Show the next three dates of each calendar schedule, in its time zone and without its jitter.")
     var dates = false
 
     @Flag(help: "Print JSON, with the keys in alphabetical order. Later versions may add keys.")
@@ -113,6 +114,11 @@ struct LintCommand: ParsableCommand {
         for schedule in scheduled {
             try console.line("\(schedule.identifier): \(schedule.expression) in \(schedule.zone)")
             for text in schedule.texts { try console.line("  \(text)") }
+            if let jitter = schedule.jitter {
+                try console.line(
+                    "  without the jitter: each device begins up to \(DurationText.format(jitter)) later "
+                        + "(see 'bgtask plugins')")
+            }
             if schedule.texts.isEmpty { try console.line("  no further dates") }
         }
     }
@@ -131,6 +137,8 @@ private struct DatesMessage: Encodable {
     var expression: String
     var timeZone: String
     var next: [Timestamp]
+    /// The jitter, which the dates leave out; absent if there is none.
+    var jitterSeconds: Double?
 
     init(_ dates: ScheduledDates) {
         file = dates.file
@@ -138,5 +146,6 @@ private struct DatesMessage: Encodable {
         expression = dates.expression
         timeZone = dates.zone
         next = dates.dates.map(Timestamp.init)
+        jitterSeconds = dates.jitter?.inSeconds
     }
 }

@@ -22,17 +22,18 @@ struct PluginsCommand: HostCommand {
         var table = Table("BUNDLE", "IDENTIFIER", "KIND", "RUNS", "LEASE", "SCHEDULE", "NEEDS", "MANIFEST")
         for plugin in listing.plugins {
             for task in plugin.tasks {
-                let needs = [
-                    task.requiresExternalPower ? "power" : nil,
-                    task.network == .unmetered
-                        ? "unmetered network" : task.requiresNetworkConnectivity ? "network" : nil,
-                ]
+                let needs =
+                    [
+                        task.requiresExternalPower ? "power" : nil,
+                        task.network == .unmetered
+                            ? "unmetered network" : task.requiresNetworkConnectivity ? "network" : nil,
+                    ].compactMap(\.self) + (task.needs ?? [])
                 table.add(
                     plugin.bundle.rawValue, task.identifier.description, task.kind.rawValue,
                     task.runs == "library" ? plugin.library ?? "" : task.runs,
                     task.leaseSeconds.map(Wording.seconds) ?? "none",
                     task.schedule ?? "",
-                    needs.compactMap { $0 }.joined(separator: ", "), plugin.manifest)
+                    needs.joined(separator: ", "), plugin.manifest)
             }
         }
         try console.print(table, ifEmpty: "No plugin is installed.")

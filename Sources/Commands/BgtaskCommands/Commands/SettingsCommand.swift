@@ -87,7 +87,10 @@ struct SettingsCommand: AsyncParsableCommand {
                 """)
 
         @Argument(help: "The bundle.") var bundle: BundleIdentifier
-        @Option(help: ArgumentHelp("The largest number of refresh launches per day.", valueName: "count"))
+        // Unconditional, so that -1 is a wrong value and not an unknown option.
+        @Option(
+            parsing: .unconditional,
+            help: ArgumentHelp("The largest number of refresh launches per day.", valueName: "count"))
         var launches: Int?
         @Option(help: ArgumentHelp("The CPU time per day, such as 10m or 90s.", valueName: "duration"))
         var cpu: String?

@@ -28,7 +28,8 @@ struct CancelCommand: HostCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if (target == nil) == (tag == nil) {
+        if target != nil, tag != nil { throw ValidationError("Give a target or --tag, not both.") }
+        if target == nil, tag == nil {
             throw ValidationError("Name a request, a launch or a task, or use --tag.")
         }
     }

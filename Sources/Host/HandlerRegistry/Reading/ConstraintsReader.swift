@@ -39,9 +39,10 @@ struct ConstraintsReader {
             let percent = Int(text.dropLast()),
             (1...100).contains(percent)
         else {
+            var advice = "Write it with its sign: battery: 40%"
+            if case .scalar(let text, _) = node.value, text.hasSuffix("%") { advice = "Use 1% to 100%" }
             problems.error(
-                node.place, "battery must be a percentage from 1% to 100%, found \(node.found)",
-                "Write it with its sign: battery: 40%")
+                node.place, "battery must be a percentage from 1% to 100%, found \(node.found)", advice)
             return nil
         }
         return percent
@@ -51,13 +52,19 @@ struct ConstraintsReader {
         guard let items = node.items("between", problems) else { return nil }
         let advice = "Write the beginning and the end: between: [22:00, 06:00]"
         guard items.count == 2 else {
-            problems.error(node.place, "between has \(items.count) times instead of 2", advice)
+            problems.error(
+                node.place, "between has \(items.count) \(items.count == 1 ? "time" : "times") instead of 2",
+                advice)
             return nil
         }
         var minutes: [Int] = []
         for item in items {
             guard case .scalar(let text, _) = item.value, let minute = DailyWindow.minute(of: text) else {
-                problems.error(item.place, "between: not a time of day: \(item.found)", advice)
+                var isMidnight = false
+                if case .scalar("24:00", _) = item.value { isMidnight = true }
+                problems.error(
+                    item.place, "between: not a time of day: \(item.found)",
+                    isMidnight ? "Write 00:00 for midnight" : advice)
                 return nil
             }
             minutes.append(minute)
@@ -103,7 +110,14 @@ struct ConstraintsReader {
     private func expression(_ node: YAMLNode) -> WhenExpression? {
         guard let text = node.text("when", problems) else { return nil }
         do {
-            return try WhenExpression(text, payload: payload)
+            let expression = try WhenExpression(text, payload: payload)
+            if expression.dependsOnClock, !expression.canBeTrueForClock {
+                problems.warning(
+                    node.place,
+                    "when: no hour of the week makes the expression true, so the task never starts",
+                    "Write 'or' between times that exclude each other: hour >= 22 or hour < 6")
+            }
+            return expression
         } catch {
             var place = node.place
             var position = ""
@@ -128,4 +142,23 @@ struct ConstraintPlaces {
     var conflicts: [Place] = []
     /// The position of `when:`; `nil` if there is none.
     var when: Place?
+}
+
+extension WhenExpression {
+    /// Whether the expression can be true at some hour of a week, if all other facts fit.
+    fileprivate var canBeTrueForClock: Bool {
+        for weekday in MachineFact.weekdays {
+            for hour in 0..<24 {
+                let value = value { fact in
+                    switch fact {
+                    case .machine(.hour): .number(Double(hour))
+                    case .machine(.weekday): .text(weekday)
+                    default: nil
+                    }
+                }
+                if value != false { return true }
+            }
+        }
+        return false
+    }
 }

@@ -29,6 +29,7 @@ struct ScheduleReader {
         schedule.onBoot = event("onBoot", fields)
         schedule.onFileChange = fields["onFileChange"].flatMap(path)
         schedule.jitter = jitter(fields, timing)
+        checkPeriod(fields, schedule)
         schedule.wakesMachine = fields["wake"]?.bool("wake", problems) ?? false
         if fields["every"] == nil, fields["at"] == nil {
             // After another error, the schedule may only look empty, because a key was misspelt.
@@ -113,6 +114,26 @@ struct ScheduleReader {
             limit = Self.year
         }
         return fields["tolerance"]?.duration("tolerance", in: .zero...limit, problems) ?? standard
+    }
+
+    /// Warns of a tolerance or jitter that is longer than the time between two dates of the calendar.
+    private func checkPeriod(_ fields: Fields, _ schedule: Schedule) {
+        guard case .calendar(let text, _) = schedule.timing,
+            let period = (try? CalendarExpression(text))?.fixedPeriod
+        else { return }
+        let limit = DurationText.format(period)
+        if let jitter = schedule.jitter, jitter.spread > period {
+            problems.warning(
+                fields["jitter"]?.place,
+                "the jitter of \(DurationText.format(jitter.spread)) is longer than the period of \(limit)",
+                "Use at most \(limit), so that no device misses a date")
+        }
+        if schedule.tolerance > period {
+            problems.warning(
+                fields["tolerance"]?.place,
+                "the tolerance of \(DurationText.format(schedule.tolerance)) is longer than the period of \(limit)",
+                "Use at most \(limit), so that no date passes while the one before it waits")
+        }
     }
 
     private func jitter(_ fields: Fields, _ timing: Schedule.Timing?) -> Schedule.Jitter? {

@@ -1,3 +1,4 @@
+import Calendars
 import StrictFiles
 import TaskModel
 
@@ -76,11 +77,17 @@ struct TaskReader {
         declaration.schedule = fields["schedule"].flatMap {
             ScheduleReader(pattern: pattern, kind: kind, payload: payload, problems: problems).schedule($0)
         }
+        checkTimes(fields, declaration)
         declaration.payload = payload
         declaration.isAtMostOnce =
             fields["delivery"]?.word("delivery", as: Delivery.self, problems) == .atMostOnce
         declaration.ignoresDeviceActivity =
             fields["deviceActivity"]?.word("deviceActivity", as: DeviceActivity.self, problems) == .ignore
+        if declaration.ignoresDeviceActivity, kind != .processing {
+            problems.warning(
+                fields["deviceActivity"]?.place, "deviceActivity has no effect on kind \(kind.rawValue)",
+                "Remove it; only processing waits until the user is idle")
+        }
         declaration.isPrefetch = readPrefetch(fields, declaration)
         declaration.retry = fields["retry"].flatMap {
             RetryReader(isAtMostOnce: declaration.isAtMostOnce, problems: problems).retry($0)
@@ -89,6 +96,20 @@ struct TaskReader {
         return ReadTask(
             declaration: declaration, place: identifierNode.place, callPlaces: call?.places,
             conditionPlaces: conditions.map(\.place), constraintPlaces: constraintPlaces)
+    }
+
+    /// Warns of dates that are always outside `between:`.
+    private func checkTimes(_ fields: Fields, _ declaration: TaskDeclaration) {
+        guard let window = declaration.constraints?.between, let schedule = declaration.schedule,
+            case .calendar(let text, nil) = schedule.timing, let expression = try? CalendarExpression(text)
+        else { return }
+        let slack = schedule.tolerance + (schedule.jitter?.spread ?? .zero)
+        guard !expression.meets(from: window.start, to: window.end, within: slack) else { return }
+        problems.warning(
+            fields["between"]?.place,
+            "between: all dates of 'at: \(text)' are outside \(window.text), so each waits until "
+                + DailyWindow.text(of: window.start),
+            "Choose a time of day in the window, or remove one of the two")
     }
 
     private func readNetwork(_ fields: Fields, _ declaration: inout TaskDeclaration) {
