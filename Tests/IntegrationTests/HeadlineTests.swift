@@ -79,7 +79,7 @@ extension Tag {
         Case(
             task: "sync",
             headline:
-                "Waits for more of its daily budget: raise the budget, and it starts at once: bgtask settings budget com.example.waiting --launches 4",
+                "Waits for more of its daily budget: raise the budget, and it starts at once: bgtask settings budget com.example.waiting --launches 1",
             before: [["settings", "budget", "com.example.waiting", "--launches", "0"]]),
     ]
 
