@@ -37,7 +37,10 @@ import Testing
                 "battery", 8, "'battery' is a percentage from 0 to 100, so it needs a comparison",
                 "battery >= 40%"
             ),
-            ("battery >= 140", 12, "'battery' is a percentage from 0 to 100, and '140' is not", "Use 0% to 100%"),
+            (
+                "battery >= 140", 12, "'battery' is a percentage from 0 to 100, and '140' is not",
+                "Use 0% to 100%"
+            ),
             ("network >= metered", 9, "'network' can't be compared with '>='", "Use == or !="),
             ("network == meterd", 12, "'meterd' is not a value of 'network'", nil),
             ("hour == 24", 9, "'hour' is a whole hour from 0 to 23", nil),

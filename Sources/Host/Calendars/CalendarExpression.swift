@@ -58,12 +58,13 @@ public struct CalendarExpression: Hashable, Sendable {
         return hours.count == 24 ? .seconds(3600) : hours.count == 1 ? .seconds(86_400) : nil
     }
 
-    /// Whether a time of day of the expression is in a part of the day, or at most `slack` before it.
+    /// Compares the times of day of the expression with a part of the day.
     ///
     /// - Parameters:
     ///   - start: The first minute of the part, 0 through 1439.
     ///   - end: The minute at which it ends; if it is before the start, the part lasts over midnight.
     ///   - slack: How long before the part a time may be.
+    /// - Returns: Whether a time is in the part, or at most `slack` before it.
     public func meets(from start: Int, to end: Int, within slack: Duration) -> Bool {
         (0..<1440).contains { minute in
             guard hours.contains(minute / 60), minutes.contains(minute % 60) else { return false }
