@@ -463,6 +463,6 @@ extension HostCore {
     func notFound(_ subject: String, _ finding: String) -> SubmissionError {
         SubmissionError(
             code: .notFound, subject: subject, finding: finding,
-            remedy: "See 'bgtask pending' and 'bgtask launches'")
+            remedy: "To list what waits: bgtask pending. To list what runs: bgtask launches")
     }
 }

@@ -119,7 +119,7 @@ struct IsolationProbe: Sendable {
                 return "an attempt did not end within 5 s"
             }
             let status = ExitStatus(waitStatus: UInt64(UInt32(bitPattern: try process.reap())))
-            guard let code = status.code else { return "an attempt was ended by a signal" }
+            guard let code = status.code else { return "a signal ended an attempt" }
             return code == 0 ? nil : "an attempt failed: \(SystemCallError.text(of: CInt(code)))"
         } catch {
             // The launcher reports a runner that can't be started, with its remedy.

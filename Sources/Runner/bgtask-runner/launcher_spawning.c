@@ -61,7 +61,7 @@ static void give_start(struct launch *launch, struct body body) {
 static bool open_group(struct launch *launch, struct body body, char *finding, size_t size) {
     char *path = body_text(body, 3);
     if (path == NULL) {
-        snprintf(finding, size, "isolation by cgroup needs a cgroup, and the spawn message names none");
+        snprintf(finding, size, "isolation by cgroup needs a cgroup, and the host named none");
         return launch->isolation != ISOLATION_CGROUP;
     }
     launch->group = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -143,7 +143,8 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
         .has_namespace = status_end >= 0,
     };
     if (!templates_ask(template, &request, descriptors, count)) {
-        snprintf(finding, size, "the request can't be sent to the template: %s (%d)", strerror(errno), errno);
+        snprintf(finding, size, "the process that holds the plugin can't be asked for a task: %s (%d)",
+                 strerror(errno), errno);
         return false;
     }
     launch->awaits_clone = true;
@@ -158,7 +159,8 @@ void launches_spawn(struct launcher *launcher, struct body body) {
     if (launches_find(launcher, id) != NULL)
         refusal = "a launch with this number is running";
     else if (template == NULL || template->retired)
-        refusal = "there is no such template, or it has been retired or has failed";
+        refusal =
+            "the process that held the plugin (its template) has ended, is being replaced or has failed";
     else if (!fresh && !template->answered)
         refusal = "the template is not ready yet; wait for it, or ask for a fresh process";
     else if (template->isolation == ISOLATION_NO_FORK && subprocesses)

@@ -298,9 +298,11 @@ static void kill_group(struct launcher *launcher, const struct template *ended) 
 static void ended(struct launcher *launcher, struct template *template, int wait_status) {
     char finding[128];
     if (WIFSIGNALED(wait_status))
-        snprintf(finding, sizeof(finding), "the template was ended by signal %d", WTERMSIG(wait_status));
+        snprintf(finding, sizeof(finding), "signal %d ended the process that loads the plugin",
+                 WTERMSIG(wait_status));
     else
-        snprintf(finding, sizeof(finding), "the template exited with status %d", WEXITSTATUS(wait_status));
+        snprintf(finding, sizeof(finding), "the process that loads the plugin exited with status %d",
+                 WEXITSTATUS(wait_status));
     bool expected = template->retired || (template->answered && !template->cloneable);
     if (!expected) {
         template->retired = true;

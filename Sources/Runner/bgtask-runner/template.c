@@ -49,13 +49,19 @@ static bool is_dirty(int descriptors_before, char *finding, size_t size) {
     if (!process_clone_is_complete())
         snprintf(finding, size, "the kernel does not report where glibc keeps the thread id");
     else if (threads != 1)
-        snprintf(finding, size, "after loading, there are %d threads: a constructor started one", threads);
-    else if (descriptors != descriptors_before)
         snprintf(finding, size,
-                 "after loading, %d descriptors are open instead of %d: a constructor opened one",
-                 descriptors, descriptors_before);
+                 "after the plugin was loaded, there are %d threads: one of its constructors started one",
+                 threads);
+    else if (descriptors != descriptors_before)
+        snprintf(
+            finding, size,
+            "after the plugin was loaded, %d descriptors are open instead of %d: its constructors changed "
+            "them",
+            descriptors, descriptors_before);
     else if (has_child())
-        snprintf(finding, size, "after loading, there is a child process: a constructor started one");
+        snprintf(
+            finding, size,
+            "after the plugin was loaded, there is a child process: one of its constructors started one");
     else
         return false;
     return true;
