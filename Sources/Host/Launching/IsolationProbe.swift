@@ -10,7 +10,7 @@ struct IsolationProbe: Sendable {
 
     /// Advice for a host that has no cgroup of its own.
     static let howToGetGroup =
-        "start the host in its own cgroup: systemd-run --user --scope -p Delegate=yes bgtaskd ..."
+        "to give the host its own cgroup, put this before its command: systemd-run --user --scope -p Delegate=yes"
 
     /// Probes the machine; makes system calls that may block for a short time.
     ///
@@ -42,7 +42,7 @@ struct IsolationProbe: Sendable {
             throw LauncherError(
                 code: .isolationUnavailable, subject: "isolation",
                 finding: layers.map { "\($0.name): \($0.finding)" }.joined(separator: "; "),
-                remedy: "The host runs no handler without isolation: " + Self.howToGetGroup)
+                remedy: "The host runs no handler without isolation; " + Self.howToGetGroup)
         }
         groups = used == .cgroup ? base : nil
         report = IsolationReport(groupKill: used, layers: layers + (groups.map(Self.delegate(to:)) ?? []))
