@@ -292,7 +292,7 @@ private struct SegmentWriter {
                 // recording is better than a segment whose beginning is removed.
                 throw RecordingError(
                     subject: directory,
-                    finding: "one segment has grown to three quarters of the recording, so recording pauses",
+                    finding: "one file has grown to three quarters of 'recording.size', so recording pauses",
                     remedy: "No action is needed: recording continues in a new file when the host is idle")
             }
             try open(
