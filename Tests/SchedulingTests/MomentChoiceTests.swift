@@ -248,7 +248,8 @@ import Testing
         let rig = Self.constrained(TaskConstraints(between: window))
         Self.storeScheduled(rig, "p1", window: .seconds(12 * 3600))
         #expect(rig.vetoes("p1") == ["Between"])
-        // The request is overdue at the opening, so the host does not wait for other work.
+        // When `between` opens at 02:00, the request's own window is over, so the host does not wait for
+        // other work.
         let opening = Self.time(rig, 26)
         #expect(rig.wake == Wake(wall: opening))
         let request = try #require(rig.scheduler.pendingRequest(of: .sample("p1")))

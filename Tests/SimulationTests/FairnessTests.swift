@@ -98,8 +98,10 @@ import Testing
 
         init(host: VirtualHost) { self.host = host }
 
-        /// No bundle is served more than one turn for each turn of the bundle that waits, and what it is
-        /// behind; and of the bundle's own requests, none is launched a second time.
+        /// Checks two promises to a request that waits for a slot.
+        ///
+        /// Another bundle is launched at most as often as the waiting request's bundle, plus the launches
+        /// that it was behind. And of its own bundle, no other request is launched twice.
         private mutating func check(_ history: String) {
             for (id, wait) in waits where problem == nil {
                 let own = wait.launches[wait.bundle] ?? 0

@@ -25,7 +25,8 @@ extension Foresight {
         return headline(of: request, plan(for: request))
     }
 
-    /// The headline of one of very many requests, in which nothing was tried.
+    /// The headline of a request in a listing of very many; it is made without trying acts on a copy of the
+    /// scheduler, which would take too long.
     ///
     /// - Parameters:
     ///   - request: The request.

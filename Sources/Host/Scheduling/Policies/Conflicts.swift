@@ -83,7 +83,7 @@ extension Scheduler {
         conflictQueue.keep { scheduler.isHeldOnlyByConflict($0, at: now) }
         situation.claims = conflictQueue.claims
         for claim in before where !situation.claims.contains(claim) {
-            // Requests that let it go first wait for its launch, which is not to come now.
+            // Requests that let this claim go first wait for a launch that does not come now.
             if situation.occupancy.requests[claim.identifier] == nil {
                 pending.release(.launch(claim.identifier))
             }
