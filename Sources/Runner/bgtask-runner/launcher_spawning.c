@@ -86,14 +86,16 @@ static _Noreturn void become_task(const struct template *template, const struct 
     char finding[512];
     int report = ends->descriptors[CLONE_REPORT];
     if (status_end >= 0 && !process_become_init(status_end, geteuid() != 0)) {
-        snprintf(finding, sizeof(finding), "the PID namespace's init: %s (%d)", strerror(errno), errno);
+        snprintf(finding, sizeof(finding), "the first process of the PID namespace can't be set up: %s (%d)",
+                 strerror(errno), errno);
         task_refuse(report, finding);
     }
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int places[] = {null, ends->descriptors[CLONE_STDOUT], ends->descriptors[CLONE_STDERR],
                     ends->descriptors[CLONE_CONTROL], report};
     if (null < 0 || !isolation_arrange_descriptors(places, 5)) {
-        snprintf(finding, sizeof(finding), "the task's descriptors: %s (%d)", strerror(errno), errno);
+        snprintf(finding, sizeof(finding), "the task's descriptors can't be set up: %s (%d)", strerror(errno),
+                 errno);
         task_refuse(report, finding);
     }
     if (!isolation_enter_template(&template->settings, finding, sizeof(finding)))
@@ -123,7 +125,8 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
         if (pid == 0)
             become_task(template, ends, status_end, subprocesses, since);
         if (pid < 0) {
-            snprintf(finding, size, "clone3 of a task: %s (%d)", strerror(errno), errno);
+            snprintf(finding, size, "the task's process can't be created: clone3: %s (%d)", strerror(errno),
+                     errno);
             return false;
         }
         launches_cloned(launcher, launch, pid, pidfd, NULL);

@@ -111,7 +111,8 @@ static _Noreturn void become_template(const struct template *template, int socke
                      strerror(errno));
         }
     } else {
-        snprintf(answer.finding, sizeof(answer.finding), "the template's descriptors: %s", strerror(errno));
+        snprintf(answer.finding, sizeof(answer.finding), "the template's descriptors can't be set up: %s",
+                 strerror(errno));
     }
     packet_send(socket, &answer, sizeof(answer), NULL, 0, 0);
     _exit(71);
@@ -131,7 +132,7 @@ static bool start(struct template *template, char *finding, size_t size) {
     pid_t pid = -1;
     int code;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0) {
-        call = "clone3 of a template";
+        call = "clone3";
         pid = process_clone(0, group, &template->pidfd);
         if (pid == 0)
             become_template(template, sockets[1]);
@@ -145,7 +146,8 @@ static bool start(struct template *template, char *finding, size_t size) {
     if (group >= 0)
         close(group);
     if (pid < 0) {
-        snprintf(finding, size, "%s: %s (%d)", call, strerror(code), code);
+        snprintf(finding, size, "the process that loads the plugin can't be created: %s: %s (%d)", call,
+                 strerror(code), code);
         return false;
     }
     template->pid = pid;
