@@ -1,7 +1,7 @@
 import BackgroundTasks
 
-// Protocols like those with which public code wraps the scheduler: the launch handler is `@Sendable` in one of
-// them, and not in the other.
+// Protocols like those with which public code wraps the scheduler: the launch handler is `@Sendable` in one
+// of them, and not in the other.
 protocol TaskScheduling {
     @discardableResult
     func register(
