@@ -43,7 +43,8 @@ extension LauncherCore {
         BlockingThread.start(named: "bgtask-sweep") { [self] in
             if let base { try? GroupPool.empty(base) }
             for process in processes { process.kill() }
-            // One limit for all of them, so that many that can't end do not add up.
+            // All processes together have one time limit, so that many that can't end do not delay the host
+            // for many times that long.
             let end = moments.now().monotonic + Self.sweepTime
             for process in processes {
                 let rest = max(.zero, end - moments.now().monotonic).wholeMilliseconds

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Holds a request while a task runs with which it conflicts (`conflicts`), or which goes first.
+/// Holds a request while a conflicting task (`conflicts`) runs, or while an older conflicting request waits.
 ///
 /// A conflict works in both directions, whichever manifest states it. Requests that wait only for conflicting
 /// launches have a *claim*, and start in the order in which they began to wait: a younger request that
