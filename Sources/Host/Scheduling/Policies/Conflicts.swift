@@ -93,7 +93,7 @@ extension Scheduler {
     private func isHeldOnlyByConflict(_ claim: ConflictClaim, at now: Moment) -> Bool {
         guard let (request, needs, isSimulated) = pending.look(claim.id), claim.since == request.waitingSince
         else { return false }
-        // Without a slot that can become free, it would keep the others waiting for nothing.
+        // If no slot can become free, the claim must not keep the others waiting.
         let lane = isSimulated ? Lane.simulated : request.lane
         guard situation.hasSlot(in: lane) || situation.occupancy.isBusy else { return false }
         let subject = situation.subject(request, needs, isTelling: false)
