@@ -39,7 +39,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("0 2 * * *", "lines of cron are not supported", "Write \"02:00\""),
+            ("0 2 * * *", "the five fields of cron are not supported", "Write \"02:00\""),
             ("Mon-Fri 02:00", "not a weekday: 'Mon-Fri'", "Write the range as Mon..Fri"),
         ])
     func `what other schedulers write gets advice`(text: String, finding: String, remedy: String) {

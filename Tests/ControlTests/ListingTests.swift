@@ -45,7 +45,7 @@ import Testing
         var other = ScriptedHost.veto
         other.score = 0.25
         other.since = ScriptedHost.start
-        // The same answers, other ones, fewer and more than in the row before.
+        // Compared with the row before it, a row has the same answers, other ones, fewer or more.
         for (index, verdicts) in [[], [other], [other], [ScriptedHost.veto, other], [other, other]]
             .enumerated()
         {

@@ -58,7 +58,7 @@ import Testing
             ("storage: 2GB", "8:14: error: storage: not a valid size: '2GB'. Use 2GiB"),
             (
                 "storage: 2GiB free",
-                "8:14: error: storage '2GiB free' has the word 'free'. Write only the size: storage: 2GiB"
+                "8:14: error: storage '2GiB free' contains the word 'free'. Write only the size: storage: 2GiB"
             ),
             (
                 "battery: 40",

@@ -208,7 +208,7 @@ extension VirtualWorld {
         acknowledged.insert(id)
         if store.request(id) == nil { throw BrokenPromise("\(id) is acknowledged before it is stored") }
         if let process { submitters[id, default: []].insert(process) }
-        // An answer that a pending request was kept does not use up the key.
+        // If the host kept the pending request instead (`--if-pending keep`), the key is still unused.
         if let key, !acceptance.isKept, keyed.updateValue(id, forKey: key).map({ $0 != id }) == true {
             throw BrokenPromise("'\(key)' was accepted as another request than \(id)")
         }

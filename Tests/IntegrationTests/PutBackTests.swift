@@ -88,8 +88,9 @@ import Testing
                 .flatMap { Int($0.dropFirst()) }
         }
         try host.wait("all twenty have started") { try names.allSatisfy { try first($0) != nil } }
-        // Counted in leases, so that a busy machine does not matter: before the last of the twenty, each of
-        // the two had at most the lease that was under way and one more.
+        // Before the last of the twenty jobs started, each of the two endless jobs had at most the launch
+        // that was under way, and one more. Launches are counted, not seconds, so a busy machine does not
+        // matter.
         let last = try #require(names.compactMap { try first($0) }.max())
         for bundle in ["one", "two"] {
             let later = try host.launches(of: "com.example.\(bundle).endless")

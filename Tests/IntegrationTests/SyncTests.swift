@@ -100,7 +100,7 @@ struct SyncTests {
         let syncs = try await Self.countSyncs(of: host) {
             for job in 1...10 { try await Self.run(1, clients: 1, on: host, from: job) }
         }
-        // The request, and the launch's beginning and end; the first two can share a commit.
+        // A job stores its request, and the launch's beginning and end. The first two can share a commit.
         #expect((20...32).contains(syncs), "\(syncs) syncs for 10 jobs")
     }
 

@@ -16,7 +16,7 @@ import Testing
     @Test mutating func `answers that arrive between the two looks count`() {
         watch.ask(.launch(1), at: .zero)
         watch.ask(.launch(2), at: .zero)
-        // A host that was stopped for an hour looks before it reads the answers.
+        // A host that was stopped for an hour checks for late answers before it reads those that have come.
         #expect(watch.look(at: .seconds(3600)) == .lookAgain(after: .seconds(5)))
         watch.answered(.launch(1))
         watch.answered(.launch(2))

@@ -8,7 +8,7 @@ import Testing
 
 /// The probe of the machine, where a container's filter refuses what the kernel could do.
 @Suite(.system, .serialized) struct IsolationProbeTests {
-    /// A runner that works in a cage: no namespaces, no mounts, no clone3.
+    /// A runner under a filter like that of a container (caged.c): no namespaces, no mounts, no clone3.
     private final class CagedRunner {
         let folder: URL
         var path: String { folder.appending(path: "runner").path }

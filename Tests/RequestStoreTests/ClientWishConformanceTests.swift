@@ -81,7 +81,7 @@ import Testing
                 try await store.accept(submission(.append))
             }
             #expect(refused?.code == .tooManyPendingTaskRequests)
-            // An attempt that is put back does not end the first one.
+            // The first request has not ended while it is only put back for another attempt.
             let launch = try await store.begin(first.id)
             let back = try await store.end(launch.id, .expired, .paused, putBack: PutBack(notBefore: nil))
             #expect(back?.id == first.id)
@@ -91,7 +91,7 @@ import Testing
             #expect(try await store.pendingRequests().map(\.id) == [next.id])
             #expect(try await store.pendingRequests().first?.after == nil)
             _ = try await store.begin(next.id)
-            // The next one can be appended to the running one.
+            // While the second request runs, a third one can be appended to it.
             #expect(try await store.accept(submission(.append)).request.after == next.id)
         }
     }

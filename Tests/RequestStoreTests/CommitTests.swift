@@ -192,7 +192,7 @@ import Testing
     {
         let store = try SQLiteRequestStore.inMemory()
         let clock = VirtualMoments()
-        // The first note of a store is written at once. It is not part of the job.
+        // The store writes its first note at once, in a commit of its own, which must not be counted here.
         store.note(.ready(at: now), of: LaunchID(rawValue: 99), at: clock.now())
         while !store.queue.unwrittenNotes().isEmpty { await Task.yield() }
         let before = store.statistics().commits

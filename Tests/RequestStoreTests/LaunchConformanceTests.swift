@@ -255,7 +255,7 @@ import Testing
             #expect(recovery.putBack.map(\.attempt) == [2, 2])
             #expect(recovery.putBack.map(\.notBefore) == [later, nil])
             #expect(recovery.putBack.map(\.waitingSince) == [later, later])
-            // The first one has saved a checkpoint.
+            // The launch of the first request had saved a checkpoint, which counts as progress.
             #expect(recovery.putBack.map(\.attempts.withoutProgress) == [0, 1])
             #expect(recovery.pending == (try await store.pendingRequests()))
             #expect(

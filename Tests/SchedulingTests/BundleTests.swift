@@ -165,8 +165,8 @@ import Testing
             let id = rig.submit("refresh")
             #expect(rig.take() == [])
             #expect(rig.vetoes("refresh") == ["Budget"])
-            // One is added each 40 min, and available at the beginning of the next quarter of an hour: the
-            // last one at 23:30.
+            // One launch is added each 40 min, and becomes available at the beginning of the next quarter of
+            // an hour: the last one at 23:30.
             let added = start + .seconds(2400 * (launch - 25))
             let alarm = try #require(rig.wake.wall)
             #expect(alarm.wholeSeconds % 900 == 0 && alarm.rounded == alarm)

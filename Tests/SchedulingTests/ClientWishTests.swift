@@ -30,7 +30,7 @@ import Testing
         rig.advance(.seconds(1))
         #expect(rig.take() == [.cancelRequest(id, .deadlinePassed)])
         #expect(rig.scheduler.pendingRequest(of: .sample("powered")) == nil)
-        // The alarm is used up.
+        // No alarm is left, because the request is gone.
         #expect(rig.wake == Wake())
     }
 

@@ -64,7 +64,7 @@ import Testing
         #expect(rig.launched() == ["com.example.a.p3"])
     }
 
-    /// Two tasks that may run together would otherwise keep a third one waiting for ever.
+    /// Two tasks that may run together must not keep a third one waiting forever.
     @Test func `a task that conflicts with two others does not starve`() throws {
         let rig = Self.rig(["p1": ["p2", "p3"]])
         var running = [rig.run("p2")]

@@ -227,7 +227,7 @@ import Testing
         let start = rig.now.wall
         rig.end(rig.run("refresh"))
         _ = rig.take()
-        // The window ends after 5 min, and the rate after 15.
+        // The window ends after 5 min, but two refreshes of a bundle must begin 15 min apart.
         Self.storeScheduled(rig, window: .seconds(300))
         #expect(rig.wake == Wake(wall: start + .seconds(900 + 300)))
         rig.advance(.seconds(899))
@@ -248,7 +248,8 @@ import Testing
         let rig = Self.constrained(TaskConstraints(between: window))
         Self.storeScheduled(rig, "p1", window: .seconds(12 * 3600))
         #expect(rig.vetoes("p1") == ["Between"])
-        // The request is overdue at the opening, so the host does not wait for other work.
+        // When `between` opens at 02:00, the request's own window is over, so the host does not wait for
+        // other work.
         let opening = Self.time(rig, 26)
         #expect(rig.wake == Wake(wall: opening))
         let request = try #require(rig.scheduler.pendingRequest(of: .sample("p1")))
@@ -260,7 +261,7 @@ import Testing
 
     @Test func `the host wakes before between closes, if the window ends later`() throws {
         let window = try #require(DailyWindow(start: 120, end: 240))
-        // The window of the request begins before the opening, or after it.
+        // The request's window begins after `between` has opened (02:30), or before that (01:00).
         for begin in [26.5, 25] {
             let rig = Self.constrained(TaskConstraints(between: window))
             var submission = TaskSubmission(identifier: .sample("p1"), origin: .schedule)
@@ -289,7 +290,7 @@ import Testing
         let start = rig.now.wall
         rig.end(rig.run("refresh"))
         _ = rig.take()
-        // The rate holds it for 15 min; it fails 10 s after that, or 5 min.
+        // The spacing of refreshes holds the request for 15 min. Its deadline is 10 s or 5 min after that.
         for (seconds, alarm) in [(910, 900), (1200, 1140)] as [(Int64, Int64)] {
             rig.submit("refresh") {
                 $0.earliestBeginDate = start + .seconds(600)

@@ -158,7 +158,7 @@ import Testing
         _ = rig.take()
         rig.advance(.seconds(5))
         #expect(rig.launched() == ["com.example.a.p1"])
-        // The second attempt counts like the first.
+        // The second attempt counts as a launch, as the first did.
         Self.finish(rig, id)
         rig.submit("p1")
         #expect(rig.vetoes("p1") == ["RateLimit"])

@@ -65,7 +65,7 @@ extension Manifest {
         var rationale = try #require(try Self.verdict("p1", "BatteryLevel", rig).rationale.first)
         #expect(rationale.required == "40 % or more without external power, as its manifest requires")
         #expect(rationale.observed == "39 %")
-        // Below the host's own limit, that one decides, because it is what keeps all tasks waiting.
+        // If the charge is also below the host's limit for all tasks, `explain` shows that limit.
         rig.change { $0.power = PolicyTests.battery(15) }
         rationale = try #require(try Self.verdict("p1", "BatteryLevel", rig).rationale.first)
         #expect(rationale.required == "20 % or more without external power")
@@ -174,7 +174,7 @@ extension Manifest {
         }
         _ = rig.take()
         rig.end(launch)
-        // One that begins shortly before the end stops with it.
+        // A launch that begins shortly before the end of the window stops at that end.
         rig.advance(opening + .seconds(8 * 3600 - 60) - rig.now.wall)
         let late = rig.run("p1")
         _ = rig.take()
@@ -342,7 +342,7 @@ extension Manifest {
                 id: id, submission: submission, bundle: try BundleIdentifier("com.example.a"),
                 kind: .processing, submittedAt: WallTime(milliseconds: 1), attempt: 1, notBefore: nil,
                 deadline: WallTime(milliseconds: 2))
-            // The first request stays at the head; the others end soon.
+            // The first two requests stay pending; each later one is gone when the next one comes.
             deadlines.add(request, among: pending.count) { pending[$0] }
             if number > 3 { pending[RequestID(rawValue: Int64(number - 1))] = nil }
             pending[id] = request

@@ -6,10 +6,9 @@ import Testing
 
 @testable import Simulation
 
-/// Slots are given out fairly, in random histories with real put-backs: on a virtual host, with the real core,
-/// store and scheduler.
+/// The fair distribution of slots among bundles, in random histories on a virtual host.
 @Suite struct FairnessTests {
-    /// A launch of each task: endless, short or of some seconds, by the seed and the identifier.
+    /// What each launch does: it works forever, or for up to 4 s. The seed and the identifier decide.
     private struct Plans: LaunchModel {
         let seed: UInt64
 
@@ -20,7 +19,8 @@ import Testing
             var plan = LaunchPlan(work: .seconds(1), cpuShare: 0, resumes: random.chance(0.5))
             if random.chance(0.5) {
                 plan.work = .seconds(86_400 * 365)
-                // One with progress has no back-off after it was put back, so it wants its slot again at once.
+                // A launch with progress has no back-off after it was put back, so it waits for a slot again
+                // at once.
                 if random.chance(0.7) { plan.progressPeriod = .milliseconds(500) }
             } else {
                 plan.work = random.duration(.milliseconds(100)...(.seconds(4)))
@@ -98,8 +98,10 @@ import Testing
 
         init(host: VirtualHost) { self.host = host }
 
-        /// No bundle is served more than one turn for each turn of the bundle that waits, and what it is
-        /// behind; and of the bundle's own requests, none is launched a second time.
+        /// Checks two promises to a request that waits for a slot.
+        ///
+        /// Another bundle is launched at most as often as the waiting request's bundle, plus the launches
+        /// that it was behind. And of its own bundle, no other request is launched twice.
         private mutating func check(_ history: String) {
             for (id, wait) in waits where problem == nil {
                 let own = wait.launches[wait.bundle] ?? 0

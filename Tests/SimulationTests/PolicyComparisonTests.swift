@@ -102,13 +102,13 @@ import Testing
     }
 
     @Test func `a bundle has ten minutes of run time on battery in the window of its bucket`() throws {
-        // Processing of up to 20 min; the user left long ago.
+        // A processing task on battery; nobody uses its bundle.
         let days = Self.days(
             [(0, Self.onBattery)], length: 3 * 86_400,
             tasks: [try Self.manifest("a", .processing, every: 3600, tolerance: 1800)])
         let run = ComparedMachine.run(days, seed: 1, under: AndroidRules(isStationary: false))
         #expect(run.launches.allSatisfy { $0.end - $0.start <= AndroidRules.longestRun + 1 })
-        // Of the last day, when the bundle is in the bucket of rare use.
+        // The run time of the last day, when the bundle is in the bucket of rare use.
         let seconds = run.launches.filter { $0.start > 172_800 }.reduce(0) { $0 + $1.end - $1.start }
         #expect(seconds <= AndroidRules.quota + 2)
     }

@@ -133,7 +133,7 @@ import Testing
             try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
             return try RecordedSegment(reading: file)
         }
-        // One digit of the third line is another one: still JSON, but not what was written.
+        // One digit of the third line is changed: it is still JSON, but not what was written.
         var damaged = lines
         damaged[2] = lines[2].replacingOccurrences(of: #""R2""#, with: #""R3""#)
         #expect(damaged[2] != lines[2])
@@ -171,11 +171,11 @@ import Testing
         let request = try Self.request(1)
         recorder.record(pending: Array(repeating: request, count: 70_000), at: moments.now())
         recorder.record(.started, at: moments.now())
-        // A recap is as long, and is recorded in one piece, too.
+        // A recap can have as many events, and is recorded in one piece, too.
         recorder.record(Array(repeating: .timePassed, count: 70_000), at: moments.now())
         recorder.finish()
         await recorder.run()
-        // Each file has a header besides.
+        // There is one line for each event, and each file also has a header line.
         let files = try RecordedLog.files(in: folder.path).count
         #expect(try Self.lineCount(in: folder) == 140_001 + files)
     }
@@ -197,14 +197,14 @@ import Testing
                     + "for a recording of 1 MiB. To record them, set recording.size to a greater value"
             ])
         moments.advance(by: .seconds(60))
-        // Recording is not tried again in vain, but as soon as few enough are pending.
+        // A new segment is not wanted while the requests would not fit, but as soon as they do.
         #expect(!recorder.wantsSegment(at: moments.now(), pending: 2000))
         #expect(recorder.wantsSegment(at: moments.now(), pending: 1000))
         recorder.begin(at: moments.now(), isContinued: true)
         recorder.record([.started], at: moments.now())
         recorder.finish()
         await recorder.run()
-        // The headers of both segments, and the event.
+        // The three lines are the headers of both segments, and the event.
         #expect(try Self.lineCount(in: folder) == 3)
     }
 

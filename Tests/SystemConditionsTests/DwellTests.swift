@@ -74,7 +74,9 @@ import Testing
         // never stays in for 40 s, so no fifth loss can follow.
         #expect(losses == 4)
         let source = sensors.rows().first { $0.key == "power" }?.source
-        #expect(source?.hasSuffix(", lost often: connected again, and counts in 10 s") == true)
+        #expect(
+            source?.hasSuffix("; power came and went several times, so it counts as connected in 10 s")
+                == true)
         for _ in 0..<9 { pass(.seconds(1), sensors) }
         look()
         #expect(!wasExternal)

@@ -13,6 +13,9 @@ struct Bgtask: AsyncParsableCommand {
               bgtask launches --identifier com.example.photos.cleanup --json
               bgtask conditions set power=battery:15% network=metered
 
+            A request, such as R17, asks the host to run a task once. A launch, such as L42, is one
+            attempt to do so. The tasks of one manifest form a bundle.
+
             bgtask finds the host by the socket of --socket, else by $BGTASK_SOCKET, else by
             $XDG_RUNTIME_DIR/bgtask/control.sock, else by /run/bgtask/control.sock.
 

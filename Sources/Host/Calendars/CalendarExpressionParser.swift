@@ -98,7 +98,7 @@ struct CalendarExpressionParser {
             func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
             remedy = "Write \"\(digits(hour)):\(digits(minute))\""
         }
-        return first.refused("lines of cron are not supported", remedy)
+        return first.refused("the five fields of cron are not supported", remedy)
     }
 
     private func weekdays(_ part: Piece) throws(CalendarExpressionError) -> NumberSet {

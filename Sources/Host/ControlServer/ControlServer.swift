@@ -93,8 +93,7 @@ public struct ControlServer: Service {
                     try file.publish()
                     await onServing()
                 } catch {
-                    logger.error(
-                        "The control socket could not be created", metadata: ["error": "\(error)"])
+                    logger.error("the control socket could not be created: \(error)")
                     publication.fail(error)
                     channel.close(promise: nil)
                 }

@@ -16,7 +16,7 @@ struct PeerMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let peer = try await credentials(of: context.channel)
         guard peer.mayControl(hostOf: owner) else {
-            logger.warning("A request of another user was refused", metadata: ["peer": "\(peer)"])
+            logger.warning("a request of \(peer) was refused: only user \(owner) and root control this host")
             throw ErrorMessage(
                 .peerNotAllowed, subject: "\(peer)",
                 finding: "this host belongs to user \(owner), and only that user and root may control it",
@@ -34,8 +34,8 @@ struct PeerMiddleware: RouterMiddleware {
     private func credentials(of channel: any Channel) async throws -> PeerCredentials {
         guard let options = channel as? any SocketOptionProvider else {
             throw ErrorMessage(
-                .internalError, subject: "connection", finding: "it is not a socket",
-                remedy: "Report it as a fault of bgtask")
+                .internalError, subject: "the connection", finding: "it does not report which user opened it",
+                remedy: "Report this as a fault of bgtaskd")
         }
         // Safe: `PeerCredentials` has the memory layout of `struct ucred`, which the kernel returns for this
         // option.

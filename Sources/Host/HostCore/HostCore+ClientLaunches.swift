@@ -48,7 +48,7 @@ extension HostCore {
                 SubmissionError(
                     code: .notPermitted, subject: "\(id)",
                     finding:
-                        "it runs in process \(launch.processIdentifier ?? 0), and this report came from \(process)",
+                        "it runs in process \(launch.processIdentifier ?? 0), and this report came from process \(process)",
                     remedy: "Send the report from the process that runs the launch"))
         }
         watchCPU(of: id, processCPU)

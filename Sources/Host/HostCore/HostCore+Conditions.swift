@@ -102,8 +102,9 @@ extension HostCore {
         guard let limit = sleepLimit, limit <= now.monotonic else { return }
         log(
             .warning,
-            "the machine announced a sleep, and was awake for \(Int(Self.longestSleepPreparation.inSeconds)) s "
-                + "without reporting its end; launches start again")
+            "a sleep of the machine was announced, but it stayed awake for "
+                + "\(Int(Self.longestSleepPreparation.inSeconds)) s, and no end of the sleep was announced; "
+                + "launches start again")
         hasWoken()
     }
 

@@ -89,8 +89,8 @@ extension HostCore {
         case .used: feed(.used(bundle))
         case .foreground(let isForeground): feed(.foregroundChanged(bundle, isForeground))
         case .dismissed:
-            // Those that wait for others are cancelled first, so that none of them becomes pending when the
-            // scheduler cancels the other ones.
+            // Requests that wait for an earlier request are cancelled first. Otherwise, they would become
+            // pending when the scheduler cancels the earlier ones.
             for request in requests.appendedContinued(of: bundle) { cancel(request.id, .cancelledByUser) }
             feed(.dismissed(bundle))
         case .refresh(let permission):
@@ -375,7 +375,8 @@ extension HostCore {
                         + "host stops",
                     remedy: "See 'bgtask logs' for the cause, and repeat the command"))
         }
-        // Another call may have changed it since, and its change may not be stored.
+        // The answer is the pause that this call ordered. The present pause may already be that of a later
+        // call, which the store has not confirmed yet.
         answer(call, .paused(pause))
     }
 
@@ -463,6 +464,6 @@ extension HostCore {
     func notFound(_ subject: String, _ finding: String) -> SubmissionError {
         SubmissionError(
             code: .notFound, subject: subject, finding: finding,
-            remedy: "See 'bgtask pending' and 'bgtask launches'")
+            remedy: "To list what waits: bgtask pending. To list what runs: bgtask launches")
     }
 }

@@ -59,9 +59,15 @@ extension HostCore {
         case .cpuWarning(let id, let message): log(.warning, message, launch: id)
         case .ended(let ended): self.ended(ended)
         case .unkillable(let id):
-            log(.error, "its processes can't be killed yet; the slot stays taken until they end", launch: id)
+            log(
+                .error,
+                "its processes have not ended since the kill; it counts as running until they end",
+                launch: id)
         case .launcherUnavailable(let message):
-            log(.error, "the launcher can't be started; the host tries again every 5 s: \(message)")
+            log(
+                .error,
+                "the launcher (the process that starts tasks) can't be started; the host tries again every "
+                    + "5 s: \(message)")
         case .launcherDied(let message):
             log(.error, "the launcher died and is started again: \(message)")
         }

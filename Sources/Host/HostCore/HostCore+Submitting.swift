@@ -241,7 +241,7 @@ extension HostCore {
         log(.info, "accepted \(request.id)\(replaces)\(order)", identifier: request.identifier)
         if wasForeseen { return vetoes.enter(request.id) }
         requests.insert(request)
-        // A request that comes after another one is no matter of the scheduler yet.
+        // The scheduler gets a request that waits for another one only when that other one has ended.
         if request.after != nil { return }
         requests.moveAppended(of: request.identifier, after: request.id)
         feed(.submitted(request))

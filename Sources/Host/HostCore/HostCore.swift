@@ -60,9 +60,10 @@ public struct HostCore: Sendable {
         pressure: .unknown, gpu: .unknown)
     /// The past conditions since the host began; ``HostInput/history(_:)`` adds those from before.
     var history = ConditionHistory()
-    /// When the scheduler's outlook is renewed with the next input; `nil` for at once.
+    /// From when on the next input renews the scheduler's ``ConditionOutlook``, the conditions that are
+    /// expected from history; `nil` means with any input.
     var nextOutlook: WallTime?
-    /// Whether the scheduler has an outlook.
+    /// Whether the scheduler has such an outlook.
     var hasOutlook = false
     var localTimeOffset: Duration?
     /// When the preparation for a sleep ends in any case, on CLOCK_MONOTONIC; `nil` if the machine does not
@@ -76,6 +77,7 @@ public struct HostCore: Sendable {
     var bundles = BundleKeeper()
     var advice = AdviceBook()
     var vetoes = VetoWatch()
+    /// Whether a client follows the host's events.
     var isFollowed = false
     /// The hash of the library with which each app was last launched for an installation.
     var launchedApps: [BundleIdentifier: String] = [:]

@@ -107,8 +107,8 @@ extension HostAnswer {
         if let value = unwrap(self) { return value }
         if case .refused(let error) = self { throw error }
         throw SubmissionError(
-            code: .unavailable, subject: "the host", finding: "it gave an answer of another kind",
-            remedy: "Report this: it is a fault of the host")
+            code: .unavailable, subject: "the host", finding: "it gave an answer that does not fit the call",
+            remedy: "Report this as a fault of bgtaskd, with its log: bgtask logs")
     }
 }
 

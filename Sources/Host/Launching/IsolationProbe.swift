@@ -10,7 +10,7 @@ struct IsolationProbe: Sendable {
 
     /// Advice for a host that has no cgroup of its own.
     static let howToGetGroup =
-        "start the host in its own cgroup: systemd-run --user --scope -p Delegate=yes bgtaskd ..."
+        "to give the host its own cgroup, put this before its command: systemd-run --user --scope -p Delegate=yes"
 
     /// Probes the machine; makes system calls that may block for a short time.
     ///
@@ -42,7 +42,7 @@ struct IsolationProbe: Sendable {
             throw LauncherError(
                 code: .isolationUnavailable, subject: "isolation",
                 finding: layers.map { "\($0.name): \($0.finding)" }.joined(separator: "; "),
-                remedy: "The host runs no handler without isolation: " + Self.howToGetGroup)
+                remedy: "The host runs no handler without isolation; " + Self.howToGetGroup)
         }
         groups = used == .cgroup ? base : nil
         report = IsolationReport(groupKill: used, layers: layers + (groups.map(Self.delegate(to:)) ?? []))
@@ -119,7 +119,7 @@ struct IsolationProbe: Sendable {
                 return "an attempt did not end within 5 s"
             }
             let status = ExitStatus(waitStatus: UInt64(UInt32(bitPattern: try process.reap())))
-            guard let code = status.code else { return "an attempt was ended by a signal" }
+            guard let code = status.code else { return "a signal ended an attempt" }
             return code == 0 ? nil : "an attempt failed: \(SystemCallError.text(of: CInt(code)))"
         } catch {
             // The launcher reports a runner that can't be started, with its remedy.

@@ -20,7 +20,7 @@ extension LaunchEnd {
     static var tooSlowToLoad: LaunchEnd {
         LaunchEnd(
             outcome: .failed, reason: .loadFailed,
-            message: "did not load within \(LaunchLife.loadDeadline.shortText)")
+            message: "the plugin did not load within \(LaunchLife.loadDeadline.shortText)")
     }
 
     /// The end of a launch whose library could not be loaded, or crashed while it was loaded.
@@ -32,7 +32,7 @@ extension LaunchEnd {
         }
         var end = LaunchEnd(
             outcome: .crashed, reason: .signal,
-            message: "\(ExitStatus.name(ofSignal: signal)) while it was loaded")
+            message: "\(ExitStatus.name(ofSignal: signal)) while the plugin was loaded")
         end.signal = signal
         end.phase = .load
         return end

@@ -189,19 +189,21 @@ struct LaunchLife: Equatable, Sendable {
     private mutating func handleAlive(_ event: Event) -> [Action] {
         switch event {
         case .ready:
-            if wasReady { return violation("it sent 'ready' twice", nil) }
+            if wasReady { return violation("its process sent 'ready' twice", nil) }
             wasReady = true
             if stage == .starting { stage = .running }
             return [.beginRun]
         case .loadFailed(let finding):
-            if wasReady { return violation("it sent 'load failed' after 'ready'", nil) }
+            if wasReady { return violation("its process sent 'load failed' after 'ready'", nil) }
             verdict = LaunchEnd(outcome: .failed, reason: .loadFailed, message: finding)
             stage = .completed
             return [.awaitExit]
         case .loadDeadlinePassed:
             return wasReady ? [] : kill(.tooSlowToLoad)
         case .done(let success, let message, let isUnstarted, let isDeaf):
-            guard wasReady || isUnstarted else { return violation("it completed before it was ready", nil) }
+            guard wasReady || isUnstarted else {
+                return violation("it completed before its handler was called", nil)
+            }
             verdict = completed(success, message, isUnstarted)
             verdict?.completion = isUnstarted ? nil : success
             // Apple's rule: if a task does not listen for its expiration, the expiration completes it
@@ -338,13 +340,15 @@ struct LaunchLife: Equatable, Sendable {
         }
         if status.code == ExitStatus.hostViolation {
             return LaunchEnd(
-                outcome: .failed, reason: .protocolError, message: "the runner did not understand the host")
+                outcome: .failed, reason: .protocolError,
+                message:
+                    "bgtask-runner did not understand a message of bgtaskd; install both from one version")
         }
         if let expiration {
             return .stopped(expiration, message: noted("it stopped before it had completed"))
         }
         return LaunchEnd(
             outcome: .failed, reason: .exitedWithoutCompleting,
-            message: "it ended with status \(status.code ?? 0) and never completed")
+            message: "its process exited with status \(status.code ?? 0) and never completed")
     }
 }

@@ -43,7 +43,8 @@ extension LauncherCore {
         BlockingThread.start(named: "bgtask-sweep") { [self] in
             if let base { try? GroupPool.empty(base) }
             for process in processes { process.kill() }
-            // One limit for all of them, so that many that can't end do not add up.
+            // All processes together have one time limit, so that many that can't end do not delay the host
+            // for many times that long.
             let end = moments.now().monotonic + Self.sweepTime
             for process in processes {
                 let rest = max(.zero, end - moments.now().monotonic).wholeMilliseconds
@@ -90,7 +91,9 @@ extension LauncherCore {
         }
         link.endSending()
         _ = after(answers.answerTime) { [self] in
-            self.link?.kill(because: "the launcher did not end in time, so the host killed it")
+            self.link?.kill(
+                because:
+                    "the launcher (the process that starts tasks) did not end in time, so the host killed it")
         }
     }
 
@@ -99,8 +102,8 @@ extension LauncherCore {
     func abandon() {
         loop.assertInEventLoop()
         isAbandoned = true
-        link?.kill(because: "the host was stopped twice, and processes did not end")
-        loseLaunches("the host was stopped twice, and its processes did not end")
+        link?.kill(because: "the host was asked twice to stop, and processes of tasks had not ended")
+        loseLaunches("the host was asked twice to stop, and the launch's processes had not ended")
         if isShuttingDown { conclude() }
     }
 
@@ -125,7 +128,10 @@ extension LauncherCore {
             case .lookAgain(let time): lookAtAnswers(after: time)
             case .unresponsive:
                 answers.removeAll()
-                link?.kill(because: "the launcher did not answer an order in time, so the host killed it")
+                link?.kill(
+                    because:
+                        "the launcher (the process that starts tasks) did not answer in time, so the host killed it"
+                )
             }
         }
     }

@@ -52,7 +52,7 @@ extension LauncherCore {
                 scheduleMemoryLook()
                 continue
             }
-            let note = "\(ByteCount(bytes: resident)) are resident, the limit is \(limit)"
+            let note = "it used \(ByteCount(bytes: resident)) of memory; the limit is \(limit)"
             handle(.expire(.memoryLimit, note: note), launch)
         }
     }

@@ -88,7 +88,9 @@ extension LauncherCore {
             launch.closingTimer = after(Self.closedReportTime) { [self] in
                 guard launch.exit == nil else { return }
                 handle(
-                    .violation(finding: "it closed its report pipe\(place) but kept running", code: nil),
+                    .violation(
+                        finding: "its process closed the pipe to the host\(place), but kept running",
+                        code: nil),
                     launch)
             }
         }
@@ -104,7 +106,7 @@ extension LauncherCore {
                 take(report, launch)
             }
         } catch {
-            handle(.violation(finding: error.description, code: nil), launch)
+            violation("its process sent an invalid message: \(error)", launch)
         }
     }
 
@@ -114,7 +116,8 @@ extension LauncherCore {
         case .ready(let message):
             guard message.protocolVersion == 1 else {
                 violation(
-                    "its runner speaks version \(message.protocolVersion) of the protocol, not 1", launch)
+                    "its bgtask-runner speaks version \(message.protocolVersion) of the protocol, and this host "
+                        + "version 1; install both from one version", launch)
                 return
             }
             handle(.ready, launch)
@@ -188,11 +191,11 @@ extension LauncherCore {
 
     private func beginCall(_ call: UInt64, _ launch: RunningLaunch) -> Bool {
         guard launch.openCalls.count < Self.maximumCalls else {
-            violation("more than \(Self.maximumCalls) of its calls wait for an answer", launch)
+            violation("it waits for more than \(Self.maximumCalls) answers of the host at a time", launch)
             return false
         }
         guard launch.openCalls.insert(call).inserted else {
-            violation("it used the call number \(call) twice", launch)
+            violation("it sent two calls with the number \(call)", launch)
             return false
         }
         return true
@@ -217,7 +220,9 @@ extension LauncherCore {
         submission.deadline = message.deadline.map(WallTime.init(milliseconds:))
         if let number = message.taskKind {
             guard let kind = TaskKind(wireValue: number) else {
-                refuse(message.call, "there is no task kind \(number)", launch)
+                refuse(
+                    message.call, "the request has the number \(number) as its kind, which no kind has",
+                    launch)
                 return
             }
             submission.kind = kind
@@ -284,7 +289,7 @@ extension LauncherCore {
             if let frame = try? launch.encoder.encode(refusal) { control.send(frame) }
         }
         if control.waitingBytes > Self.maximumUnread {
-            violation("it leaves \(control.waitingBytes) bytes of answers unread", launch)
+            violation("it does not read the host's answers; \(control.waitingBytes) bytes wait", launch)
         }
     }
 
@@ -302,7 +307,9 @@ extension LauncherCore {
     private func beginAssertion(_ message: BeginAssertionMessage, _ launch: RunningLaunch) {
         guard countAssertionFrame(launch) else { return }
         guard launch.openAssertions.count < Self.maximumAssertions else {
-            violation("it holds more than \(Self.maximumAssertions) assertions", launch, code: 0xbada_5e47)
+            violation(
+                "it holds more than \(Self.maximumAssertions) assertions at a time", launch, code: 0xbada_5e47
+            )
             return
         }
         guard launch.openAssertions.insert(message.assertion).inserted else { return }

@@ -106,9 +106,7 @@ extension LauncherCore {
         groups?.discard(standby.group)
         if let waiter = standby.waiter.flatMap(find) {
             handle(
-                .spawnFailed(
-                    finding: "the template, the process that has loaded the plugin, is being replaced"),
-                waiter)
+                .spawnFailed(finding: "the process that holds its plugin is being replaced"), waiter)
         }
     }
 }

@@ -38,7 +38,7 @@ extension LauncherCore {
             }
             try send(message)
         } catch {
-            templateFailed(id, "the settings of its template can't be sent: \(error)", nil)
+            templateFailed(id, "the process that loads its plugin can't be started: \(error)", nil)
             return
         }
         templateTimers[id] = after(LaunchLife.loadDeadline) { [self] in

@@ -100,7 +100,7 @@ final class LauncherLink: @unchecked Sendable {
             while true {
                 let (count, descriptors) = try socket.receive(into: buffer)
                 waiting += descriptors
-                if count == 0 { return "the launcher closed its socket" }
+                if count == 0 { return "the launcher (the process that starts tasks) closed its socket" }
                 let chunk = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 try decoder.consume(chunk) { kind, body throws(WireError) in
                     guard let report = try LauncherReport(kind: kind, body: body) else { return }
@@ -110,7 +110,9 @@ final class LauncherLink: @unchecked Sendable {
                     }
                     guard waiting.count >= SpawnedMessage.descriptorCount else {
                         throw WireError(
-                            .missingField, "a spawned message came with \(waiting.count) descriptors")
+                            .missingField,
+                            "the report of a new task came with \(waiting.count) descriptors, not "
+                                + "\(SpawnedMessage.descriptorCount)")
                     }
                     let own = Array(waiting.prefix(SpawnedMessage.descriptorCount))
                     waiting.removeFirst(SpawnedMessage.descriptorCount)
@@ -118,14 +120,14 @@ final class LauncherLink: @unchecked Sendable {
                 }
             }
         } catch let error as WireError {
-            return "the launcher broke the protocol: \(error)"
+            return "the launcher (the process that starts tasks) sent an invalid message: \(error)"
         } catch {
-            return "the launcher's socket failed: \(error)"
+            return "the socket of the launcher (the process that starts tasks) failed: \(error)"
         }
     }
 
     private static func describe(_ status: ExitStatus) -> String {
-        if let signal = status.signal { return "; it ended by \(ExitStatus.name(ofSignal: signal))" }
+        if let signal = status.signal { return "; \(ExitStatus.name(ofSignal: signal)) ended it" }
         return "; it exited with status \(status.code ?? 0)"
     }
 }

@@ -114,7 +114,7 @@ public final class TaskLauncher: Sendable {
         } catch {
             guard case .held(let path, _) = error else { throw error }
             configuration.onWaiting(
-                "an earlier launcher is still ending its tasks and holds \(path); waiting for it")
+                "the launcher of an earlier host is still ending its tasks and holds \(path); waiting for it")
         }
         let groups = try probe.groups.map(GroupPool.init(base:))
         let core = LauncherCore(

@@ -25,7 +25,10 @@ public final class EventRecorder: Sendable {
     /// How many lines can wait to be written; if there are more, the present segment ends.
     private static let capacity = 65_536
 
-    /// The assumed size of the line of a pending request, in bytes; without a payload, it has about 550.
+    /// The assumed size of a pending request's line, in bytes.
+    ///
+    /// A line without a payload has about 550. That still fits, because such lines are planned for only three
+    /// quarters of the log.
     private static let requestSize: Int64 = 512
 
     private enum Order: Sendable {
@@ -292,7 +295,7 @@ private struct SegmentWriter {
                 // recording is better than a segment whose beginning is removed.
                 throw RecordingError(
                     subject: directory,
-                    finding: "one segment has grown to three quarters of the recording, so recording pauses",
+                    finding: "one file has grown to three quarters of 'recording.size', so recording pauses",
                     remedy: "No action is needed: recording continues in a new file when the host is idle")
             }
             try open(

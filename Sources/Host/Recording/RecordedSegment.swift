@@ -134,7 +134,7 @@ public struct RecordedSegment: Sendable {
             let (isSound, number) = LineSeal.open(line)
             guard isSound, let number else {
                 throw RecordingError(
-                    subject: place, finding: "the line is damaged, because its checksum is wrong",
+                    subject: place, finding: "the line is damaged: its checksum does not match",
                     remedy: "The line is left out. Check the disk if this happens again")
             }
             noteNumber(number, place)

@@ -139,7 +139,7 @@ struct ActiveLaunch: Sendable {
             now.monotonic >= lastChange + settings.stallLimit
         {
             return Self.noProgress(
-                "less than \(settings.stallLimit.text), from a change of completed or total units on",
+                "less than \(settings.stallLimit.text); a change of completed or total units is progress",
                 "\((now.monotonic - lastChange).text)")
         }
         while let end = leaseEnd, now.boot >= end {

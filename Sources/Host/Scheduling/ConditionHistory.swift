@@ -54,9 +54,10 @@ public struct ConditionHistory: Equatable, Sendable {
         return entries[(first - 1)..<max(first, index(after: end))]
     }
 
-    /// The last known conditions at a time, and whether they still held then.
+    /// The newest conditions that were known at a time, and whether launches could start then.
     ///
-    /// The conditions are `nil` if none are known that early; they do not hold while no launch could start.
+    /// The conditions are `nil` if the history begins later. `isAwake` is false while the machine slept or no
+    /// host ran; the conditions are then those from before.
     func state(at time: WallTime) -> (conditions: Conditions?, isAwake: Bool) {
         let past = entries[..<index(after: time)]
         return (past.last { $0.conditions != nil }?.conditions, past.last?.conditions != nil)

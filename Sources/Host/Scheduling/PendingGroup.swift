@@ -27,7 +27,7 @@ struct PendingGroup: Sendable {
     }
 
     let traits: MachineTraits
-    /// One request with these traits, about which policies are asked for the whole group.
+    /// One request with these traits; the policies judge it for the whole group.
     let sample: TaskRequest
     var hold = Hold.unknown
     /// The candidates: requests that may get a slot.

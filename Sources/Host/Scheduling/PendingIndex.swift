@@ -1,18 +1,20 @@
 import HeapModule
 import TaskModel
 
-/// The pending requests, each where the next event that matters to it finds it.
+/// The pending requests, in queues by what each of them waits for.
+///
+/// An event therefore costs time only for the requests that it can let start, not for all pending ones.
 ///
 /// ```
 /// entries     every request once: R4, R5, ... R12, each with its bundle, its group and its stamp
 ///
-/// lane: long                                               (Lane; slots are given out lane by lane)
+/// lane: long
 /// ┌─ group 0: processing that needs power ── hold: none ─┐ ┌─ group 1: appRefresh ── hold: held ──┐
 /// │                                                      │ │                                      │
 /// │  open              candidates for the next slot      │ │  the same places; while the group    │
-/// │   ▲                  bundle 0:  R7  R9               │ │  is held, none of them is looked at, │
-/// │   │                  bundle 3:  R8                   │ │  except to release what waits for a  │
-/// │   │                                                  │ │  fact                                │
+/// │   ▲                  bundle 0:  R7  R9               │ │  is held, no request in them is      │
+/// │   │                  bundle 3:  R8                   │ │  judged; a fact still moves requests │
+/// │   │                                                  │ │  to `open`                           │
 /// │   ├─ release(fact) ── waiting[fact]                  │ │                                      │
 /// │   │                     .user     bundle 0:  R4      │ └──────────────────────────────────────┘
 /// │   │                  waitingForScore                 │
@@ -23,29 +25,29 @@ import TaskModel
 /// │   └─ release(until:)  dates       R5  R11   judged   │
 /// │                       unjudged    R12   not judged   │
 /// └──────────────────────────────────────────────────────┘
-/// companions  R5      of all groups: from this date on, a busy machine is enough
+/// companions  R5      of all groups: from this date on, the request may start while another launch runs
 /// ```
 ///
-/// - A *lane* has slots of its own. A *group* is all requests of a lane with the same kind and the same
-///   needs (``MachineTraits``): the machine's conditions keep all of them from starting, or none. So an event
-///   *holds* or opens whole groups and bundles, and costs nothing per request.
-/// - A *candidate* is looked at when its turn for a slot comes. Then it starts, or it waits for a ``Fact``,
-///   for a date, or for whichever comes first: R5 waits for a better score, for a date, and for company.
-/// - In each of its places, a request has a *key*: its time and number in that order, and the *stamp* that it
-///   had when it was placed. Placing a request gives it a new stamp, so its earlier keys are void wherever
-///   they are. They are skipped when they come up, and swept when there are too many.
-/// - Each place but `dates`, `unjudged` and `companions` is a ``RequestQueue``, which orders the keys of
-///   every bundle apart: those of one bundle can be passed over or moved without a look at each.
-/// - `dates` has requests that the policies have judged, so their alarms are true. `unjudged` has
-///   requests whose earliest begin date lies ahead: nothing else was asked, and another reason may keep them
-///   longer. They are judged when their date comes before the next alarm.
-/// - A date releases a request; an *alarm* wakes the host for it, at the end of its ``LaunchWindow``. Each
-///   request in `dates` has an alarm too. So an event that comes between the two saves the alarm.
+/// - A *lane* is a class of requests with its own slots, see ``Lane``. A *group* is all requests of a lane
+///   with the same kind and the same needs (``MachineTraits``): the machine's conditions keep either all or
+///   none of them from starting. If they do, the group is *held*, which takes no time per request.
+/// - A *candidate* is judged when it is the next one for a slot. Then it starts, or it waits for a ``Fact``
+///   or a date, whichever comes first. R5 waits for a better score, for a date, or for another launch.
+/// - In each queue, a request has a *key*: its time and number, and the *stamp* that the request had when it
+///   was added. When a request is added again, it gets a new stamp, so its earlier keys are not current any
+///   more. They are skipped when they come first, and removed when there are too many.
+/// - Each queue, except `dates`, `unjudged` and `companions`, is a ``RequestQueue``, which orders the keys of
+///   each bundle separately. So all keys of one bundle can be skipped or moved at once.
+/// - The policies have judged the requests in `dates`, so their alarms are correct. Those in `unjudged` have
+///   an earliest begin date in the future, and no policy was asked yet; another reason may keep them waiting
+///   longer. They are judged if their date comes before the next alarm.
+/// - From its date on, the next event makes a request a candidate. If no event comes, an *alarm* wakes the
+///   host for it, at the end of its ``LaunchWindow``. Each request in `dates` has an alarm, too.
 ///
 /// The file is long because every function must keep the entries, their stamps and their keys consistent, so
 /// all of them are private here.
 struct PendingIndex: Sendable {
-    /// A request, in one piece that is not copied.
+    /// A request in a class, so that copies of an entry share it.
     private final class Held: Sendable {
         let request: TaskRequest
         init(_ request: TaskRequest) { self.request = request }
@@ -56,15 +58,16 @@ struct PendingIndex: Sendable {
         let bundle: Int
         var group: Int
         var isSimulated = false
-        /// 0 while it stands nowhere.
+        /// The stamp of the request's current keys; 0 before it is in a queue.
         var stamp = 0
         /// When the host wakes for the request; `nil` unless it waits for a date.
         var alarm: WallTime?
 
-        /// A user's requests start first in, first out; those of a fair lane by what is due first.
+        /// Returns the key of the request among the candidates of a lane.
         ///
-        /// Requests that were put back come last, in the order of their put-backs: after all first attempts
-        /// of their bundle in a fair lane, and of all bundles in another lane.
+        /// In a fair lane, the request with the earliest deadline comes first; in other lanes, the oldest
+        /// request. Requests that were put back come last, in the order of their put-backs: in a fair lane
+        /// after all first attempts of their bundle, in other lanes after those of all bundles.
         func key(_ lane: Lane) -> RequestKey {
             let request = held.request
             let time =
@@ -100,10 +103,10 @@ struct PendingIndex: Sendable {
     /// first.
     private var companions = Heap<RequestKey>()
     private var stamps = 0
-    /// Keys made since the last sweep.
+    /// How many keys there are, including those that are not current any more.
     private var keys = 0
 
-    // MARK: Looking
+    // MARK: Reading
 
     subscript(id: RequestID) -> TaskRequest? { entries[id]?.held.request }
 
@@ -116,13 +119,14 @@ struct PendingIndex: Sendable {
         byIdentifier[identifier].flatMap { self[$0] }
     }
 
-    /// A request with what its group needs of the machine.
+    /// A request with the needs of its group, and whether `bgtask launch` started it.
     func look(_ id: RequestID) -> (request: TaskRequest, needs: Needs, isSimulated: Bool)? {
         entries[id].map { ($0.held.request, groups[$0.group].traits.needs, $0.isSimulated) }
     }
 
-    /// When the host wakes for a request that was judged, or looks at one that was not, if no event comes
-    /// before; `nil` if no date is known, and for candidates.
+    /// When the host wakes for a request that was judged, if no event comes before.
+    ///
+    /// The result is `nil` for candidates, for requests that were not judged, and if no date is known.
     func alarm(of id: RequestID) -> WallTime? { entries[id]?.alarm }
 
     func isSimulated(_ id: RequestID) -> Bool { entries[id]?.isSimulated == true }
@@ -143,9 +147,9 @@ struct PendingIndex: Sendable {
         numbers[bundle].flatMap { counts[BundleKind(bundle: $0, kind: kind)] } ?? 0
     }
 
-    // MARK: Coming and going
+    // MARK: Adding and removing
 
-    /// Takes in a request; one of the same identifier is replaced.
+    /// Adds a request; it replaces a request of the same identifier.
     mutating func insert(_ request: TaskRequest, _ needs: Needs, at now: WallTime) {
         if let old = byIdentifier[request.identifier] { remove(old) }
         let bundle = number(of: request.bundle)
@@ -209,15 +213,15 @@ struct PendingIndex: Sendable {
         return groups.count - 1
     }
 
-    // MARK: Places
+    // MARK: Queues
 
-    /// Queues a request for a slot.
+    /// Makes a request a candidate for a slot.
     mutating func makeCandidate(_ id: RequestID) {
         guard let entry = restamped(id) else { return }
         open(entry)
     }
 
-    /// Queues a request for a slot, from its own date on.
+    /// Makes a request a candidate or, if its own date is in the future, lets it wait for that date.
     private mutating func enqueue(_ id: RequestID, at now: WallTime) {
         guard let entry = restamped(id) else { return }
         let traits = groups[entry.group].traits
@@ -229,10 +233,10 @@ struct PendingIndex: Sendable {
         countKeys(1)
     }
 
-    /// Sets a request aside until one of the facts changes or the date comes; from `companion` on also until
-    /// the machine is busy.
+    /// Lets a request wait until one of the facts changes or the date comes, whichever is first.
     ///
-    /// The host does not wake before `alarm`, even if the date is earlier.
+    /// From the date `companion` on, it also becomes a candidate when another launch begins. The host does
+    /// not wake for it before `alarm`, even if the date is earlier.
     mutating func wait(
         _ id: RequestID, for facts: [Fact], until date: WallTime?, alarm: WallTime,
         companion: WallTime? = nil
@@ -250,8 +254,9 @@ struct PendingIndex: Sendable {
         countKeys(facts.count + (date == nil ? 0 : 2) + (companion == nil ? 0 : 1))
     }
 
-    /// Sets a request aside until what is remembered of its bundle changes, and with it all of the group and
-    /// bundle that were about to have their turn: the answer would be the same.
+    /// Lets a request wait until the state of its bundle changes.
+    ///
+    /// All candidates of the same group and bundle wait, too, because the policies would answer the same.
     mutating func waitForBundle(_ id: RequestID) {
         guard let entry = restamped(id) else { return }
         groups[entry.group].holdBundle(entry.bundle)
@@ -261,7 +266,7 @@ struct PendingIndex: Sendable {
         countKeys(1)
     }
 
-    /// Everything that waited for the fact may have its turn.
+    /// Makes all requests that wait for a fact candidates.
     mutating func release(_ fact: Fact) {
         if case .bundle(let bundle) = fact {
             guard let number = numbers[bundle] else { return }
@@ -271,7 +276,7 @@ struct PendingIndex: Sendable {
         }
     }
 
-    /// Everything of these bundles may have its turn, with new needs; costs a look at each request.
+    /// Adds all requests of these bundles to the queues again, with new needs; takes time for each request.
     mutating func release(
         of bundles: Set<BundleIdentifier>, at now: WallTime, needs: (TaskRequest) -> Needs
     ) {
@@ -281,7 +286,7 @@ struct PendingIndex: Sendable {
         }
     }
 
-    /// Everything may have its turn, with new needs.
+    /// Adds all requests to the queues again, with new needs; takes time for each request.
     mutating func releaseAll(at now: WallTime, needs: (TaskRequest) -> Needs) {
         for id in Array(entries.keys) { regroup(id, at: now, needs) }
     }
@@ -296,14 +301,14 @@ struct PendingIndex: Sendable {
         enqueue(id, at: now)
     }
 
-    /// Everything whose date has come may have its turn, but for groups that are held.
+    /// Makes the requests whose date has come candidates, except those of held groups.
     mutating func release(until now: WallTime) {
         for index in groups.indices where groups[index].hold != .held {
             while let key = groups[index].popDue(now) { reopen(key) }
         }
     }
 
-    /// The machine is busy: everything for which that is enough may have its turn.
+    /// Makes the requests candidates for which it is enough now that another launch runs.
     mutating func releaseCompanions(until now: WallTime) {
         while let first = companions.min, first.time <= now {
             companions.removeMin()
@@ -311,22 +316,24 @@ struct PendingIndex: Sendable {
         }
     }
 
-    /// Everything dated may have its turn, after the wall clock was set.
+    /// Adds all requests that wait for a date to the queues again, because the wall clock was set.
     mutating func releaseAllDates(at now: WallTime) {
         for index in groups.indices {
             for key in groups[index].takeDates() where isStanding(key) { enqueue(key.id, at: now) }
         }
     }
 
-    /// Every deferrable request that was judged and waits for a date may have its turn, because its alarm may
-    /// be another.
+    /// Adds all deferrable requests that were judged and wait for a date to the queues again, because their
+    /// alarms may have changed.
     mutating func releaseAlarms(at now: WallTime) {
         for index in groups.indices where groups[index].traits.kind.isDiscretionary {
             for key in groups[index].takeJudgedDates() where isStanding(key) { enqueue(key.id, at: now) }
         }
     }
 
-    /// When the host wakes next for a request of the lane that was judged; held groups need no alarm.
+    /// When the host wakes next for a request of the lane that was judged.
+    ///
+    /// Held groups need no alarm, because only a change of conditions can let their requests start.
     mutating func firstAlarm(in lane: Lane) -> WallTime? {
         let entries = entries
         var first: WallTime?
@@ -337,8 +344,10 @@ struct PendingIndex: Sendable {
         return first
     }
 
-    /// The request of the lane whose own date would be the next alarm, if it was not judged yet; place it
-    /// before asking for another.
+    /// Removes and returns the request of the lane that was not judged yet and whose own date comes before
+    /// the lane's next alarm; `nil` if there is none.
+    ///
+    /// The caller must add the request to a queue again before the next call.
     mutating func popUnjudged(_ lane: Lane) -> RequestID? {
         let entries = entries
         var first: (key: RequestKey, group: Int)?
@@ -352,9 +361,10 @@ struct PendingIndex: Sendable {
         return first.key.id
     }
 
-    /// The lane's next candidate, of a bundle that is not to be avoided; place it before asking for another.
+    /// Removes and returns the lane's next candidate, except those of some bundles; `nil` if there is none.
     ///
-    /// In a fair lane, it is one of the bundle that had least service.
+    /// In a fair lane, it is a candidate of the bundle that had the least service. The caller must add the
+    /// request to a queue again, or start it, before the next call.
     mutating func popCandidate(_ lane: Lane, avoiding avoided: [BundleIdentifier] = []) -> RequestID? {
         let (entries, ranks, avoided) = (entries, rankOfNumber, avoided.compactMap { numbers[$0] })
         var first: (top: RequestQueue.Top, group: Int)?
@@ -371,12 +381,12 @@ struct PendingIndex: Sendable {
 
     // MARK: Holding groups
 
-    /// What the machine says of each group is to be asked again.
+    /// Discards what is known about all groups, because conditions or settings have changed.
     mutating func forgetHolds() {
         for index in groups.indices { groups[index].hold = .unknown }
     }
 
-    /// Asks about the groups of which nothing is known.
+    /// Determines which groups are held, for those about which nothing is known.
     mutating func refreshHolds(_ isHeld: (PendingGroup) -> Bool) {
         for index in groups.indices where groups[index].hold == .unknown {
             groups[index].hold = isHeld(groups[index]) ? .held : .none
@@ -407,7 +417,8 @@ struct PendingIndex: Sendable {
         countKeys(1)
     }
 
-    /// Requests that move often leave keys behind; a few for each living one are the most that is kept.
+    /// Counts new keys, and removes those that are not current when there are more than eight for each
+    /// request.
     private mutating func countKeys(_ new: Int) {
         keys += new
         guard keys > 8 * entries.count + 4096 else { return }

@@ -128,10 +128,10 @@ private struct ActivePeriod {
 }
 
 extension Conditions {
-    /// Takes over those conditions that differ between two states of another day.
+    /// Takes over those conditions that differ between two moments of the earlier day.
     mutating func take(changesFrom old: Conditions, to new: Conditions) {
         if old.power != new.power {
-            // A change of the charge means nothing while the supply differs from that of the other day.
+            // A change of the charge alone means nothing if one day has external power and the other has not.
             let isSupplyChanged = old.power.value?.externalPower != new.power.value?.externalPower
             if isSupplyChanged || power.value?.externalPower == new.power.value?.externalPower {
                 power = new.power

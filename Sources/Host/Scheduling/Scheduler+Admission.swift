@@ -75,7 +75,7 @@ extension Scheduler {
         }
         if submission.requiresGPU, manifest.sandbox.gpu != true {
             throw refuse(
-                .notPermitted, "it asks for the GPU, and the manifest of \(bundle) does not",
+                .notPermitted, "it asks for the GPU, and the manifest of \(bundle) does not permit that",
                 "Add to the manifest: sandbox: {gpu: true}")
         }
         if submission.requiresGPU, situation.conditions.gpu != .known(true) {

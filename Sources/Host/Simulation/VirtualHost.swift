@@ -45,7 +45,7 @@ public struct VirtualHost {
     private var wake = Wake()
     private var registered = RegistrySnapshot(handlers: [], problems: [])
     private var localTimeOffset = Duration.zero
-    /// The newest launch of each identifier, of all hosts before this one.
+    /// When the newest launch of each identifier began, before the present core was created.
     private var begins: [TaskIdentifier: WallTime] = [:]
     private var sleep: Sleep?
     private var nextPruning: WallTime

@@ -13,10 +13,12 @@ struct VirtualLauncher {
         var expiration: Reason?
         /// The present CPU limit; `nil` means none.
         var cpuLimit: CPULimit?
-        /// Incremented when the end of the launch moves, so that an earlier planned end is ignored.
+        /// The number of the planned end; it grows when the end moves, so that an earlier plan is ignored.
         var endNumber = 0
-        /// Incremented when the CPU limit changes, so that a step for the earlier limit is ignored.
+        /// The number of the CPU limit; it grows when the limit changes, so that a step for an earlier limit
+        /// is ignored.
         var limitNumber = 0
+        /// How often the handler has reported progress.
         var ticks: Int64 = 0
 
         /// How long the handler has run.
@@ -35,10 +37,10 @@ struct VirtualLauncher {
         case submit(Int)
         /// The handler saves a checkpoint of its work, because it was asked to stop.
         case checkpoint
-        /// The CPU time reaches the limit; ignored unless the number is that of the present limit.
+        /// The CPU time reaches the limit; ignored unless the number is the present ``Launch/limitNumber``.
         case cpuLimit(Int)
         /// The launch ends, because its work is done or because it stops; ignored unless the number is the
-        /// newest.
+        /// present ``Launch/endNumber``.
         case end(Int)
     }
 

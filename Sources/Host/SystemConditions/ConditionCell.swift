@@ -39,7 +39,7 @@ struct ConditionCell {
         guard simulated == nil, flaps.isFlapping, let candidate, isReturn(to: candidate.finding.reading)
         else { return current.source }
         let left = max(1, (candidate.due - now.boot).components.seconds)
-        return "\(current.source), lost often: connected again, and counts in \(left) s"
+        return "\(current.source); power came and went several times, so it counts as connected in \(left) s"
     }
     /// When the candidate will have lasted long enough, on CLOCK_BOOTTIME; `nil` without a candidate.
     var due: Duration? { candidate?.due }

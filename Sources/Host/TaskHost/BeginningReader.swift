@@ -72,8 +72,9 @@ struct BeginningReader: Sendable {
                 guard try directories.rename(number: number, for: bundle) else {
                     log.append(
                         .warning,
-                        "\(configuration.stateDirectory)/data has two directories of \(bundle); "
-                            + "'\(number)' belongs to an older version of the host and is not used")
+                        "\(configuration.stateDirectory)/data has two directories of \(bundle); '\(number)' "
+                            + "belongs to an older version of the host and is not used. If you need none of "
+                            + "its files, remove it")
                     continue
                 }
                 if case .failure(let refusal) = await store.commit([.remember(.directoryRenamed(bundle))])[0]

@@ -115,7 +115,7 @@ final class HostWorker: Sendable {
         case .prepare(let id, let handler, let identifier, let payload):
             inbox.put(.prepared(id, place(of: id, handler, identifier, payload)))
         case .removeTemporary(let id):
-            attempt("the launch's temporary directory could not be removed", id) {
+            attempt("its temporary directory could not be removed before the host's next start", id) {
                 try DirectoryTree.remove(directories.temporary(of: id))
             }
         case .removeCopies(let inUse):

@@ -79,7 +79,8 @@ int lx_remove_tree(const char *path) {
     return nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* The first object is the program. Its segments that were never writable hold nothing but the file's bytes. */
+/* Returns the pages of the program's read-only segments to the kernel, which reads them from the file again
+ * when they are needed. The first object is the program; returning 1 ends the iteration after it. */
 static int release_read_only(struct dl_phdr_info *object, size_t size, void *unused) {
     (void)size;
     (void)unused;

@@ -12,7 +12,7 @@ extension ControlGroup {
     ///   controllers while a process is in this group itself.
     public func delegate(_ wanted: Set<String>) -> Set<String> {
         for controller in wanted.intersection(controllers).subtracting(delegatedControllers).sorted() {
-            // One at a time, so that the kernel can refuse one without affecting the others.
+            // Each controller is enabled alone, because the kernel refuses a whole list if it refuses one.
             try? SmallFile.write("+\(controller)", to: path + "/cgroup.subtree_control")
         }
         return wanted.intersection(delegatedControllers)

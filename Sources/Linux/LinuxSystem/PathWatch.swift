@@ -87,6 +87,7 @@ private struct PathWatchLoop: ~Copyable {
         var signature: FileSignature?
         /// The watch on the path itself; `nil` if the path does not exist.
         var direct: CInt?
+        /// The watch on the directory that contains the path, or on its nearest ancestor that exists.
         var parent: CInt?
         var isUnwatchable = false
     }

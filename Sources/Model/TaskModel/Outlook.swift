@@ -48,9 +48,9 @@ public struct Remedy: Equatable, Hashable, Sendable, Codable {
         case startsAt(WallTime, latest: WallTime?)
         /// No policy would object, but other requests go first.
         case takesTurn
-        /// Then the request would wait for this: `a free slot`.
+        /// After the acts, the request would wait for something else, such as `a free slot`.
         case waits(String)
-        /// It is not known, for example what a sensor reports after it was repaired.
+        /// The effect is not known, for example because a sensor must be repaired first.
         case unknown
     }
 

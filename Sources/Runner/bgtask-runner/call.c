@@ -131,7 +131,10 @@ const char *call_prepare(bgtask_task *task, const bgtask_host *host, const uint8
     static char message[sizeof call_failure + 64];
     const char *finding = call_decode(&machine.program, bytes, length);
     if (finding) {
-        snprintf(message, sizeof message, "the call program is malformed: %s", finding);
+        snprintf(message, sizeof message,
+                 "the call program from the host is malformed: %s; install bgtaskd and bgtask-runner from "
+                 "one version",
+                 finding);
         return message;
     }
     if (!call_load(&machine.program, call_failure, sizeof call_failure) || !call_make_callbacks(&machine)) {

@@ -74,7 +74,8 @@ bool call_make_callbacks(call_machine *machine) {
                 ffi_prep_closure_loc(closure, cif, called, context, callback->code) == FFI_OK)
                 continue;
         }
-        snprintf(call_failure, sizeof call_failure, "libffi can't create callback %zu", i + 1);
+        snprintf(call_failure, sizeof call_failure, "libffi can't create callback %zu of the manifest",
+                 i + 1);
         return false;
     }
     return true;

@@ -70,7 +70,7 @@ static bool make_buffer(call_machine *machine, const call_invocation *call, cons
                         bool holds_lock) {
     call_storage size;
     if (!call_store_value(&machine->program, &size, CALL_SIZE, &argument->value))
-        return fail(call->function, "the size of a buffer", "its name has no value");
+        return fail(call->function, "the size of a buffer", "the name that gives it has no value");
     void *memory = calloc(size.u64 ? size.u64 : 1, 1);
     if (!memory) {
         char what[64];
@@ -101,7 +101,7 @@ static bool prepare(call_machine *machine, const call_invocation *call, const ca
     case CALL_ARGUMENT_USE:
         if (name->state != CALL_LIVE)
             return fail(call->function, name->text,
-                        name->state == CALL_ENDED ? "it has ended" : "it has no value");
+                        name->state == CALL_ENDED ? "a step has ended it" : "no step has given it a value");
         *type = name->type;
         *value = name->value;
         return true;

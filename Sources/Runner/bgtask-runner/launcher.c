@@ -61,7 +61,10 @@ static void obey(struct launcher *launcher, const struct frame *frame) {
         break;
     }
     default:
-        fprintf(stderr, "bgtask-runner launcher: the host sent a message of kind 0x%02x\n", frame->kind);
+        fprintf(stderr,
+                "bgtask-runner launcher: ends, because the host sent a message of the unknown kind 0x%02x; "
+                "install bgtaskd and bgtask-runner from one version\n",
+                frame->kind);
         drain(launcher);
     }
 }

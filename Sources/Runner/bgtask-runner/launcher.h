@@ -174,7 +174,7 @@ bool group_write(const struct launch *launch, const char *name, const char *text
 /** Kills all processes in the group with this path. */
 void group_kill(const char *path);
 bool group_is_empty(const struct launch *launch);
-/** Returns the number of processes in the group; a very large number may be too small. */
+/** Returns the number of processes in the group, but not more than a list of 64 KiB has. */
 uint64_t group_count(const struct launch *launch);
 
 #endif

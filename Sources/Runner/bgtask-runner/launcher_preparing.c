@@ -28,7 +28,7 @@ static bool ask(struct template *template, char *finding, size_t size) {
         close(sockets[1]);
     }
     if (!done)
-        snprintf(finding, size, "a standby's socket: %s (%d)", strerror(errno), errno);
+        snprintf(finding, size, "the socket of a standby can't be created: %s (%d)", strerror(errno), errno);
     close(group);
     return done;
 }

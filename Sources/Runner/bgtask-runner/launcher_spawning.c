@@ -61,7 +61,7 @@ static void give_start(struct launch *launch, struct body body) {
 static bool open_group(struct launch *launch, struct body body, char *finding, size_t size) {
     char *path = body_text(body, 3);
     if (path == NULL) {
-        snprintf(finding, size, "isolation by cgroup needs a cgroup, and the spawn message names none");
+        snprintf(finding, size, "isolation by cgroup needs a cgroup, and the host named none");
         return launch->isolation != ISOLATION_CGROUP;
     }
     launch->group = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -86,14 +86,16 @@ static _Noreturn void become_task(const struct template *template, const struct 
     char finding[512];
     int report = ends->descriptors[CLONE_REPORT];
     if (status_end >= 0 && !process_become_init(status_end, geteuid() != 0)) {
-        snprintf(finding, sizeof(finding), "the PID namespace's init: %s (%d)", strerror(errno), errno);
+        snprintf(finding, sizeof(finding), "the first process of the PID namespace can't be set up: %s (%d)",
+                 strerror(errno), errno);
         task_refuse(report, finding);
     }
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int places[] = {null, ends->descriptors[CLONE_STDOUT], ends->descriptors[CLONE_STDERR],
                     ends->descriptors[CLONE_CONTROL], report};
     if (null < 0 || !isolation_arrange_descriptors(places, 5)) {
-        snprintf(finding, sizeof(finding), "the task's descriptors: %s (%d)", strerror(errno), errno);
+        snprintf(finding, sizeof(finding), "the task's descriptors can't be set up: %s (%d)", strerror(errno),
+                 errno);
         task_refuse(report, finding);
     }
     if (!isolation_enter_template(&template->settings, finding, sizeof(finding)))
@@ -123,7 +125,8 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
         if (pid == 0)
             become_task(template, ends, status_end, subprocesses, since);
         if (pid < 0) {
-            snprintf(finding, size, "clone3 of a task: %s (%d)", strerror(errno), errno);
+            snprintf(finding, size, "the task's process can't be created: clone3: %s (%d)", strerror(errno),
+                     errno);
             return false;
         }
         launches_cloned(launcher, launch, pid, pidfd, NULL);
@@ -143,7 +146,8 @@ static bool make_task(struct launcher *launcher, struct launch *launch, struct t
         .has_namespace = status_end >= 0,
     };
     if (!templates_ask(template, &request, descriptors, count)) {
-        snprintf(finding, size, "the request can't be sent to the template: %s (%d)", strerror(errno), errno);
+        snprintf(finding, size, "the process that holds the plugin can't be asked for a task: %s (%d)",
+                 strerror(errno), errno);
         return false;
     }
     launch->awaits_clone = true;
@@ -158,7 +162,8 @@ void launches_spawn(struct launcher *launcher, struct body body) {
     if (launches_find(launcher, id) != NULL)
         refusal = "a launch with this number is running";
     else if (template == NULL || template->retired)
-        refusal = "there is no such template, or it has been retired or has failed";
+        refusal =
+            "the process that held the plugin (its template) has ended, is being replaced or has failed";
     else if (!fresh && !template->answered)
         refusal = "the template is not ready yet; wait for it, or ask for a fresh process";
     else if (template->isolation == ISOLATION_NO_FORK && subprocesses)

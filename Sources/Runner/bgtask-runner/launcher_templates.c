@@ -111,7 +111,8 @@ static _Noreturn void become_template(const struct template *template, int socke
                      strerror(errno));
         }
     } else {
-        snprintf(answer.finding, sizeof(answer.finding), "the template's descriptors: %s", strerror(errno));
+        snprintf(answer.finding, sizeof(answer.finding), "the template's descriptors can't be set up: %s",
+                 strerror(errno));
     }
     packet_send(socket, &answer, sizeof(answer), NULL, 0, 0);
     _exit(71);
@@ -131,7 +132,7 @@ static bool start(struct template *template, char *finding, size_t size) {
     pid_t pid = -1;
     int code;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0) {
-        call = "clone3 of a template";
+        call = "clone3";
         pid = process_clone(0, group, &template->pidfd);
         if (pid == 0)
             become_template(template, sockets[1]);
@@ -145,7 +146,8 @@ static bool start(struct template *template, char *finding, size_t size) {
     if (group >= 0)
         close(group);
     if (pid < 0) {
-        snprintf(finding, size, "%s: %s (%d)", call, strerror(code), code);
+        snprintf(finding, size, "the process that loads the plugin can't be created: %s: %s (%d)", call,
+                 strerror(code), code);
         return false;
     }
     template->pid = pid;
@@ -298,9 +300,11 @@ static void kill_group(struct launcher *launcher, const struct template *ended) 
 static void ended(struct launcher *launcher, struct template *template, int wait_status) {
     char finding[128];
     if (WIFSIGNALED(wait_status))
-        snprintf(finding, sizeof(finding), "the template was ended by signal %d", WTERMSIG(wait_status));
+        snprintf(finding, sizeof(finding), "signal %d ended the process that loads the plugin",
+                 WTERMSIG(wait_status));
     else
-        snprintf(finding, sizeof(finding), "the template exited with status %d", WEXITSTATUS(wait_status));
+        snprintf(finding, sizeof(finding), "the process that loads the plugin exited with status %d",
+                 WEXITSTATUS(wait_status));
     bool expected = template->retired || (template->answered && !template->cloneable);
     if (!expected) {
         template->retired = true;

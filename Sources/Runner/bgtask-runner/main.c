@@ -29,8 +29,9 @@ int main(int count, char **arguments) {
         return probe_main(arguments[2]);
     if (strcmp(role, "frames") == 0 && count == 2)
         return frames_main();
-    fprintf(stderr,
-            "bgtask-runner is started by bgtaskd: bgtask-runner launcher [--lock FILE], the host's socket at "
-            "descriptor 3\n");
+    fprintf(
+        stderr,
+        "bgtask-runner is not for direct use: bgtaskd starts it, as 'bgtask-runner launcher [--lock FILE]' "
+        "with its socket at descriptor 3\n");
     return 64;
 }

@@ -181,9 +181,11 @@ static const bgtask_plugin *find_plugin(void *library) {
         refuse("bgtask_plugin_entry returned NULL");
     char finding[160];
     if (plugin->abi_version != BGTASK_ABI_VERSION) {
-        snprintf(finding, sizeof(finding),
-                 "the library uses ABI version %u, but this runner %u: build the library again",
-                 plugin->abi_version, BGTASK_ABI_VERSION);
+        snprintf(
+            finding, sizeof(finding),
+            "the library uses ABI version %u, but this bgtask-runner %u: build the library again with the "
+            "bgtask.h of this bgtask",
+            plugin->abi_version, BGTASK_ABI_VERSION);
         refuse(finding);
     }
     if (!BGTASK_HAS(plugin, bgtask_plugin, run) || plugin->run == NULL)

@@ -49,13 +49,19 @@ static bool is_dirty(int descriptors_before, char *finding, size_t size) {
     if (!process_clone_is_complete())
         snprintf(finding, size, "the kernel does not report where glibc keeps the thread id");
     else if (threads != 1)
-        snprintf(finding, size, "after loading, there are %d threads: a constructor started one", threads);
-    else if (descriptors != descriptors_before)
         snprintf(finding, size,
-                 "after loading, %d descriptors are open instead of %d: a constructor opened one",
-                 descriptors, descriptors_before);
+                 "after the plugin was loaded, there are %d threads: one of its constructors started one",
+                 threads);
+    else if (descriptors != descriptors_before)
+        snprintf(
+            finding, size,
+            "after the plugin was loaded, %d descriptors are open instead of %d: its constructors changed "
+            "them",
+            descriptors, descriptors_before);
     else if (has_child())
-        snprintf(finding, size, "after loading, there is a child process: a constructor started one");
+        snprintf(
+            finding, size,
+            "after the plugin was loaded, there is a child process: one of its constructors started one");
     else
         return false;
     return true;
@@ -69,13 +75,15 @@ static _Noreturn void become_task(const struct clone_request *request, const int
     char finding[512];
     int report = descriptors[CLONE_REPORT];
     if (status >= 0 && !process_become_init(status, geteuid() != 0)) {
-        snprintf(finding, sizeof(finding), "the PID namespace's init: %s (%d)", strerror(errno), errno);
+        snprintf(finding, sizeof(finding), "the first process of the PID namespace can't be set up: %s (%d)",
+                 strerror(errno), errno);
         task_refuse(report, finding);
     }
     int places[] = {STDIN_FILENO, descriptors[CLONE_STDOUT], descriptors[CLONE_STDERR],
                     descriptors[CLONE_CONTROL], report};
     if (!isolation_arrange_descriptors(places, 5)) {
-        snprintf(finding, sizeof(finding), "the task's descriptors: %s (%d)", strerror(errno), errno);
+        snprintf(finding, sizeof(finding), "the task's descriptors can't be set up: %s (%d)", strerror(errno),
+                 errno);
         task_refuse(report, finding);
     }
     if (!isolation_enter_task(request->subprocesses, finding, sizeof(finding)))
@@ -107,7 +115,7 @@ static _Noreturn void become_standby(const struct clone_request *request, const 
                 dup3(pipes[CLONE_CONTROL], TASK_CONTROL, O_CLOEXEC) >= 0 &&
                 dup3(pipes[CLONE_REPORT], TASK_REPORT, O_CLOEXEC) >= 0;
     if (!done)
-        task_refuse(pipes[CLONE_REPORT], "the task's descriptors can't be moved to their numbers");
+        task_refuse(pipes[CLONE_REPORT], "the task's descriptors can't be set up");
     for (int i = 0; i < count; i++)
         close(pipes[i]);
     close(STANDBY_SOCKET);
@@ -137,8 +145,8 @@ static void clone_task(const struct clone_request *request, const int *descripto
         if (pid > 0)
             answer.what = TEMPLATE_CLONED;
         else
-            snprintf(answer.finding, sizeof(answer.finding), "clone3 of a task: %s (%d)", strerror(errno),
-                     errno);
+            snprintf(answer.finding, sizeof(answer.finding),
+                     "the task's process can't be created: clone3: %s (%d)", strerror(errno), errno);
         answer.pid = pid;
     } else {
         snprintf(answer.finding, sizeof(answer.finding), "%d descriptors arrived instead of %d", count,
@@ -162,7 +170,8 @@ int template_main(const char *library_path) {
     void *library = NULL;
     if (!isolation_prepare_no_fork()) {
         answer.what = TEMPLATE_LOAD_FAILED;
-        snprintf(answer.finding, sizeof(answer.finding), "the no-fork filter can't be built");
+        snprintf(answer.finding, sizeof(answer.finding),
+                 "the filter that forbids new processes can't be built");
     } else if (library_path != NULL) {
         int descriptors = count_entries("/proc/self/fd");
         library = dlopen(library_path, RTLD_LAZY | RTLD_LOCAL);

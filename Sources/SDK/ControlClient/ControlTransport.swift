@@ -119,7 +119,9 @@ struct ControlTransport: Sendable {
 
     private func refusal(_ answer: ControlConnection.Answer) -> ControlClientError {
         guard let message = try? ControlJSON.decode(ErrorMessage.self, from: Data(answer.body)) else {
-            return broken("status \(answer.status) without an error that this version knows")
+            return broken(
+                "it answered with status \(answer.status) and an error that this version of bgtask can't read"
+            )
         }
         return .refused(message)
     }

@@ -19,13 +19,13 @@ public struct RemedyMessage: Codable, Equatable, Sendable {
 
         /// The request would start at once.
         public static let starts = Effect(rawValue: "starts")
-        /// It could start at ``RemedyMessage/at``.
+        /// The request could start at ``RemedyMessage/at``.
         public static let startsAt = Effect(rawValue: "startsAt")
         /// No policy would object, but other requests go first.
         public static let takesTurn = Effect(rawValue: "takesTurn")
-        /// It would wait for ``RemedyMessage/waitsFor``.
+        /// The request would wait for ``RemedyMessage/waitsFor``.
         public static let waits = Effect(rawValue: "waits")
-        /// It is not known.
+        /// The effect is not known.
         public static let unknown = Effect(rawValue: "unknown")
     }
 

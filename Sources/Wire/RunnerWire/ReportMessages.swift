@@ -151,7 +151,8 @@ public struct DoneMessage: WireMessage {
     public var isUnstarted: Bool
     /// Whether the library neither set an expiration handler nor requested the expiration descriptor.
     ///
-    /// Together with ``isUnstarted``, it also means that the library had enough time and did not poll.
+    /// Together with ``isUnstarted``, it also means that the handler had the time to do so, and did not call
+    /// `host->expired` either.
     public var isDeaf: Bool
 
     public init(success: Bool, message: String? = nil, isUnstarted: Bool = false, isDeaf: Bool = false) {

@@ -205,7 +205,7 @@ struct SituationRig {
     mutating func perform(_ act: Remedy.Act) throws -> Bool {
         if let command = act.command { return try run(command) }
         if act.text.hasPrefix("Free ") {
-            // The amount that the host says, no more.
+            // Frees exactly the amount that the host named, to check that it is enough.
             let words = act.text.split(separator: " ")
             let unit = words[2] == "GiB" ? 1_073_741_824.0 : 1_048_576
             let bytes = Int64((Double(words[1]) ?? 0) * unit)

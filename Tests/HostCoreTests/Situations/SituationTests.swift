@@ -65,7 +65,7 @@ extension Testing.Tag {
             $0.power = .known(.mains)
             $0.user = .known(.active)
         }
-        // The wall clock does not count.
+        // Waits are not measured on the wall clock, so a day's jump of it adds nothing.
         rig.world.setClock(.seconds(86_400))
         try rig.calm()
         try rig.pass(.seconds(1200))
@@ -191,7 +191,7 @@ extension SituationRig {
             try copy.check(remedy, outlook)
         }
         guard isPending else { return }
-        // Without any act.
+        // The host also said when the request starts if nobody does anything.
         var foresight = Foresight(world.core.scheduler, at: world.now)
         guard let request else { return }
         if case .startsAt(let first, let latest) = foresight.plan(for: request).natural {
@@ -256,7 +256,7 @@ extension SituationRig {
             throw BrokenPromise("after \(acts), it starts before \(first.text)")
         }
         try pass((latest ?? first) - world.now.wall)
-        // The date is that of this request alone. Other launches that begin or end meanwhile can delay it.
+        // The date assumes that no other launch begins or ends meanwhile, because that can delay the start.
         if world.tasks.keys.sorted() != running { return }
         if world.store.launches(of: request.id).count == before {
             let now = try explanation().outlook.headline

@@ -54,7 +54,7 @@ import Testing
             #expect(launch.says("environment: \(folder)"), "\(launch.lines)")
             #expect(launch.says("manager: \(folder)"), "\(launch.lines)")
             #expect(launch.says("home: \(app.host.state.path)/data/"), "\(launch.lines)")
-            // The host removes it beside other work, after it has published the end.
+            // The host removes the directory on another thread, after it has published the launch's end.
             try app.host.wait("its directory is gone") { !FileManager.default.fileExists(atPath: folder) }
         }
         #expect(app.host.stop() == 0)

@@ -218,7 +218,7 @@ struct AndroidRules: ComparedPolicy {
             if doze.isRestricting { continue }
             let begin = max(job.ripe, job.notBefore)
             if begin > now {
-                // One alarm for all jobs whose delay ends within half a minute.
+                // All jobs whose delay ends within the same half minute share one alarm.
                 times.append((begin / Self.coalescing).rounded(.up) * Self.coalescing)
                 continue
             }

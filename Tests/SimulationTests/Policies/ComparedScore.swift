@@ -17,7 +17,7 @@ struct ComparedScore {
     var lateness: [Double] = []
     var windows = 0
     var beyond = 0
-    /// Periods of scheduled tasks without a launch that had what it needed.
+    /// Periods of scheduled tasks in which no useful launch began; see ``ComparedLaunch/isUseful``.
     var missed = 0
     var periods = 0
     var cpuOnBattery = 0.0
@@ -98,7 +98,7 @@ struct ComparedScore {
         gapsOf index: Int, _ task: ComparedTask, _ run: ComparedRun, on days: ComparedDays
     ) {
         guard let period = task.period else { return }
-        // While the machine sleeps, no task of some hours is missed.
+        // For tasks with a period of less than 12 h, only the time in which the machine is awake counts.
         func length(_ start: Double, _ end: Double) -> Double {
             period < 43_200 ? days.awake(from: start, to: end) : end - start
         }

@@ -21,7 +21,8 @@ struct SystemdRules: ComparedPolicy {
     private var random: SeededNumbers
     /// The second of each minute at which this machine prefers to wake.
     ///
-    /// All timers of a machine share it, so that they elapse together; it follows from the machine's id.
+    /// All timers of a machine share it, so that they elapse together. systemd calculates it from the
+    /// machine's id; here, it is random.
     private let preference: Double
 
     init(accuracy: Double? = 60, randomizes: Bool = false, seed: UInt64) {

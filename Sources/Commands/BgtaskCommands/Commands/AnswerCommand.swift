@@ -13,7 +13,8 @@ struct AnswerCommand: HostCommand {
         commandName: "answer",
         abstract: "Answers the host's question whether a slow launch should keep going.",
         discussion: """
-            Without an answer, the launch keeps going. The answer no stops it with the reason cancelledByUser.
+            Without an answer, the launch goes on until a limit on its progress or its run time ends it. The \
+            answer no stops it with the reason cancelledByUser.
 
             Examples:
               bgtask answer L42 yes

@@ -86,7 +86,7 @@ struct MachineCheck: Codable, Equatable {
                 name: "cgroup v2", isAvailable: isOurs,
                 finding: isOurs
                     ? "\(group.path) is writable"
-                    : "\(group.path) is not writable; start the host with systemd-run --user --scope -p Delegate=yes bgtaskd ..."
+                    : "\(group.path) is not writable; put this before the host's command: systemd-run --user --scope -p Delegate=yes"
             )
         }
     }

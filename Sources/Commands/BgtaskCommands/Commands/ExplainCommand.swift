@@ -104,7 +104,7 @@ extension Console {
             }
         }
         if let holders = answer.holders, !holders.isEmpty {
-            try line("In the slot:")
+            try line("In the slot that it waits for:")
             for holder in holders { try line("  " + Wording.holder(holder, now: now)) }
         }
         if let waited = answer.waited, !waited.isEmpty {

@@ -83,6 +83,7 @@ struct Console: Sendable {
     static func message(for error: ControlClientError, tried candidates: [String]) -> ErrorMessage {
         let finding: String
         let subject: String
+        let remedy: String
         switch error {
         case .refused(let message):
             return message
@@ -91,14 +92,13 @@ struct Console: Sendable {
             let others = candidates.filter { $0 != socket }
             let besides = others.isEmpty ? "" : "; also tried \(others.joined(separator: ", "))"
             finding = "no host answers there (\(cause))\(besides)"
+            remedy = "Start a host: bgtaskd --plugins DIR --manifests DIR --state DIR --socket \(subject)"
         case .broken(let socket, let cause):
             subject = socket
-            finding = "the connection to the host failed (\(cause))"
+            finding = "the connection to the host broke: \(cause)"
+            remedy = "If bgtaskd has ended, start it again. If it still runs, look at its log: bgtask logs"
         }
         return ErrorMessage(
-            SubmissionError(
-                code: .unavailable, subject: subject, finding: finding,
-                remedy: "Start a host: bgtaskd --plugins DIR --manifests DIR --state DIR --socket \(subject)")
-        )
+            SubmissionError(code: .unavailable, subject: subject, finding: finding, remedy: remedy))
     }
 }

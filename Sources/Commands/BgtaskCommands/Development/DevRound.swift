@@ -70,7 +70,7 @@ struct DevRound {
             case .hostEnded(let status):
                 throw AuthoringError(
                     "bgtaskd", "it ended with status \(status): \(session.folder.logTail())",
-                    "Report this, with what the plugin did")
+                    "Report this as a fault of bgtaskd, with what the plugin did")
             case .changed, .streamEnded:
                 continue
             }

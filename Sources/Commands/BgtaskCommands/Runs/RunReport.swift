@@ -98,7 +98,7 @@ extension Console {
         }
         try print(table, ifEmpty: "Nothing was launched.")
         try line(
-            "wait: half of the launches waited at most this long; long wait: 19 of 20 did; late: began after their windows"
+            "wait: half of the launches waited at most this long; long wait: 19 of 20 did; late: launches that began after the end of their windows (from the earliest begin date to the deadline)"
         )
         try line()
         let waits = summary.waits

@@ -178,7 +178,7 @@ struct RequestWatch {
             throw ControlClientError.broken(
                 socket: client.socketPath,
                 finding:
-                    "it is stopping. \(request) stays stored, and can run when the host has started again")
+                    "it is stopping; \(request) stays stored, and can run when the host has started again")
         }
         if console.json {
             var answer = Answer(request: request, identifier: identifier)

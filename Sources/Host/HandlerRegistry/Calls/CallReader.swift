@@ -30,12 +30,12 @@ struct CallReader {
         let callbacks = fields["callbacks"].map(callbacks) ?? []
         let steps = fields.required("steps", "call", problems)?.items("steps", problems) ?? []
         if steps.isEmpty, let place = fields["steps"]?.place {
-            problems.error(place, "there are no steps", "Add one")
+            problems.error(place, "there are no steps", "Add a step: {function: NAME}")
         }
         if steps.count > Self.maximumSteps, let place = fields["steps"]?.place {
             problems.error(
                 place, "there are \(steps.count) steps; the limit is \(Self.maximumSteps)",
-                "Write a plugin: Documentation/PluginGuide.md")
+                "Remove steps, or write a plugin instead: Documentation/PluginGuide.md")
         }
         let names = CallNames(problems: problems)
         let invocations = InvocationReader(

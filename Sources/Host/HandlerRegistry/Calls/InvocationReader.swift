@@ -21,7 +21,8 @@ struct InvocationReader {
         }
         guard let (invocation, place) = invocation(fields, what, returns: returns) else { return nil }
         if invocation.arguments.contains(where: { $0.boundName != nil }) {
-            problems.error(place, "\(what) can't bind a name", "Use only names that steps have bound")
+            problems.error(
+                place, "an argument of \(what) can't define a name", "Use only names that a step defines")
         }
         return (invocation, place)
     }
@@ -39,7 +40,7 @@ struct InvocationReader {
         if nodes.count > Self.maximumArguments, let place = fields["arguments"]?.place {
             problems.error(
                 place, "there are \(nodes.count) arguments; the limit is \(Self.maximumArguments)",
-                "Write a plugin: Documentation/PluginGuide.md")
+                "Write a plugin instead: Documentation/PluginGuide.md")
         }
         guard let node, let function = node.text("function", problems) else { return nil }
         guard function.utf8.count <= 255, !function.isEmpty,

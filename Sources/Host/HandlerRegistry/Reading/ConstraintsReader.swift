@@ -26,7 +26,7 @@ struct ConstraintsReader {
     private func storage(_ node: YAMLNode) -> ByteCount? {
         if case .scalar(let text, _) = node.value, text.hasSuffix(" free") {
             problems.error(
-                node.place, "storage '\(text.shortened)' has the word 'free'",
+                node.place, "storage '\(text.shortened)' contains the word 'free'",
                 "Write only the size: storage: \(text.dropLast(5))")
             return nil
         }

@@ -104,8 +104,8 @@ struct ScheduleReader {
     }
 
     private func tolerance(_ fields: Fields, _ timing: Schedule.Timing?) -> Duration {
-        // One minute, because the host wakes for a date at the end of its tolerance; systemd's timers have
-        // the same default (AccuracySec).
+        // The default is one minute, as for systemd's timers (AccuracySec). It is short, because the host
+        // wakes for a date only at the end of its tolerance.
         var (limit, standard) = (Duration.seconds(7 * 86_400), Duration.seconds(60))
         if case .every(let period) = timing {
             // Half the interval is NSBackgroundActivityScheduler's default tolerance.

@@ -107,7 +107,7 @@ extension Concurrency {
 }
 
 extension Scheduler {
-    /// The stops of deferrable launches, where a policy limits their number.
+    /// The acts that stop a deferrable launch, if a policy holds a request because there are too many.
     func stops(for policy: some Policy, _ subject: Subject, at now: Moment) -> [PossibleAct] {
         guard policy.answer(for: subject, in: situation, at: now).fact == .slot else { return [] }
         return holders(of: [.short, .long]).compactMap { id, launch in

@@ -63,7 +63,7 @@ extension Foresight {
         return Array(all.prefix(Self.mostRemedies))
     }
 
-    /// A start without the policies; `nil` where that would be refused or change nothing.
+    /// The act `bgtask launch` for the request; `nil` if that would be refused or change nothing.
     private func launchAct(_ request: TaskRequest) -> PossibleAct? {
         let situation = scheduler.situation
         let isConflicting =
@@ -89,7 +89,7 @@ extension Foresight {
         ).score?.mean
     }
 
-    /// The launches that occupy what these policies hold a request for.
+    /// The launches that occupy the slots for which these policies hold a request, or that it conflicts with.
     func slotHolders(of request: TaskRequest, _ policies: [any Policy]) -> [SlotHolder] {
         let subject = scheduler.situation.subject(request, isTelling: false)
         var found: [LaunchID: ActiveLaunch] = [:]

@@ -1,13 +1,14 @@
 public import TaskModel
 
-/// Answers what a waiting request would do if a fact were another, by trying it on a copy of the scheduler.
+/// Answers what a waiting request would do if a fact were different, by trying that on a copy of the
+/// scheduler.
 ///
 /// Nothing here knows the policies' rules: an act becomes the events that the host would get, the copy
 /// handles them, and what the copy launches is what the host would launch. So a promise is true even where
 /// several requests compete for one slot.
 ///
 /// A foresight is valid for one time and one state of the scheduler. It keeps the copies, so that a listing
-/// of many requests that wait for power tries the plug once.
+/// of many requests that wait for power tries only once what external power would change.
 public struct Foresight {
     /// With more pending requests, each is tried alone, because a copy of the scheduler takes too long.
     ///
@@ -54,7 +55,7 @@ public struct Foresight {
         return world
     }
 
-    /// The world as if the request were the only one.
+    /// A world in which the acts have happened, and the request is the only pending one.
     private func lonely(_ request: TaskRequest, after acts: [PossibleAct]) -> World {
         var world = World(scheduler: scheduler)
         world.scheduler.pending = PendingIndex()
@@ -65,13 +66,13 @@ public struct Foresight {
         return world
     }
 
-    /// How the wait of a request goes on in a world without further acts.
+    /// What a request still waits for in a world, if no further act follows.
     struct Course {
-        /// What it waits for until the date.
+        /// What the request waits for until the date.
         var awaited: [String] = []
-        /// When all has ended that ends by itself; `nil` if nothing does.
+        /// When the last of the waits has ended that end by themselves; `nil` if none does.
         var date: WallTime?
-        /// What objects then.
+        /// The policies that still object at that date.
         var rest: [any Policy] = []
     }
 
@@ -131,7 +132,7 @@ extension Foresight.World {
         }
     }
 
-    /// Gives an event to the copy, and continues passes that were cut.
+    /// Gives an event to the copy, and continues a pass that reached its limit of candidates.
     fileprivate mutating func hear(_ event: SchedulerEvent, at now: Moment) {
         note(scheduler.handle(event, at: now))
         for _ in 0..<4 where scheduler.isPassCut { note(scheduler.handle(.timePassed, at: now)) }
@@ -152,7 +153,7 @@ extension Foresight.World {
         _ request: TaskRequest, _ first: Judgement, at now: Moment
     ) -> Remedy.Effect {
         var (copy, judgement, time, isRate) = (scheduler, first, now, false)
-        // Each step goes to a date of a policy; the limit is for one that would return past dates.
+        // Each step goes to the next date of a policy. The limit ends the search if there are very many.
         for _ in 0..<16 {
             if judgement.mayStart {
                 let wake = copy.alarm(

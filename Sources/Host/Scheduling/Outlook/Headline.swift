@@ -25,7 +25,8 @@ extension Foresight {
         return headline(of: request, plan(for: request))
     }
 
-    /// The headline of one of very many requests, in which nothing was tried.
+    /// The headline of a request in a listing of very many; it is made without trying acts on a copy of the
+    /// scheduler, which would take too long.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -81,7 +82,7 @@ extension Foresight {
         let present = world(of: request, after: [])
         let natural = effect(present, on: request).0
         var plan = Plan(effect: natural, natural: natural)
-        // A request that is not pending would start at once.
+        // Only a request that is not pending yet can start without any act.
         if natural == .starts { return plan }
         plan.vetoes = vetoes(of: request, in: present)
         plan.isScore = plan.vetoes.isEmpty && !present.judge(request, at: now).scoreSuffices
@@ -211,7 +212,7 @@ extension Foresight {
     /// Whether a date is so late that an act now would be too early: more than 10 min ahead, our choice.
     private func isFar(_ date: WallTime) -> Bool { date - now.wall > .seconds(600) }
 
-    /// The headline of a request that nothing holds but perhaps its window.
+    /// The headline of a request to which no policy objects; it may wait for the end of its window.
     private func readiness(of request: TaskRequest) -> String {
         guard scheduler.pending[request.id] != nil else { return "A request would start at once." }
         if scheduler.isShuttingDown { return "Waits for the next start of the host, which is stopping." }
@@ -222,15 +223,15 @@ extension Foresight {
         return "May start, and starts together with other work, at the latest \(date(wake))."
     }
 
-    /// The headline of a request that no known act starts now: every reason, the date if one is known, and
-    /// what can be done or must hold then.
+    /// The headline of a request that no known act lets start now: all that it waits for, the date at which
+    /// it can start, if that is known, and what must be done before or hold then.
     private mutating func waiting(_ request: TaskRequest, _ plan: Plan) -> String {
         var (acts, awaited) = (plan.acts, plan.awaited)
         var world = world(of: request, after: acts)
         var course = course(of: request, in: world)
         let isFar = course.date.map(isFar) ?? false
         if let permission = course.rest.first(where: { $0 is Permission }) {
-            // What the task needs beside it is in a manifest that is not there.
+            // No manifest permits the task, so what else the task needs is not known.
             (acts, awaited) = ([], [])
             course = Course(rest: [permission])
         } else if isFar, acts.contains(where: \.isStop) {
@@ -245,7 +246,7 @@ extension Foresight {
         let rest = course.rest.map { $0.awaited(by: subject, in: situation, at: now) }
         let all = isFar ? course.awaited + awaited + rest : awaited + course.awaited + rest
         let lead = "\(lead(of: request)) \(all.unique.inSentence)"
-        // Repairs and the like, whose effect is not known in advance.
+        // Acts whose effect is not known in advance, such as repairs.
         let uncertain = course.rest.compactMap { policy -> PossibleAct? in
             policy.acts(for: subject, in: world.scheduler, at: now).first { !$0.isPredictable }
         }

@@ -1,7 +1,7 @@
 import TaskModel
 
-// What people can do about the policies that look at the machine. A new policy has its words and acts in its
-// own file.
+// What people can do about the policies that look at the machine. They are together in this file, because
+// several of these policies share acts. A new policy has its words and acts in its own file.
 
 extension PossibleAct {
     /// The charger is plugged in; the charge stays.

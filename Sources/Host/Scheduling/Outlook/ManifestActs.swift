@@ -160,7 +160,7 @@ extension PossibleAct {
             .conditions { $0.custom[name] = .known(isOn) })
     }
 
-    /// The battery charged on external power, which stays connected.
+    /// The battery is charged to this percentage, on external power that stays connected.
     static func charging(to percent: Int) -> PossibleAct {
         .changing("Charge the battery to \(percent) %", takesTime: true) {
             $0.power = .known(
@@ -170,7 +170,7 @@ extension PossibleAct {
 }
 
 extension ByteCount {
-    /// What must be freed to have an amount, for people: rounded up to MiB or tenths of GiB.
+    /// How much more space must be freed to have an amount, for people: rounded up to MiB or tenths of GiB.
     fileprivate func missing(to required: ByteCount) -> String {
         let bytes = max(0, required.bytes - self.bytes)
         let (tenth, mebi) = (Int64(1) << 30, Int64(1) << 20)

@@ -17,7 +17,8 @@ struct PossibleAct: Sendable {
 
     /// What to do, as the beginning of a sentence without a full stop: `Plug in`.
     let text: String
-    /// A shorter text for a headline that names what it is about just before; `nil` if there is none.
+    /// A shorter text for a headline that has just named the subject: `Connect to one` after `a network`;
+    /// `nil` if there is none.
     var short: String?
     /// The arguments of the `bgtask` command that does it; `nil` if no command does.
     var command: [String]?

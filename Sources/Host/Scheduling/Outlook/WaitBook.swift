@@ -2,9 +2,9 @@ public import TaskModel
 
 /// How long each pending request has waited for what.
 ///
-/// It costs nothing per event: a request gets a new span when the scheduler judges it, and a hold of its
-/// whole group counts when the request is looked at. Times are on CLOCK_BOOTTIME, in milliseconds, because
-/// the wall clock may be set.
+/// It takes no time per request and event: a request gets a new span when the scheduler judges it, and the
+/// times at which its whole group was held are added only when its spans are read. Times are on
+/// CLOCK_BOOTTIME, in milliseconds, because the wall clock may be set.
 struct WaitBook: Sendable {
     /// What a request waits for, as a number: the index of a policy, or one of the following.
     typealias Cause = UInt8
@@ -15,12 +15,12 @@ struct WaitBook: Sendable {
     static let host = score + 2
     private static let numbers = Dictionary(
         uniqueKeysWithValues: Scheduler.policies.enumerated().map { ($1.name, Cause($0)) })
-    /// The turn of a request that nothing holds is the matter of the slots.
+    /// The cause while no policy is known to hold a request: it waits for a slot.
     private static let turn = numbers["Concurrency"] ?? score
     private static let beginDate = numbers["EarliestBeginDate"] ?? score
     /// How many holds of a group are kept.
     ///
-    /// Our choice: older ones count for what held the request alone.
+    /// Our choice. The time of older holds counts for the request's own cause.
     private static let mostHolds = 64
     /// Shorter waits are not kept, so that the records of launches that start at once stay short.
     static let shortest = Duration.seconds(1)
@@ -84,7 +84,7 @@ struct WaitBook: Sendable {
 
     /// Notes what a request waits for from now on.
     ///
-    /// The terms are only asked for if the cause has changed.
+    /// The terms are calculated only if the cause has changed.
     mutating func note(
         _ request: TaskRequest, _ cause: Cause, _ terms: @autoclosure () -> Terms, at now: Moment
     ) {
@@ -127,7 +127,7 @@ struct WaitBook: Sendable {
         var inWindow: Int64 = 0
         entry.since = time
         if cause == Self.beginDate {
-            // The scheduler does not look at a request before its date.
+            // The scheduler does not judge a request at its date, so the end of this wait is calculated.
             let over = EarliestBeginDate.lastDate(of: request).map { (now.wall - $0).wholeMilliseconds }
             let end = min(time, max(start, time - max(0, over ?? .max / 2)))
             entry.totals[cause, default: 0] += end - start
@@ -141,7 +141,7 @@ struct WaitBook: Sendable {
             entry.totals[hold.cause, default: 0] += held
             rest -= held
         }
-        // The scheduler does not look at a request within its window either, unless there is an event.
+        // Within its window, the scheduler judges a request only after an event, so this is calculated, too.
         inWindow = min(inWindow, max(0, rest))
         if inWindow > 0 { entry.totals[Self.window, default: 0] += inWindow }
         if rest > inWindow { entry.totals[cause, default: 0] += rest - inWindow }

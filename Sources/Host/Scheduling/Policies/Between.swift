@@ -44,7 +44,8 @@ extension Situation {
 
     /// In which local quarters of an hour the clock lets a request with these constraints start.
     ///
-    /// A quarter counts as a whole like its beginning, and the first one like the time itself.
+    /// A quarter is open if the clock lets the request start at its beginning or, for the first one, at
+    /// `time`.
     ///
     /// - Parameters:
     ///   - quarters: The quarters.

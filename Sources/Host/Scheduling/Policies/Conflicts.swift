@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Holds a request while a task runs with which it conflicts (`conflicts`), or which goes first.
+/// Holds a request while a conflicting task (`conflicts`) runs, or while an older conflicting request waits.
 ///
 /// A conflict works in both directions, whichever manifest states it. Requests that wait only for conflicting
 /// launches have a *claim*, and start in the order in which they began to wait: a younger request that
@@ -83,7 +83,7 @@ extension Scheduler {
         conflictQueue.keep { scheduler.isHeldOnlyByConflict($0, at: now) }
         situation.claims = conflictQueue.claims
         for claim in before where !situation.claims.contains(claim) {
-            // Requests that let it go first wait for its launch, which is not to come now.
+            // Requests that let this claim go first wait for a launch that does not come now.
             if situation.occupancy.requests[claim.identifier] == nil {
                 pending.release(.launch(claim.identifier))
             }
@@ -93,7 +93,7 @@ extension Scheduler {
     private func isHeldOnlyByConflict(_ claim: ConflictClaim, at now: Moment) -> Bool {
         guard let (request, needs, isSimulated) = pending.look(claim.id), claim.since == request.waitingSince
         else { return false }
-        // Without a slot that can become free, it would keep the others waiting for nothing.
+        // If no slot can become free, the claim must not keep the others waiting.
         let lane = isSimulated ? Lane.simulated : request.lane
         guard situation.hasSlot(in: lane) || situation.occupancy.isBusy else { return false }
         let subject = situation.subject(request, needs, isTelling: false)

@@ -26,7 +26,7 @@ struct Deadline: Policy {
                 for: .time,
                 Rationale(
                     quantity: "deadline", required: limit.date.text,
-                    observed: "the deadline has passed by \((.zero - left).text)",
+                    observed: "the deadline passed \((.zero - left).text) ago",
                     remedy: "Submit it again: bgtask submit \(subject.request.identifier)"))
         case .fail:
             return subject.proceed(

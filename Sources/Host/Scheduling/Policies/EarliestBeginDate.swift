@@ -19,8 +19,8 @@ struct EarliestBeginDate: Policy {
                 remedy: situation.remedy("Wait", orLaunch: request.identifier)))
     }
 
-    /// What of the date is this device's place in the jitter of its schedule, for people; empty if nothing
-    /// is.
+    /// How much later this device begins because of the jitter of its schedule, for people; empty if it does
+    /// not.
     private static func jitter(of request: TaskRequest, _ situation: Situation) -> String {
         let schedule = situation.permits.declaration(for: request.identifier, of: request.bundle)?.schedule
         guard request.submission.origin == .schedule, let offset = schedule?.offset, offset > .zero else {

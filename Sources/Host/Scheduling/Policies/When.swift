@@ -40,7 +40,8 @@ struct When: Policy {
                 })
     }
 
-    /// The expression as the manifest contains it, because that of the needs lacks the payload's values.
+    /// The expression as the manifest contains it; in the needs' expression, values of the payload have
+    /// replaced its keys, which people should see.
     private func told(
         _ subject: Subject, _ situation: Situation, _ expression: WhenExpression
     ) -> WhenExpression {

@@ -71,7 +71,7 @@ public struct WhenAnalysis: Equatable, Sendable {
             costs[left] == costs[right] ? left < right : (costs[left] ?? 0) > (costs[right] ?? 0)
         }
         for index in farthestFirst where isTrue(changing: set.subtracting([index])) { set.remove(index) }
-        // One change that can happen is better than two.
+        // If a single change is enough and possible, it is better advice than a set of several.
         let single = wrong.filter { isTrue(changing: [$0]) && costs[$0] != .max }
         if let one = single.min(by: { (costs[$0] ?? 0) < (costs[$1] ?? 0) }) { set = [one] }
         needed = set.sorted().map(clause)

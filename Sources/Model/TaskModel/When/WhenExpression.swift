@@ -6,9 +6,9 @@
 public struct WhenExpression: Hashable, Sendable {
     /// A part of an expression.
     public indirect enum Node: Hashable, Sendable {
-        /// All parts must be true; at least two.
+        /// All parts must be true; there are two or more.
         case and([Node])
-        /// One part must be true; at least two.
+        /// At least one part must be true; there are two or more.
         case or([Node])
         /// The part must be false.
         case not(Node)

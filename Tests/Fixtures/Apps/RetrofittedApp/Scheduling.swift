@@ -1,6 +1,7 @@
 import BackgroundTasks
 
-// Protocols like those with which public code wraps the scheduler, with both spellings of the closure.
+// Protocols like those with which public code wraps the scheduler: the launch handler is `@Sendable` in one
+// of them, and not in the other.
 protocol TaskScheduling {
     @discardableResult
     func register(
