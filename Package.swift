@@ -161,13 +161,17 @@ let package = Package(
         // MARK: Host
         module("Calendars", in: "Sources/Host", uses: ["TaskModel"]),
         installed("CYAML", in: "Sources/Host", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
+        installed("CSodium", in: "Sources/Host", pkgConfig: "libsodium", debian: "libsodium-dev"),
+        module("Signatures", in: "Sources/Host", uses: ["CSodium", "LinuxSystem"]),
         module("StrictFiles", in: "Sources/Host", uses: ["CYAML", "LinuxSystem", "TaskModel"]),
         // Optimized in every build: without that, the digest of a plugin took seconds, for which its
         // developer had to wait.
         module("Digests", in: "Sources/Host", settings: [.unsafeFlags(["-O"])]),
         module(
             "HandlerRegistry", in: "Sources/Host",
-            uses: ["Calendars", "Digests", "LinuxSystem", "RunnerWire", "StrictFiles", "TaskModel"]),
+            uses: [
+                "Calendars", "Digests", "LinuxSystem", "RunnerWire", "Signatures", "StrictFiles", "TaskModel",
+            ]),
         module(
             "Authoring", in: "Sources/Host",
             uses: ["HandlerRegistry", "LinuxSystem", "StrictFiles", "TaskModel"]),
@@ -176,7 +180,7 @@ let package = Package(
         module("Scheduling", in: "Sources/Host", uses: ["TaskModel", heap], settings: optimized),
         module(
             "HostSettings", in: "Sources/Host",
-            uses: ["LinuxSystem", "Scheduling", "StrictFiles", "TaskModel", configuration]),
+            uses: ["LinuxSystem", "Scheduling", "Signatures", "StrictFiles", "TaskModel", configuration]),
         module("SystemConditions", in: "Sources/Host", uses: ["LinuxSystem", "StrictFiles", "TaskModel"]),
         module("Launching", in: "Sources/Host", uses: ["LinuxSystem", "RunnerWire", "TaskModel"] + nio),
         module(
@@ -197,8 +201,8 @@ let package = Package(
             "TaskHost", in: "Sources/Host",
             uses: [
                 "Calendars", "Digests", "HandlerRegistry", "HostCore", "HostSettings", "Launching",
-                "LinuxSystem", "Recording", "RequestStore", "Scheduling", "StrictFiles", "SystemConditions",
-                "TaskModel", deque, logging, serviceLifecycle,
+                "LinuxSystem", "Recording", "RequestStore", "Scheduling", "Signatures", "StrictFiles",
+                "SystemConditions", "TaskModel", deque, logging, serviceLifecycle,
             ]),
         module(
             "ControlServer", in: "Sources/Host",
@@ -209,8 +213,8 @@ let package = Package(
         program(
             "bgtaskd", in: "Sources/Commands",
             uses: [
-                "ControlServer", "ControlWire", "HostSettings", "LinuxSystem", "RequestStore", "TaskHost",
-                "TaskModel",
+                "ControlServer", "ControlWire", "HostSettings", "LinuxSystem", "RequestStore", "Signatures",
+                "TaskHost", "TaskModel",
                 argumentParser, logging, serviceLifecycle,
             ]),
         program("bgtask", in: "Sources/Commands", uses: ["BgtaskCommands"], links: fullyStatic),
@@ -218,7 +222,7 @@ let package = Package(
             "BgtaskCommands", in: "Sources/Commands",
             uses: [
                 "Authoring", "Calendars", "ControlClient", "ControlWire", "HandlerRegistry", "HostSettings",
-                "LinuxSystem", "Recording", "Scheduling", "Simulation", "StrictFiles", "TaskModel",
+                "LinuxSystem", "Recording", "Scheduling", "Signatures", "Simulation", "StrictFiles", "TaskModel",
                 argumentParser,
             ]),
 
@@ -251,8 +255,8 @@ let package = Package(
         tests(
             "HandlerRegistryTests",
             use: [
-                "Digests", "HandlerRegistry", "LinuxSystem", "RunnerWire", "TaskHostTestSupport", "TaskModel",
-                "bgtask-runner",
+                "Digests", "HandlerRegistry", "LinuxSystem", "RunnerWire", "Signatures", "TaskHostTestSupport",
+                "TaskModel", "bgtask", "bgtask-runner",
             ]),
         tests(
             "AuthoringTests",

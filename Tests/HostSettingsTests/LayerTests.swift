@@ -99,7 +99,19 @@ import Testing
         case .word(let words): words.first { $0 != standard && $0 != "restricted" }
         case .path: "/elsewhere"
         case .size: "2MiB"
+        case .publicKeys: "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
         }
+    }
+
+    @Test func `a file that requires signatures and has an error stops the start of the host`() throws {
+        try folder.write(Self.administrator, "scheduling: {urgentSlot: 5}\ntrust: {keys: []}")
+        #expect {
+            try files()
+        } throws: { error in
+            (error as? SettingsError)?.problems.first?.finding.contains("'urgentSlot'") == true
+        }
+        try folder.write(Self.administrator, "scheduling: {urgentSlot: 5}")
+        #expect(try files().latest.files.first { $0.path.hasSuffix(Self.administrator) }?.state == .leftOut)
     }
 
     @Test func `a file that turns wrong keeps what it said, one that never was right is left out`() throws {

@@ -33,7 +33,8 @@ struct Bgtask: AsyncParsableCommand {
             PushCommand.self,
             AnswerCommand.self,
             RecordCommand.self, ReplayCommand.self, SimulateCommand.self,
-            NewCommand.self, DevCommand.self, LintCommand.self, ManifestCommand.self, ConfigCommand.self,
+            NewCommand.self, DevCommand.self, LintCommand.self, SignCommand.self,
+            ManifestCommand.self, ConfigCommand.self,
             DoctorCommand.self,
             VersionCommand.self,
         ])

@@ -1,5 +1,6 @@
 public import ControlServer
 import HostSettings
+import Signatures
 import LinuxSystem
 import Logging
 import ServiceLifecycle
@@ -50,6 +51,7 @@ extension DaemonCommand {
         configuration.templateIdleTime = effective.templateIdleTime
         configuration.keptLaunches = effective.keptLaunches
         configuration.keptAge = effective.keptAge
+        configuration.signatures = SignatureRule(keys: effective.trustedKeys)
         configuration.recordingSize = effective.recordingSize
         // Checked first, so that nothing has been started yet that would have to be stopped again.
         guard ProcessFacts.isExecutable(configuration.runnerPath) else {

@@ -1,4 +1,5 @@
 import LinuxSystem
+public import Signatures
 import Synchronization
 public import TaskModel
 
@@ -62,9 +63,10 @@ public final class HandlerRegistry: Sendable {
     ///     each hash; created when needed.
     ///   - conditionsDirectory: Every `*.yaml` and `*.yml` in it defines a custom condition; `nil` means
     ///     none.
+    ///   - signatures: The signatures that manifests, conditions and libraries must have; by default none.
     public init(
         manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String,
-        conditionsDirectory: String? = nil
+        conditionsDirectory: String? = nil, signatures: SignatureRule = SignatureRule()
     ) {
         self.conditionsDirectory = conditionsDirectory
         self.manifestsDirectory = manifestsDirectory
@@ -72,7 +74,8 @@ public final class HandlerRegistry: Sendable {
         scanner = Mutex(
             RegistryScanner(
                 manifestsDirectory: manifestsDirectory, pluginsDirectory: pluginsDirectory,
-                libraryCacheDirectory: libraryCacheDirectory, conditionsDirectory: conditionsDirectory))
+                libraryCacheDirectory: libraryCacheDirectory, conditionsDirectory: conditionsDirectory,
+                signatures: signatures))
     }
 
     /// Checks all manifests, conditions and libraries, and reads those that have changed.

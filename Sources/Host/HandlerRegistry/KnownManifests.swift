@@ -1,4 +1,5 @@
 import LinuxSystem
+import Signatures
 import StrictFiles
 import TaskModel
 
@@ -6,6 +7,7 @@ import TaskModel
 struct KnownManifests {
     private struct File {
         var identity: FileIdentity
+        var signature: FileIdentity?
         var read: ReadManifest?
         var problems: [ManifestProblem]
     }
@@ -15,10 +17,14 @@ struct KnownManifests {
     /// The last valid version of each file, by path.
     private var lastRight: [String: ReadManifest] = [:]
     private var paths: [String] = []
+    private let signatures: SignatureRule
     /// How many files were read since the registry was created; for tests.
     private(set) var readCount = 0
     /// Whether a manifest in the last scan was a link; the watch of the directory does not cover its target.
     private(set) var hasLinks = false
+
+    /// Creates an empty directory of manifests, each of which must have a signature that the rule accepts.
+    init(signatures: SignatureRule) { self.signatures = signatures }
 
     /// The manifests and problems that a scan found.
     struct Look {
@@ -52,16 +58,19 @@ struct KnownManifests {
         let identity = try? FileIdentity(ofEntry: path)
         if identity?.isRegular != true { hasLinks = true }
         // The identity includes the file's owner and mode, but not those of the directories above it.
-        if let known = files[path], known.identity == identity, trust.trustsDirectory(of: path) {
+        let signature = signatures.signatureIdentity(of: path)
+        if let known = files[path], known.identity == identity, known.signature == signature,
+            trust.trustsDirectory(of: path)
+        {
             return enter(path, known.read, known.problems, &look, &calls)
         }
         look.isUnchanged = false
         readCount += 1
-        let (read, problems) = ManifestFile.parse(path, trust: &trust)
+        let (read, problems) = ManifestFile.parse(path, trust: &trust, signatures: signatures)
         files[path] = identity.flatMap { identity in
             // Remember the result only if every later change of the file must change its identity.
-            identity.isRegular && identity.isSettled
-                ? File(identity: identity, read: read, problems: problems) : nil
+            identity.isRegular && identity.isSettled && signature?.isSettled != false
+                ? File(identity: identity, signature: signature, read: read, problems: problems) : nil
         }
         enter(path, read, problems, &look, &calls)
     }

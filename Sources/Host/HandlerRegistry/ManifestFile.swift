@@ -1,4 +1,5 @@
 import LinuxSystem
+import Signatures
 import StrictFiles
 import TaskModel
 
@@ -19,13 +20,15 @@ enum ManifestFile {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - isInstalled: Whether the host uses the file, so that its owner and mode are checked, too.
+    ///   - signatures: The signature that an installed file must have.
     ///   - calls: The check for the functions of calls.
     /// - Returns: The manifest, or `nil` if there are errors; and all problems, warnings included.
     static func read(
-        _ path: String, isInstalled: Bool, calls: inout CallLibraries
+        _ path: String, isInstalled: Bool, signatures: SignatureRule = SignatureRule(),
+        calls: inout CallLibraries
     ) -> (ReadManifest?, [ManifestProblem]) {
         var trust = FileTrust()
-        let (read, found) = parse(path, trust: &trust, isInstalled: isInstalled)
+        let (read, found) = parse(path, trust: &trust, isInstalled: isInstalled, signatures: signatures)
         guard let read else { return (nil, found) }
         let problems = check(read, file: path, calls: &calls)
         return (problems.contains { $0.severity == .error } ? nil : read, found + problems)
@@ -37,10 +40,11 @@ enum ManifestFile {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - trust: The directories that are already known to be trusted.
-    ///   - isInstalled: See ``read(_:isInstalled:calls:)``.
+    ///   - isInstalled: See ``read(_:isInstalled:signatures:calls:)``.
+    ///   - signatures: The signature that an installed file must have.
     /// - Returns: The manifest, or `nil` if there are errors; and all problems, warnings included.
     static func parse(
-        _ path: String, trust: inout FileTrust, isInstalled: Bool = true
+        _ path: String, trust: inout FileTrust, isInstalled: Bool = true, signatures: SignatureRule
     ) -> (ReadManifest?, [ManifestProblem]) {
         let bytes: [UInt8]
         do {
@@ -50,6 +54,14 @@ enum ManifestFile {
                 )
             }
             bytes = try FileContents.read(path, limit: YAMLDocument.maximumSize)
+            // Before the bytes are parsed, because a damaged parser must not see them.
+            if isInstalled,
+                let problem = signatures.problem(with: path, contents: bytes, called: "the manifest")
+            {
+                return (
+                    nil, [ManifestProblem(file: path, finding: problem.finding, remedy: problem.remedy)]
+                )
+            }
         } catch {
             return (
                 nil,

@@ -1,4 +1,5 @@
 import LinuxSystem
+public import Signatures
 import StrictFiles
 public import TaskModel
 
@@ -13,11 +14,12 @@ public enum ManifestLinter {
     ///     only on the loader's paths.
     ///   - conditionsDirectory: The directory of further conditions; `nil` means `conditions.d` beside each
     ///     manifest's directory.
+    ///   - signatures: The signatures that the host requires; checked only with a plugins directory.
     ///   - search: Where the libraries of calls are searched first; `nil` means the plugins directory.
     /// - Returns: All problems, sorted by file, line and column; the host uses the files if none is an error.
     public static func lint(
         files: [String], pluginsDirectory: String?, conditionsDirectory: String? = nil,
-        calls search: CallSearch? = nil
+        signatures: SignatureRule = SignatureRule(), calls search: CallSearch? = nil
     ) -> [ManifestProblem] {
         var calls = CallLibraries(search ?? CallSearch([pluginsDirectory].compactMap(\.self)))
         var problems: [ManifestProblem] = []
@@ -27,19 +29,22 @@ public enum ManifestLinter {
             if let bytes = try? FileContents.read(file, limit: YAMLDocument.maximumSize),
                 ConditionReader.isDefinition(bytes)
             {
-                let (read, found) = ConditionFiles.read(file, isInstalled: pluginsDirectory != nil)
+                let (read, found) = ConditionFiles.read(
+                    file, isInstalled: pluginsDirectory != nil, signatures: signatures)
                 problems += found
                 if let read, !conditions.contains(where: { $0.file == file }) {
                     conditions.append((file, read))
                 }
                 continue
             }
-            let (read, found) = ManifestFile.read(file, isInstalled: pluginsDirectory != nil, calls: &calls)
+            let (read, found) = ManifestFile.read(
+                file, isInstalled: pluginsDirectory != nil, signatures: signatures, calls: &calls)
             problems += found
             guard let read else { continue }
             entries.append((file, read))
             guard let pluginsDirectory, let library = read.manifest.library else { continue }
-            var libraries = PluginLibraries(pluginsDirectory: pluginsDirectory, cacheDirectory: "")
+            var libraries = PluginLibraries(
+                pluginsDirectory: pluginsDirectory, cacheDirectory: "", signatures: signatures)
             do {
                 if try !libraries.check(library) {
                     problems.append(.notAPlugin(library, file: file, place: read.libraryPlace))

@@ -1,4 +1,5 @@
 import LinuxSystem
+import Signatures
 import StrictFiles
 import TaskModel
 
@@ -6,7 +7,7 @@ import TaskModel
 struct RegistryScanner {
     private let manifestsDirectory: String
     private var conditionFiles: ConditionFiles
-    private(set) var manifests = KnownManifests()
+    private(set) var manifests: KnownManifests
     private(set) var libraries: PluginLibraries
     private var callLibraries: CallLibraries
     /// The conflicts and identifiers of the manifests in the last scan.
@@ -39,11 +40,13 @@ struct RegistryScanner {
 
     init(
         manifestsDirectory: String, pluginsDirectory: String, libraryCacheDirectory: String,
-        conditionsDirectory: String?
+        conditionsDirectory: String?, signatures: SignatureRule
     ) {
-        conditionFiles = ConditionFiles(directory: conditionsDirectory)
+        conditionFiles = ConditionFiles(directory: conditionsDirectory, signatures: signatures)
+        manifests = KnownManifests(signatures: signatures)
         self.manifestsDirectory = manifestsDirectory
-        libraries = PluginLibraries(pluginsDirectory: pluginsDirectory, cacheDirectory: libraryCacheDirectory)
+        libraries = PluginLibraries(
+            pluginsDirectory: pluginsDirectory, cacheDirectory: libraryCacheDirectory, signatures: signatures)
         callLibraries = CallLibraries(CallSearch([pluginsDirectory]))
     }
 

@@ -1,4 +1,5 @@
 public import Scheduling
+public import Signatures
 public import TaskModel
 
 /// The values of all settings that can be configured.
@@ -36,6 +37,9 @@ public struct EffectiveSettings: Equatable, Sendable {
     public var isolation = Isolation.strongest
     /// The lowest level of log lines that the host writes to standard error.
     public var logLevel = LogLine.Level.info
+    /// The keys of which one must have signed each manifest, condition and library; without keys, none needs
+    /// a signature.
+    public var trustedKeys: [PublicKey] = []
     /// Whether the host records the scheduler's events, for replays and forecasts.
     public var isRecording = true
     /// The maximum size of the recording on the disk.

@@ -1,3 +1,4 @@
+import Signatures
 import TaskModel
 
 /// One setting: its key, its valid values, the reason for its default, and its place in
@@ -91,6 +92,17 @@ extension SettingKey {
         Self(
             path: parts(name), kind: .path, reason: reason, needsRestart: true,
             text: { $0[keyPath: target] }, set: { $0[keyPath: target] = $1 })
+    }
+
+    static func publicKeys(_ name: String, _ target: Target<[PublicKey]>, _ reason: String) -> Self {
+        Self(
+            path: parts(name), kind: .publicKeys, reason: reason, needsRestart: true,
+            text: { $0[keyPath: target].map(\.text).joined(separator: " ") },
+            set: { settings, text in
+                settings[keyPath: target] = text.split(separator: " ").compactMap {
+                    try? PublicKey(String($0))
+                }
+            })
     }
 
     private static func parts(_ name: String) -> [String] { name.split(separator: ".").map(String.init) }

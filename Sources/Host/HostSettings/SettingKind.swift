@@ -1,4 +1,5 @@
 import LinuxSystem
+import Signatures
 import StrictFiles
 public import TaskModel
 
@@ -19,6 +20,9 @@ public enum SettingKind: Sendable {
     /// A size with a unit, such as `64MiB`; the bounds are inclusive.
     case size(ClosedRange<ByteCount>)
 
+    /// A list of public keys, which verify signatures.
+    case publicKeys
+
     var isPath: Bool {
         if case .path = self { true } else { false }
     }
@@ -34,6 +38,7 @@ public enum SettingKind: Sendable {
         case .bool: "true or false"
         case .word(let words): words.joined(separator: ", ")
         case .path: "absolute path, or ~/..."
+        case .publicKeys: "list of public keys"
         case .size(let range):
             "size, \(Self.text(of: range.lowerBound)) to \(Self.text(of: range.upperBound))"
         }
@@ -51,7 +56,31 @@ public enum SettingKind: Sendable {
         case .word(let words): node.word(what, among: words, problems)
         case .path: path(node, what, problems)
         case .size(let range): node.size(what, in: range, problems).map(Self.text(of:))
+        case .publicKeys: publicKeys(node, what, problems)
         }
+    }
+
+    /// Reads a list of keys, or a text with keys that spaces separate, as in an environment variable.
+    private func publicKeys(_ node: YAMLNode, _ what: String, _ problems: ProblemList) -> String? {
+        var texts: [(text: String, place: Place)] = []
+        if case .sequence(let items) = node.value {
+            for item in items {
+                guard let text = item.text("a key of \(what)", problems) else { return nil }
+                texts.append((text, item.place))
+            }
+        } else {
+            guard let text = node.text(what, problems) else { return nil }
+            texts = text.split(separator: " ").map { (String($0), node.place) }
+        }
+        for (text, place) in texts {
+            do {
+                _ = try PublicKey(text)
+            } catch {
+                problems.error(place, "\(what): \(error.finding)", error.remedy)
+                return nil
+            }
+        }
+        return texts.map(\.text).joined(separator: " ")
     }
 
     private func path(_ node: YAMLNode, _ what: String, _ problems: ProblemList) -> String? {

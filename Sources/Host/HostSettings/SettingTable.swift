@@ -76,6 +76,10 @@ public enum SettingTable {
             "The directory for the store and the data of bundles. The host creates it if it is missing"),
         .path("paths.socket", \.paths.socket, "The control socket"),
         .path("paths.runner", \.paths.runner, "The runner program. Empty means the one beside bgtaskd"),
+        .publicKeys(
+            "trust.keys", \.trustedKeys,
+            "The public keys of those who may provide manifests, conditions and libraries. If there are any, the host uses only files that one of these keys has signed (see 'bgtask sign'). Empty means that no file needs a signature"
+        ),
         .integer(
             "history.launches", \.keptLaunches, 0...10_000_000,
             "The number of the newest launches that the host always keeps. 10,000 launches take about 10 MB in the store. When the host starts, it removes those that are neither among the newest nor younger than history.age",

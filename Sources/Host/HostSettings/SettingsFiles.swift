@@ -1,5 +1,6 @@
 public import LinuxSystem
 import Scheduling
+import StrictFiles
 import Synchronization
 public import TaskModel
 
@@ -47,19 +48,28 @@ public final class SettingsFiles: Sendable {
     /// - Parameters:
     ///   - sources: The sources to read.
     ///   - paths: The default paths.
-    /// - Throws: ``SettingsError`` if an environment variable or the file of `--config` has an error. An
+    /// - Throws: ``SettingsError`` if an environment variable or the file of `--config` has an error, or a
+    ///   file in which the word `trust` occurs. Without its values, the host might use unsigned files. An
     ///   error in another file does not throw; it is a problem of the snapshot.
     public init(_ sources: SettingsSources, paths: HostPaths = .standard) throws(SettingsError) {
         self.sources = sources
         standard = EffectiveSettings(paths: paths)
         var lastRight: [String: SettingsFile] = [:]
         let snapshot = Self.read(sources, over: standard, lastRight: &lastRight)
+        let needed = snapshot.files.filter { $0.state == .leftOut && Self.mentionsTrust($0.path) }.map(\.path)
         let refused = snapshot.problems.filter { problem in
             problem.severity == .error
-                && (problem.file == sources.named || problem.file.hasPrefix("environment "))
+                && (problem.file == sources.named || problem.file.hasPrefix("environment ")
+                    || needed.contains(problem.file))
         }
         if !refused.isEmpty { throw SettingsError(problems: refused) }
         state = Mutex(State(lastRight: lastRight, latest: snapshot))
+    }
+
+    /// Whether a file that has errors could contain the key `trust.keys`.
+    private static func mentionsTrust(_ path: String) -> Bool {
+        guard let bytes = try? FileContents.read(path, limit: YAMLDocument.maximumSize) else { return false }
+        return String(decoding: bytes, as: UTF8.self).contains("trust")
     }
 
     /// The result of the newest reading.

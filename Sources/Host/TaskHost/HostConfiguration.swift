@@ -1,5 +1,6 @@
 import HandlerRegistry
 import LinuxSystem
+public import Signatures
 public import TaskModel
 
 /// The paths and settings with which a host starts.
@@ -33,6 +34,8 @@ public struct HostConfiguration: Sendable {
     public var keptLaunches: Int
     /// The host also keeps every launch that ended less than this time ago.
     public var keptAge: Duration
+    /// The signatures that manifests, conditions and libraries must have; by default none.
+    public var signatures = SignatureRule()
     /// The maximum size of the recording for replays, in bytes; `nil` if the host records nothing.
     public var recordingSize: Int64?
     /// Creates a configuration that keeps 10,000 launches and 30 days of history, and records nothing.
@@ -65,6 +68,11 @@ public struct HostConfiguration: Sendable {
             .init(name: "conditions directory", value: conditionsDirectory),
             .init(name: "runner", value: runnerPath),
             .init(name: "conditions", value: simulatesConditions ? "simulated" : "system"),
+            .init(
+                name: "signatures",
+                value: signatures.keys.isEmpty
+                    ? "not required"
+                    : "required, by a key of " + signatures.keys.map(\.name).joined(separator: ", ")),
         ]
     }
 

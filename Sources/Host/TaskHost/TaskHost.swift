@@ -93,7 +93,7 @@ public actor TaskHost: Service {
             manifestsDirectory: configuration.manifestsDirectory,
             pluginsDirectory: configuration.pluginsDirectory,
             libraryCacheDirectory: configuration.stateDirectory + "/libraries",
-            conditionsDirectory: configuration.conditionsDirectory)
+            conditionsDirectory: configuration.conditionsDirectory, signatures: configuration.signatures)
         sensors = ConditionSensors(
             mode: configuration.simulatesConditions ? .simulated : .system,
             dataDirectory: configuration.stateDirectory, moments: moments,

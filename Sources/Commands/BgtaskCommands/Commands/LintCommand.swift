@@ -10,7 +10,8 @@ struct LintCommand: ParsableCommand {
         abstract: "Checks manifests, conditions and Swift sources. Works without a host.",
         discussion: """
             The command reads manifests and conditions with the code of the host. It exits with 1 if a file has an \
-            error. With --plugins, it also checks that the library of each manifest exists and is a plugin. The library \
+            error. With --plugins, it also checks that the library of each manifest exists and is a plugin, and the \
+            signatures that the host's configuration requires (trust.keys). The library \
             of a 'call' must be in the directory of --plugins (without it, in the plugins directory of the host), or \
             where 'ldconfig -p' finds libraries. Conditions that a manifest requires must be defined in one of the \
             files, or in conditions.d beside the manifests.
@@ -68,7 +69,7 @@ struct LintCommand: ParsableCommand {
         let problems =
             ManifestLinter.lint(
                 files: files, pluginsDirectory: plugins, conditionsDirectory: conditionsDirectory,
-                calls: CallPlaces.search(plugins))
+                signatures: CallPlaces.signatures, calls: CallPlaces.search(plugins))
             + (sources?.problems ?? [])
         let errors = problems.count { $0.severity == .error }
         do {

@@ -1,15 +1,24 @@
 import HandlerRegistry
 import HostSettings
+import Signatures
 
-/// The directories in which commands that work without a host look for the libraries of calls.
+/// Where commands that work without a host look for the libraries of calls, and which signatures they
+/// require.
 enum CallPlaces {
-    /// The plugins directory of a host that would start now with the configuration files and the environment.
-    static var hostPlugins: String {
-        // Uses the variables of this command. In a test, they differ from those of the process.
+    /// The settings of a host that would start now with the configuration files and the environment.
+    ///
+    /// Uses the variables of this command. In a test, they differ from those of the process. An invalid
+    /// variable is ignored here, because the host reports it.
+    private static var hostSettings: EffectiveSettings? {
         let sources = SettingsSources(environment: Surroundings.current.environment)
-        // An invalid variable is ignored here, because the host reports it.
-        return (try? SettingsFiles(sources))?.latest.effective.paths.plugins ?? HostPaths.standard.plugins
+        return (try? SettingsFiles(sources))?.latest.effective
     }
+
+    /// The plugins directory of a host that would start now.
+    static var hostPlugins: String { hostSettings?.paths.plugins ?? HostPaths.standard.plugins }
+
+    /// The signatures that a host that would start now requires.
+    static var signatures: SignatureRule { SignatureRule(keys: hostSettings?.trustedKeys ?? []) }
 
     /// The directory that `--plugins` names, or else the host's plugins directory.
     static func search(_ plugins: String?) -> CallSearch { CallSearch([plugins ?? hostPlugins]) }

@@ -1,14 +1,19 @@
 import LinuxSystem
+import Signatures
 import StrictFiles
 import TaskModel
 
 /// Reads the files in `conditions.d`; if a file becomes invalid, its last valid version stays active.
 struct ConditionFiles {
     private let directory: String?
+    private let signatures: SignatureRule
     private var lastRight: [String: ReadCondition] = [:]
 
     /// Creates a reader of a directory; `nil` means that there are no files.
-    init(directory: String?) { self.directory = directory }
+    init(directory: String?, signatures: SignatureRule) {
+        self.directory = directory
+        self.signatures = signatures
+    }
 
     /// Reads all files again.
     ///
@@ -19,7 +24,7 @@ struct ConditionFiles {
         lastRight = lastRight.filter { paths.contains($0.key) }
         var entries: [(file: String, read: ReadCondition)] = []
         for path in paths {
-            let (read, found) = Self.read(path, isInstalled: true)
+            let (read, found) = Self.read(path, isInstalled: true, signatures: signatures)
             problems += found
             if read == nil, lastRight[path] != nil {
                 problems.append(
@@ -38,16 +43,24 @@ struct ConditionFiles {
 
     /// Reads one file, for the host or for lint.
     ///
-    /// If `isInstalled` is true, the host uses the file, so its owner and its program are checked, too.
+    /// If `isInstalled` is true, the host uses the file, so its owner, its signature and its program are
+    /// checked, too.
     ///
     /// - Returns: The definition, or `nil` if it can't be used; and all problems.
-    static func read(_ path: String, isInstalled: Bool) -> (ReadCondition?, [ManifestProblem]) {
+    static func read(
+        _ path: String, isInstalled: Bool, signatures: SignatureRule = SignatureRule()
+    ) -> (ReadCondition?, [ManifestProblem]) {
         do {
             if isInstalled, let problem = try FileTrust.problem(with: path, called: "the condition") {
                 return (nil, [ManifestProblem(file: path, finding: problem.finding, remedy: problem.remedy)])
             }
-            let (read, found) = ConditionReader.read(
-                try FileContents.read(path, limit: YAMLDocument.maximumSize), file: path)
+            let bytes = try FileContents.read(path, limit: YAMLDocument.maximumSize)
+            if isInstalled,
+                let problem = signatures.problem(with: path, contents: bytes, called: "the condition")
+            {
+                return (nil, [ManifestProblem(file: path, finding: problem.finding, remedy: problem.remedy)])
+            }
+            let (read, found) = ConditionReader.read(bytes, file: path)
             guard let read, isInstalled, let problem = programProblem(read, in: path) else {
                 return (read, found)
             }

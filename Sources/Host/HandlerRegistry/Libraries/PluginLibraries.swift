@@ -1,5 +1,6 @@
 import Digests
 import LinuxSystem
+import Signatures
 import StrictFiles
 import TaskModel
 
@@ -48,8 +49,9 @@ extension ManifestProblem {
 struct PluginLibraries {
     let pluginsDirectory: String
     let cacheDirectory: String
-    /// The facts about each file that was read, by name; an unchanged file is not read again.
-    private var known: [String: (identity: FileIdentity, facts: Result<Facts, LibraryError>)] = [:]
+    private let signatures: SignatureRule
+    /// The facts about each file that was read, by name.
+    private var known: [String: Known] = [:]
     /// Whether a library is a link, whose target can change without a change of the directory.
     private(set) var hasLinks = false
     private var foundLinks = false
@@ -66,9 +68,18 @@ struct PluginLibraries {
         var entries: Set<String>
     }
 
-    init(pluginsDirectory: String, cacheDirectory: String) {
+    /// The facts about a file that was read. While the file and its signature are unchanged, it is not read
+    /// again.
+    private struct Known {
+        var identity: FileIdentity
+        var signature: FileIdentity?
+        var facts: Result<Facts, LibraryError>
+    }
+
+    init(pluginsDirectory: String, cacheDirectory: String, signatures: SignatureRule) {
         self.pluginsDirectory = pluginsDirectory
         self.cacheDirectory = cacheDirectory
+        self.signatures = signatures
     }
 
     /// Whether the plugins directory contains a file with this name.
@@ -205,9 +216,14 @@ struct PluginLibraries {
                 remedy: "Put the library there", isMissing: true)
         }
         try checkTrust(name, path)
-        if let known = known[name], known.identity == identity { return try known.facts.get() }
-        let facts = Result { () throws(LibraryError) in try Self.read(name, realPath, identity) }
-        known[name] = identity.isSettled ? (identity, facts) : nil
+        let signature = signatures.signatureIdentity(of: path)
+        if let known = known[name], known.identity == identity, known.signature == signature {
+            return try known.facts.get()
+        }
+        let facts = Result { () throws(LibraryError) in try read(name, realPath, identity) }
+        known[name] =
+            identity.isSettled && signature?.isSettled != false
+            ? Known(identity: identity, signature: signature, facts: facts) : nil
         return try facts.get()
     }
 
@@ -224,9 +240,9 @@ struct PluginLibraries {
         }
     }
 
-    private static func read(_ name: String, _ path: String, _ identity: FileIdentity) throws(LibraryError)
-        -> Facts
-    {
+    private func read(
+        _ name: String, _ path: String, _ identity: FileIdentity
+    ) throws(LibraryError) -> Facts {
         guard identity.isRegular else {
             throw LibraryError(
                 finding: "library '\(name)' is not a regular file", remedy: "Replace it with a shared library"
@@ -234,10 +250,18 @@ struct PluginLibraries {
         }
         do {
             let bytes = try FileContents.read(path)
+            let signed = "\(pluginsDirectory)/\(name)"
+            if let problem = signatures.problem(
+                with: signed, contents: bytes, called: "library '\(name)'")
+            {
+                throw LibraryError(finding: problem.finding, remedy: problem.remedy)
+            }
             let file = try ELFFile(
                 bytes, functions: .only([StagedLibrary.appEntry, StagedLibrary.pluginEntry]))
             return Facts(
                 hash: SHA256.hexadecimal(of: bytes), needed: file.needed, entries: file.functions)
+        } catch let error as LibraryError {
+            throw error
         } catch let error as ELFFile.FormatError {
             throw LibraryError(
                 finding: "library '\(name)': \(error.finding)",
