@@ -44,11 +44,15 @@ extension Testing.Tag {
     private static let introduction = """
         # Headlines
 
-        `bgtask explain` and `bgtask pending` say in one sentence what a request waits for, and what to do. This
-        page lists the sentence of each situation that the tests create
-        (`Tests/HostCoreTests/Situations/Situations.swift`). A test compares the page with the host. It also does
-        what each remedy says, and checks that the request then does what the host promised. After a change of the
-        texts, write the page with `BGTASK_WRITE_HEADLINES=1 swift test --filter SituationTests`, and read it.
+        `bgtask explain` and `bgtask pending` say in one sentence, the *headline*, what a request waits for, and what
+        to do. This page lists the headlines of all situations in
+        `Tests/HostCoreTests/Situations/Situations.swift`. Each begins at 08:00 on a Friday, and "it" is a request or
+        a task of the bundle `com.example.photos`. [Architecture.md](Architecture.md#terms) and
+        [Scheduling.md](Scheduling.md#lanes-and-slots) explain the terms.
+
+        A test compares the page with the host. It also does what each headline advises, and checks that the request
+        then does what the host promised. After a change of the texts, write the page with
+        `BGTASK_WRITE_HEADLINES=1 swift test --filter SituationTests`, and read it.
 
         | situation | headline |
         |---|---|

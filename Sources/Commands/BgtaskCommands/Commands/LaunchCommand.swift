@@ -7,10 +7,10 @@ struct LaunchCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "launch", abstract: "Starts a task now, without waiting for good conditions.",
         discussion: """
-            The host asks only three of its policies: a manifest must permit the task, no other launch of \
-            the task may run, and the machine must not be about to sleep. Conditions, dates, budgets and \
-            slots do not matter. If a request of the task is pending, that request starts; otherwise, the \
-            host makes one.
+            The host asks only four of its policies: a manifest must permit the task, no other launch of \
+            the task and no task that conflicts with it may run, and the machine must not be about to \
+            sleep. Conditions, dates, budgets and slots do not matter. If a request of the task is pending, \
+            that request starts; otherwise, the host makes one.
 
             With --debug, the process stops before its handler begins, and waits for a debugger. \
             The time that it waits does not count as run time.
