@@ -36,8 +36,8 @@ one pending request. All requests are durable: the host stores them in SQLite, i
 the file system; compare with the floor of one synced SQLite transaction.
 
 The [benchmarks of parts](PARTS) measure the launcher, the store and the scheduler alone (`make
-bench-parts`). To measure single rows, name them: `make bench ROWS="latency burst"`; `QUICK=1` takes few samples.
-`Benchmarks/whole-host/bench --help` has the other options, for example other binaries.
+bench-parts`). To measure single rows, name them: `make bench ROWS="latency burst"`; `QUICK=1` takes few
+samples. `Benchmarks/whole-host/bench --help` has the other options, for example other binaries.
 """
 
 
