@@ -13,24 +13,27 @@ REMARKS = pathlib.Path(__file__).resolve().parent.parent / "remarks"
 
 HEAD = """# Benchmarks of the whole host
 
-`make bench PAGE=Documentation/Benchmarks` measures what a user gets, and writes this page. A client talks
-to a release build of `bgtaskd` over its socket, and the tasks do their work: each appends 24 bytes with the
-time to a file. Beside the host run *floors*, which are small C programs that do the unavoidable part of the
-work, and *peers*, which are job runners from Debian and PyPI whose tasks append the same bytes.
+`make bench PAGE=Documentation/Benchmarks` measures what a user gets, and writes this page. A client talks to
+a release build of `bgtaskd` over its socket, and the tasks do their work: each appends 24 bytes with the time
+to a file. Beside the host run *floors*, which are small C programs that do the unavoidable part of the work,
+and *peers*, which are job runners from Debian and PyPI whose tasks append the same bytes.
 
 Each section is a *row* of the benchmark, and each line of its table is a *subject*: a floor, a peer or the
-host. In each round, every subject of a row is measured once, so a disturbance affects all of them. Compare
-ratios; the absolute figures depend on the machine. To get a ratio, the value of a subject is divided by that
-of the row's first subject in the same round; the table shows the median over all rounds. Before each row, the
-benchmark waits up to a minute until the machine is quiet. Below the table, it says how busy the machine was
-during the measurement. A peer that cannot be installed or started is listed with the reason.
+host. The host runs a plugin in C or a Swift app, which uses the module `BackgroundTasks`. In each round,
+every subject of a row is measured once, so a disturbance affects all of them. Compare ratios; the absolute
+figures depend on the machine. To get a ratio, the value of a subject is divided by that of the row's first
+subject in the same round; the table shows the median over all rounds. Before each row, the benchmark waits up
+to a minute until the machine is quiet. Below the table, it says how busy the machine was during the
+measurement; *stolen* is the time in which the hypervisor ran other machines. A peer that cannot be installed
+or started is listed with the reason.
 
-The host runs with simulated conditions, `launchSpacing: 0s` and, unless a row says otherwise, two launches
-at a time, because the peers have two workers. Its requests are of the kind `continuedProcessing`, and their
-bundle is in the foreground, so that tasks have the priority of the peers' tasks. Each job has an identifier of
-its own, because an identifier has one pending request at most. All requests are durable: SQLite in WAL mode, with
-`synchronous=FULL`. Of the peers only `at` stores jobs on the disk. What a sync costs depends on the disk and the
-file system; compare with the floor of one synced SQLite transaction.
+The host runs with simulated conditions, `scheduling.launchSpacing: 0s` (no wait between two launches of a
+task) and, unless a row says otherwise, two launches at a time, because the peers have two workers. Its
+requests are of the kind `continuedProcessing`, and their bundle is in the foreground, so that tasks have the
+same priority as the peers' tasks. Each job has an identifier of its own, because an identifier has at most
+one pending request. All requests are durable: the host stores them in SQLite, in WAL mode with
+`synchronous=FULL`. Of the peers, only `at` stores jobs on the disk. What a sync costs depends on the disk and
+the file system; compare with the floor of one synced SQLite transaction.
 
 The [benchmarks of parts](PARTS) measure the launcher, the store and the scheduler alone (`make
 bench-parts`). To measure single rows, name them: `make bench ROWS="latency burst"`; `QUICK=1` takes few

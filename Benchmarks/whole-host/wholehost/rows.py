@@ -30,7 +30,7 @@ def _bundles(bench, closing, settings=None):
     return hosts
 
 
-@row("latency", "Submission to handler, warm and idle, durable", "us", "at most 1 ms, and a quarter of the time of at")
+@row("latency", "Submission to handler, warm and idle, durable", "us", "at most 1 ms, and at most a quarter of the time of at")
 def latency(bench, closing):
     """The time from a submission to the first instruction of the task's handler. Tasks are submitted one
     at a time over one open connection, with a pause of 30 ms after each. The host stores the request and
@@ -108,7 +108,7 @@ def _burst(bench, host, bundle, count, connections=10):
     "burst",
     "Durable jobs per second, a burst of 1,000",
     "jobs/s",
-    "C plugin: 0.4, later 0.6 times xargs; Swift app: 0.3 times the clones",
+    "C plugin: 0.4, later 0.6 times the rate of xargs; Swift app: 0.3 times that of the clones",
     better="more",
 )
 def burst(bench, closing):
@@ -170,9 +170,10 @@ EVENTS = {
 }
 
 
-@row("calls", "System calls for each job of a burst of 1,000, C plugin", "syncs/job", "less than 0.2 at load")
+@row("calls", "System calls for each job of a burst of 1,000, C plugin", "syncs/job", "less than 0.2 with 16 or more at a time")
 def calls(bench, closing):
-    """perf counts the system calls of the host's process, in separate runs that are not timed."""
+    """perf counts the system calls of the host's process, in separate runs that are not timed. A sync is a
+    call of fsync or fdatasync."""
     count = 200 if bench.quick else 1000
 
     def count_calls(host):
@@ -229,7 +230,7 @@ def calls(bench, closing):
     "submissions",
     "Durable submissions per second",
     "per s",
-    "0.9, 3 and 5 times one synced transaction each",
+    "with 1, 10 and 100 connections: 0.9, 3 and 5 times the rate of synced transactions",
     better="more",
 )
 def submissions(bench, closing):
@@ -267,8 +268,8 @@ def submissions(bench, closing):
 
 @row("expire", "Call to expire, to the handler's callback", "us", "at most 300 us")
 def expire(bench, closing):
-    """A task waits. A client asks the host, over an open connection, to expire the task. The time ends
-    when the handler's callback reads the clock."""
+    """The time from the call of a client, over an open connection, until the callback of the handler reads
+    the clock. Until then, the task only waits. The floor wakes a process that sleeps in read()."""
     count = 10 if bench.quick else 30
     host = host_for(bench, closing)
     host.warm()
@@ -293,7 +294,7 @@ def expire(bench, closing):
 @row("progress", "A task's report of progress, to a follower of the event stream", "us", "at most 200 us")
 def progress(bench, closing):
     """Ten times a second, the handler reports the present time as its progress. A client that follows the
-    host's events compares this time with its own clock."""
+    host's events compares this time with its own clock. The floor wakes a process that sleeps in read()."""
     count = 20 if bench.quick else 45
     host = host_for(bench, closing)
     host.warm()
@@ -309,7 +310,7 @@ def progress(bench, closing):
     ]
 
 
-@row("idle", "Wake-ups of an idle host", "per s", "at most 1")
+@row("idle", "Wake-ups of an idle host", "per s", "at most 1 per second")
 def idle(bench, closing):
     """How often the threads of bgtaskd are woken, in total, with one manifest, no client and no pending
     request. The note below the table has the same number for the launcher."""

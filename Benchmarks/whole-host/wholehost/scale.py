@@ -28,7 +28,7 @@ def _submissions(bench, host, count, connections=10):
     "pending",
     "Durable submissions per second while 100,000 wait",
     "per s",
-    "as many as with none",
+    "as many as with none pending",
     better="more",
     scale=True,
 )
@@ -74,7 +74,7 @@ def _restart(host, identifier):
     while time.monotonic() < begun + 600:
         try:
             host.ask("POST", "/v1/requests", {"identifier": identifier}, expected=201)
-            return {"value": time.monotonic() - begun, "notes": [f"it answered after {answered:.3f} s"]}
+            return {"value": time.monotonic() - begun, "notes": [f"it answered its first call after {answered:.3f} s"]}
         except RuntimeError:
             time.sleep(0.002)
     raise RuntimeError("no submission was accepted within ten minutes")
@@ -210,7 +210,7 @@ def million(bench, closing):
     "manifests-submit",
     "One submission where there are 10,000 manifests",
     "us",
-    "at most 1.2 times that with 100",
+    "at most 1.2 times the time with 100",
     scale=True,
 )
 def manifests_submit(bench, closing):
@@ -263,7 +263,7 @@ def unknown(bench, closing):
     return subjects
 
 
-@row("recording", "Start with a full recording", "s", "0.1 s until it serves", scale=True)
+@row("recording", "Start with a full recording", "s", "at most 0.1 s", scale=True)
 def recording(bench, closing):
     """The time from the start of bgtaskd until it has accepted a submission. Before, requests that replace
     each other have filled the recording to 56 MiB (6 MiB with --quick); its limit is 64 MiB. The same
