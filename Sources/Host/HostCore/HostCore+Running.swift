@@ -52,8 +52,8 @@ extension HostCore {
             log(
                 .info,
                 isTraced
-                    ? "its deadlines are paused for a debugger"
-                    : "its deadlines count again, because no debugger holds it",
+                    ? "the launch's deadlines are paused, because a debugger holds its process"
+                    : "the launch's deadlines count again, because no debugger holds its process",
                 launch: id)
             feed(.tracingChanged(id, isTraced: isTraced))
         case .cpuWarning(let id, let message): log(.warning, message, launch: id)

@@ -33,7 +33,8 @@ extension HostCore {
             guard let launch = launches[id] else { return }
             log(
                 .notice,
-                "\(rationale.statement). Should it keep going? Answer: bgtask answer \(id) yes|no",
+                "\(rationale.statement). Let \(id) continue with 'bgtask answer \(id) yes', or stop it with "
+                    + "'bgtask answer \(id) no'",
                 launch: id)
             emit(.publish(.launchAsked(id, launch.record.request, rationale)))
         case .saveBundleState(let bundle, let state): bundles.keep(state, of: bundle, at: now.boot)

@@ -40,7 +40,8 @@ public enum HostInput: Sendable {
     case registered(RegistrySnapshot)
     /// An alarm of ``HostEffect/arm(_:)`` came; the offset is local time minus UTC.
     case timePassed(localTimeOffset: Duration)
-    /// The last and the next change of the clocks, in order, as far as they are near the present.
+    /// The last change of local time against UTC, if it was in the last two days, and the next one within
+    /// eight days, as at the beginning of summer time.
     case localTimeChanges([LocalTimeChange])
     /// The machine is about to sleep, and waits for ``HostEffect/letSleep``.
     case willSleep
@@ -103,7 +104,8 @@ public struct HostBeginning: Sendable {
     public var boot: String?
     /// Local time minus UTC.
     public var localTimeOffset: Duration
-    /// The last and the next change of the clocks, in order, as far as they are near the present.
+    /// The last change of local time against UTC, if it was in the last two days, and the next one within
+    /// eight days, as at the beginning of summer time.
     public var localTimeChanges: [LocalTimeChange] = []
 
     /// Creates a beginning whose store is empty.

@@ -37,7 +37,8 @@ extension SQLiteRequestStore {
                     submission.identifier, kind: terms.kind, taken: taken, limit: limit)
             }
         }
-        // The request that waits must not become pending when the replaced one ends. No request has number 0.
+        // The request that waits must not become pending when the replaced one ends. Until the new request
+        // has a number, it waits for the number 0, which no request has.
         if let waiting, before == nil { try putAfter(RequestID(rawValue: 0), waiting.id, in: db) }
         if let replaced { try end(replaced.id, .cancelled, .replaced, at: terms.acceptedAt, in: db) }
         let request = try RequestRow.insert(submission, terms, after: before, into: db)

@@ -63,7 +63,7 @@ struct ProgressWatch: Sendable {
                 quantity: "timeSinceProgress", required: "less than \(settings.stallQuestion.text)",
                 observed: ((lastChange.map { time - $0 }) ?? .zero).text,
                 remedy:
-                    "Answer with bgtask answer LAUNCH yes|no. Without an answer, the launch ends \(settings.stallLimit.text) after its last progress"
+                    "Let the launch continue or stop it, with 'bgtask answer'. Without an answer, it ends \(settings.stallLimit.text) after its last progress"
             )
         }
         guard isSlow, !isSlowAsked else { return nil }
@@ -73,7 +73,7 @@ struct ProgressWatch: Sendable {
             quantity: "progressRate",
             required: "\(Int(settings.slowShare * 100)) % of the usual rate or more",
             observed: "\((recent ?? 0).text) units in \(settings.ratePeriod.text), usually \(usual.text)",
-            remedy: "Answer with bgtask answer LAUNCH yes|no")
+            remedy: "Let the launch continue or stop it, with 'bgtask answer'")
     }
 
     /// When the user is asked about a stall; `nil` if the user was asked already.

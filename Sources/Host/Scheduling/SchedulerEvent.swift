@@ -26,7 +26,8 @@ public enum SchedulerEvent: Equatable, Sendable, Codable {
     ///
     /// Budgets and hours of use depend on local time.
     case localTimeChanged(offset: Duration)
-    /// The last and the next change of the clocks, in order, as far as they are near the present.
+    /// The last change of local time against UTC, if it was in the last two days, and the next one within
+    /// eight days, as at the beginning of summer time.
     ///
     /// Parts of the day (`between`, `hour`) depend on them. Without this event, the present difference counts
     /// for all times.

@@ -12,7 +12,7 @@ public struct AttemptHistory: Equatable, Hashable, Sendable, Codable {
     /// The furthest progress of all attempts, without its message; `nil` if no attempt reported progress.
     public var furthest: TaskProgress?
 
-    /// Makes the history of a request that has had no attempt.
+    /// Makes a history; by default, that of a request that has had no attempt.
     public init(withoutProgress: Int = 0, furthest: TaskProgress? = nil) {
         self.withoutProgress = withoutProgress
         self.furthest = furthest

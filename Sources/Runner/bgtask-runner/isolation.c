@@ -181,7 +181,7 @@ bool isolation_enter_task(bool subprocesses, char *finding, size_t size) {
     // 2. No new processes.
     if (!subprocesses) {
         if (no_fork_filter.len == 0 && !isolation_prepare_no_fork()) {
-            snprintf(finding, size, "the no-fork filter can't be built");
+            snprintf(finding, size, "the seccomp filter that forbids new processes can't be built");
             return false;
         }
         if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &no_fork_filter) != 0)

@@ -165,7 +165,7 @@ void launches_spawn(struct launcher *launcher, struct body body) {
         refusal =
             "the process that held the plugin (its template) has ended, is being replaced or has failed";
     else if (!fresh && !template->answered)
-        refusal = "the template is not ready yet; wait for it, or ask for a fresh process";
+        refusal = "the process that holds the plugin (its template) is not ready yet";
     else if (template->isolation == ISOLATION_NO_FORK && subprocesses)
         refusal = "a task that may start processes needs a cgroup or a PID namespace; this host has neither";
     struct launch *launch = refusal == NULL ? calloc(1, sizeof(*launch)) : NULL;

@@ -111,8 +111,8 @@ static _Noreturn void become_template(const struct template *template, int socke
                      strerror(errno));
         }
     } else {
-        snprintf(answer.finding, sizeof(answer.finding), "the template's descriptors can't be set up: %s",
-                 strerror(errno));
+        snprintf(answer.finding, sizeof(answer.finding),
+                 "the process that loads the plugin can't set up its file descriptors: %s", strerror(errno));
     }
     packet_send(socket, &answer, sizeof(answer), NULL, 0, 0);
     _exit(71);

@@ -221,7 +221,7 @@ enum PayloadText {
         do {
             let bytes = path == "-" ? try Surroundings.current.input() : try StandardStreams.read(path: path)
             guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw ValidationError("--payload: \(path) is not UTF-8")
+                throw ValidationError("--payload: \(path) is not UTF-8; give a file of UTF-8 text")
             }
             return text
         } catch let error as SystemCallError {

@@ -67,8 +67,9 @@ struct RequestStory {
             return titleShownAt == nil ? showTitle(now: now) : overdue(now: now)
         case .launchAsked(let id, request, let rationale):
             return [
-                "\(id): \(rationale.rationale.statement). Should it keep going? Without an answer, it goes on "
-                    + "until a limit on its progress ends it. To answer: bgtask answer \(id) yes|no"
+                "\(id): \(rationale.rationale.statement). Let it continue with 'bgtask answer \(id) yes', or "
+                    + "stop it with 'bgtask answer \(id) no'. Without an answer, it goes on until a limit on "
+                    + "its progress ends it"
             ]
         case .launchExpiring(let id, request, let reason):
             return ["The host asked \(id) to stop: \(reason.rawValue)"]

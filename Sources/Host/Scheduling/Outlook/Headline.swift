@@ -291,7 +291,7 @@ extension Foresight {
             return "\(name) \(end ?? "runs")"
         }
         if holders.count == 1 { return "\(name) has it" + (end.map { ", and \($0)" } ?? "") }
-        return "\(name) and \(holders.count - 1) more have them"
+        return "\(name) and \(holders.count - 1) more occupy the slots"
             + (end.map { "; the first of them \($0)" } ?? "")
     }
 
