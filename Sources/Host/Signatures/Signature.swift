@@ -2,7 +2,7 @@
 public struct Signature: Sendable {
     /// The suffix of the signature's file, after the whole name of the signed file.
     public static let suffix = ".minisig"
-    /// The largest signature file that is read, in bytes. minisign limits the comment to 8 KiB.
+    /// The largest signature file that is read, in bytes; minisign limits the comment to 8 KiB.
     public static let maximumSize = 16 * 1024
 
     /// The algorithm that signs a BLAKE2b hash of the file, which minisign uses by default.

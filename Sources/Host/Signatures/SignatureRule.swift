@@ -7,7 +7,7 @@ public struct SignatureRule: Equatable, Sendable {
     /// The keys of which one must have signed each file; if there are none, no signature is required.
     public let keys: [PublicKey]
 
-    /// Creates a rule. Without keys, it accepts every file.
+    /// Creates a rule; without keys, it accepts every file.
     public init(keys: [PublicKey] = []) { self.keys = keys }
 
     /// The identity of a file's signature file; `nil` if no signature is required, or if there is none.

@@ -68,8 +68,9 @@ struct PluginLibraries {
         var entries: Set<String>
     }
 
-    /// The facts about a file that was read. While the file and its signature are unchanged, it is not read
-    /// again.
+    /// The facts about a file that was read.
+    ///
+    /// While the file and its signature are unchanged, it is not read again.
     private struct Known {
         var identity: FileIdentity
         var signature: FileIdentity?
