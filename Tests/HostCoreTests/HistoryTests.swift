@@ -24,7 +24,7 @@ import Testing
             .begin(
                 HostBeginning(
                     surroundings: HostSurroundings(
-                        manifestsDirectory: "/m", stateDirectory: "/s", isolation: "none", taskEnvironment: []
+                        manifestsDirectory: "/m", stateDirectory: "/s", taskEnvironment: []
                     ),
                     settings: SettingsSnapshot(effective: settings),
                     registered: RegistrySnapshot(handlers: [], problems: []), conditions: .simulatedStart)),

@@ -118,7 +118,7 @@ struct VirtualWorld {
     mutating func begin() throws {
         var beginning = HostBeginning(
             surroundings: HostSurroundings(
-                manifestsDirectory: "/m", stateDirectory: "/s", isolation: "cgroup", taskEnvironment: []),
+                manifestsDirectory: "/m", stateDirectory: "/s", taskEnvironment: []),
             settings: settings, registered: manifests.snapshot, conditions: conditions)
         beginning.recovery = store.recover(beginning.recoveryTerms(at: now.wall))
         beginning.boot = "boot"

@@ -10,7 +10,7 @@ import Testing
         await #expect(processExitsWith: .failure) {
             let host = HostLoop()
             let core = LauncherCore(
-                loop: host.loop, moments: SystemClocks(), isolation: .noFork, groups: nil,
+                loop: host.loop, moments: SystemClocks(), isolation: .noFork, groups: nil, sandbox: [],
                 templateIdleTime: .zero, answerTime: .seconds(15), onEvent: { _ in })
             _ = core.find(LaunchID(rawValue: 1))
         }
@@ -28,7 +28,7 @@ import Testing
         let isEmpty = await withCheckedContinuation { answer in
             host.execute {
                 let core = LauncherCore(
-                    loop: host.loop, moments: SystemClocks(), isolation: .noFork, groups: nil,
+                    loop: host.loop, moments: SystemClocks(), isolation: .noFork, groups: nil, sandbox: [],
                     templateIdleTime: .zero, answerTime: .seconds(15), onEvent: { _ in })
                 let pipe = ControlPipe(on: host.loop)
                 pipe.send([1])

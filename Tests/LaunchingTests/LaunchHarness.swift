@@ -34,7 +34,8 @@ final class LaunchHarness: Sendable {
 
     init(
         groupKill: GroupKill? = nil, folder: URL? = nil, templateIdleTime: Duration? = nil,
-        answerTime: Duration? = nil, runner: String = Products.path("bgtask-runner")
+        answerTime: Duration? = nil, runner: String = Products.path("bgtask-runner"),
+        without layers: Set<SandboxLayer> = [], owner: UInt32? = nil
     ) async throws {
         self.folder =
             folder ?? FileManager.default.temporaryDirectory.appending(path: "launching-\(UUID().uuidString)")
@@ -43,10 +44,17 @@ final class LaunchHarness: Sendable {
                 at: self.folder.appending(path: name), withIntermediateDirectories: true)
         }
         library = try PluginCompiler.compile("misbehaves", into: self.folder)
+        if let owner {
+            try Data().write(to: self.folder.appending(path: "state/launcher.lock"))
+            for name in ["state/launcher.lock", "state", "data", "tmp"] {
+                try Self.give(self.folder.appending(path: name), to: owner)
+            }
+        }
         var configuration = TaskLauncher.Configuration(
             runnerPath: runner,
             stateDirectory: self.folder.appending(path: "state").path,
             groupKill: groupKill, moments: SystemClocks())
+        configuration.withoutLayers = layers
         if let templateIdleTime { configuration.templateIdleTime = templateIdleTime }
         if let answerTime { configuration.answerTime = answerTime }
         let (events, continuation) = AsyncStream.makeStream(of: LaunchEvent.self)
@@ -56,6 +64,12 @@ final class LaunchHarness: Sendable {
         Task { [self] in
             for await event in events { note(event) }
         }
+    }
+
+    /// Changes the owner of a file; only root can.
+    static func give(_ file: URL, to owner: UInt32) throws {
+        try FileManager.default.setAttributes(
+            [.ownerAccountID: owner, .groupOwnerAccountID: owner], ofItemAtPath: file.path)
     }
 
     /// Ends the launcher and removes the folder.

@@ -9,7 +9,7 @@ extension HostCore {
         // The host was asked to stop before it could begin.
         guard phase == .starting else { return }
         surroundings = beginning.surroundings
-        log(.info, "launches are isolated by \(surroundings.isolation)")
+        log(.info, "launches are isolated by \(surroundings.isolation.words(for: SandboxDeclaration()))")
         settings = beginning.settings
         firstSettings = beginning.settings
         registered = beginning.registered.placed(onDevice: surroundings.device)

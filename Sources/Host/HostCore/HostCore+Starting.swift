@@ -71,13 +71,19 @@ extension HostCore {
             .begin(
                 id,
                 LaunchTerms(
-                    id: launch, at: now.wall, isolation: client == nil ? surroundings.isolation : "inProcess",
+                    id: launch, at: now.wall, isolation: isolation(of: start),
                     libraryHash: start.handler?.libraryHash,
                     isSimulated: start.isSimulated, explanation: text(of: explanation))),
             .begin(id))
         if let handler = start.handler, handler.canLaunch(request.identifier) {
             emit(.work(.prepare(launch, handler, request.identifier, payload: request.submission.payload)))
         }
+    }
+
+    /// What isolates a launch, as its record says it.
+    private func isolation(of start: RequestBook.Start) -> String {
+        guard start.client == nil else { return "inProcess" }
+        return surroundings.isolation.words(for: start.handler?.manifest.sandbox ?? SandboxDeclaration())
     }
 
     mutating func begun(_ id: RequestID, _ result: Result<StoreAnswer, StoreRefusal>) {

@@ -45,7 +45,7 @@ public struct HostCore: Sendable {
     public internal(set) var scheduler = Scheduler()
     var phase = Phase.starting
     var surroundings = HostSurroundings(
-        manifestsDirectory: "", stateDirectory: "", isolation: "", taskEnvironment: [])
+        manifestsDirectory: "", stateDirectory: "", taskEnvironment: [])
     var settings: SettingsSnapshot?
     /// The settings with which the host began; those that need a restart are still in force.
     var firstSettings: SettingsSnapshot?

@@ -148,8 +148,8 @@ public struct HostSurroundings: Sendable {
     public var manifestsDirectory: String
     /// The host's state directory, for messages.
     public var stateDirectory: String
-    /// The method that isolates launches on this machine, for their records.
-    public var isolation: String
+    /// What isolates launches on this machine, for their records.
+    public var isolation: IsolationReport
     /// The environment variables of every task, as `NAME=value`.
     public var taskEnvironment: [String]
     /// Whether the store keeps the explanations of each launch's start and stop; only `bgtask explain` reads
@@ -160,7 +160,9 @@ public struct HostSurroundings: Sendable {
 
     /// Creates surroundings that keep explanations.
     public init(
-        manifestsDirectory: String, stateDirectory: String, isolation: String, taskEnvironment: [String]
+        manifestsDirectory: String, stateDirectory: String,
+        isolation: IsolationReport = IsolationReport(groupKill: .noFork, layers: []),
+        taskEnvironment: [String]
     ) {
         self.manifestsDirectory = manifestsDirectory
         self.stateDirectory = stateDirectory

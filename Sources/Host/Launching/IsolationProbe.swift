@@ -45,7 +45,12 @@ struct IsolationProbe: Sendable {
                 remedy: "The host runs no handler without isolation; " + Self.howToGetGroup)
         }
         groups = used == .cgroup ? base : nil
-        report = IsolationReport(groupKill: used, layers: layers + (groups.map(Self.delegate(to:)) ?? []))
+        let sandbox = Self.probeSandbox(runnerPath)
+        report = IsolationReport(
+            groupKill: used,
+            layers: layers + (groups.map(Self.delegate(to:)) ?? [])
+                + SandboxLayer.allCases.compactMap { sandbox[$0] },
+            sandbox: Set(sandbox.filter(\.value.isAvailable).keys))
     }
 
     private static func probeGroups(_ stateDirectory: String) -> (IsolationReport.Layer, ControlGroup?) {
@@ -107,10 +112,26 @@ struct IsolationProbe: Sendable {
     /// What the kernel says of itself is not enough: a container's filter, or a security module such as
     /// AppArmor, can refuse the clone or the mount that a launch needs.
     private static func failure(of isolation: GroupKill, _ runnerPath: String) -> String? {
+        failure(of: isolation.rawValue, runnerPath)
+    }
+
+    /// Tries every layer of the sandbox.
+    private static func probeSandbox(_ runnerPath: String) -> [SandboxLayer: IsolationReport.Layer] {
+        var layers: [SandboxLayer: IsolationReport.Layer] = [:]
+        for layer in SandboxLayer.allCases {
+            let failure = failure(of: layer.rawValue, runnerPath)
+            layers[layer] = IsolationReport.Layer(
+                name: "sandbox: \(layer.title)", isAvailable: failure == nil,
+                finding: failure.map { "\($0); \(layer.lossWithoutIt)" } ?? "tried")
+        }
+        return layers
+    }
+
+    private static func failure(of isolation: String, _ runnerPath: String) -> String? {
         do throws(SystemCallError) {
             let (_, theirs) = try DescriptorSocket.pair()
             let process = try ProcessSpawn.start(
-                runnerPath, arguments: ["probe", isolation.rawValue],
+                runnerPath, arguments: ["probe", isolation],
                 environment: ProcessSpawn.ownEnvironment, passing: theirs
             ).handle
             guard process.waitForEnd(timeoutMilliseconds: 5000) else {
@@ -169,5 +190,38 @@ struct IsolationProbe: Sendable {
         let number = text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}
+
+extension SandboxLayer {
+    /// The name in `bgtask doctor`.
+    fileprivate var title: String {
+        switch self {
+        case .namespaces: "namespaces"
+        case .networkNamespace: "network namespace"
+        case .capabilities: "capabilities"
+        case .landlock: "Landlock files"
+        case .landlockPorts: "Landlock ports"
+        case .landlockScopes: "Landlock scopes"
+        case .seccomp: "seccomp filter"
+        }
+    }
+
+    /// What a task could do on a machine without this layer.
+    fileprivate var lossWithoutIt: String {
+        switch self {
+        case .namespaces:
+            "tasks can change the attributes of files that they may read and the host's user owns, and see "
+                + "shared memory of System V"
+        case .networkNamespace: "tasks can read the machine's list of connections in /proc"
+        case .capabilities: "tasks of a root host keep its privileges"
+        case .landlock: "tasks can use all files of the host's user; Landlock requires Linux 5.13"
+        case .landlockPorts:
+            "'network: {connect: ...}' can't limit the ports of a task; this requires Linux 6.7"
+        case .landlockScopes:
+            "tasks with 'subprocesses: true' can send signals to processes of the host's user; this requires "
+                + "Linux 6.12"
+        case .seccomp: "tasks can make every system call"
+        }
     }
 }

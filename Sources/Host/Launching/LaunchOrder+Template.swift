@@ -1,11 +1,19 @@
+import LinuxSystem
 import TaskModel
 
 extension LaunchOrder {
     /// Whether the task may start processes.
     var mayStartProcesses: Bool { handler.manifest.sandbox.subprocesses }
 
-    /// Whether the task may open sockets.
-    var mayOpenSockets: Bool { handler.manifest.sandbox.network ?? false }
+    /// The host's copies of libraries that the `call:` programs of the bundle name, sorted.
+    ///
+    /// The system's libraries have no path there.
+    var callLibraries: [String] {
+        guard libraryPath == nil else { return [] }
+        let programs = handler.manifest.tasks.compactMap(\.call)
+        let names = programs.flatMap { [$0.library] + $0.invocations.compactMap(\.library) }
+        return Set(names.filter { $0.hasPrefix("/") }).sorted()
+    }
 
     /// The environment of the launch's template; for a plugin, `HOME` is the bundle's data directory.
     ///
@@ -15,6 +23,10 @@ extension LaunchOrder {
     /// below `HOME`. A `call:` keeps the home directory of the host's user, because `~` in its manifest means
     /// that directory.
     var templateEnvironment: [String] {
+        let granted = handler.manifest.sandbox.environment.compactMap { name in
+            ProcessFacts.environment(name).map { "\(name)=\($0)" }
+        }
+        let environment = environment + granted
         guard libraryPath != nil else { return environment }
         let homes = [
             "HOME", "CFFIXED_USER_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME",

@@ -39,7 +39,9 @@ extension LauncherCore {
             handle(.spawnFailed(finding: "\(error)"), launch)
             return
         }
-        if book.countLaunch(of: id) { retireTemplate(id) } else { templateUsed(id) }
+        // The next payload may have other grants, so a template with those of this one would only use memory.
+        let isUsedUp = book.countLaunch(of: id) || launch.order.place.grants.dependOnPayload
+        if isUsedUp { retireTemplate(id) } else { templateUsed(id) }
     }
 
     func received(_ report: LauncherReport, _ descriptors: [CInt]) {

@@ -31,6 +31,7 @@ extension LauncherCore {
         message.isIdleIO = order.priority.ioClass == .idle
         // RLIMIT_CORE and RLIMIT_NOFILE.
         message.limits = [.init(resource: 4, soft: 0, hard: 0), .init(resource: 7, soft: 1024, hard: 4096)]
+        confine(&message, order)
         do {
             if let group = try groups?.makeForTemplate() {
                 templateGroups[id] = group
@@ -48,6 +49,27 @@ extension LauncherCore {
             // launcher that hangs, and they are lost with it, so that they are tried again.
             overdueTemplates[id] = removeTemplate(id)
             awaitAnswer(.template(id))
+        }
+    }
+
+    /// Adds the sandbox to the settings of a template.
+    private func confine(_ message: inout TemplateMessage, _ order: LaunchOrder) {
+        let declaration = order.handler.manifest.sandbox
+        message.sandbox = sandbox
+        if message.sandbox.contains(.landlockPorts), declaration.network == nil || declaration.network == .all
+        {
+            message.sandbox.remove(.landlockPorts)
+        }
+        message.network = declaration.network
+        message.subprocesses = declaration.subprocesses
+        message.read = order.place.grants.read + runPaths.paths(for: order)
+        message.write =
+            [order.place.dataDirectory, order.place.temporaryParent ?? order.place.temporaryDirectory]
+            + order.place.grants.write
+        message.devices = declaration.devices
+        if declaration.gpu == true {
+            message.devices += GraphicsNodes.present()
+            message.read += GraphicsNodes.descriptions
         }
     }
 

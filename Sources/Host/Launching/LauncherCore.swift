@@ -11,6 +11,10 @@ final class LauncherCore: @unchecked Sendable {
     let loop: any EventLoop
     let moments: any MomentSource
     let isolation: GroupKill
+    /// The layers of the sandbox that this machine has.
+    let sandbox: Set<SandboxLayer>
+    /// The paths of libraries that plugins load from other directories than the system's.
+    var runPaths = RunPathBook()
     let cores = ProcessorCount.available
     let onEvent: @Sendable (LaunchEvent) -> Void
     /// Starts another launcher after one died; called on the loop.
@@ -47,13 +51,15 @@ final class LauncherCore: @unchecked Sendable {
 
     init(
         loop: any EventLoop, moments: any MomentSource, isolation: GroupKill, groups: GroupPool?,
-        templateIdleTime: Duration, answerTime: Duration, onEvent: @escaping @Sendable (LaunchEvent) -> Void
+        sandbox: Set<SandboxLayer>, templateIdleTime: Duration, answerTime: Duration,
+        onEvent: @escaping @Sendable (LaunchEvent) -> Void
     ) {
         answers = AnswerWatch(answerTime: answerTime)
         self.loop = loop
         self.moments = moments
         self.isolation = isolation
         self.groups = groups
+        self.sandbox = sandbox
         self.templateIdleTime = templateIdleTime
         self.onEvent = onEvent
     }

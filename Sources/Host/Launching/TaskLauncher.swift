@@ -27,6 +27,9 @@ public final class TaskLauncher: Sendable {
         ///
         /// Our choice: three times the 5 s after which it reports a process that can't be killed.
         public var answerTime = Duration.seconds(15)
+        /// The layers of the sandbox that are left out, although the machine has them; only tests, which
+        /// check what each layer holds, leave any out.
+        var withoutLayers: Set<SandboxLayer> = []
         /// The source of the clocks.
         public var moments: any MomentSource
         /// Called on any thread if an earlier launcher still holds the lock; ``start()`` then waits for it.
@@ -119,6 +122,7 @@ public final class TaskLauncher: Sendable {
         let groups = try probe.groups.map(GroupPool.init(base:))
         let core = LauncherCore(
             loop: loop, moments: configuration.moments, isolation: probe.report.groupKill, groups: groups,
+            sandbox: probe.report.sandbox.subtracting(configuration.withoutLayers),
             templateIdleTime: configuration.templateIdleTime, answerTime: configuration.answerTime,
             onEvent: onEvent)
         core.replaceLauncher = { [weak self] in self?.replace() }

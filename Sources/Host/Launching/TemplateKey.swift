@@ -5,10 +5,13 @@ struct TemplateKey: Hashable, Sendable {
     let bundle: BundleIdentifier
     let libraryPath: String?
     let libraryHash: String?
+    let callLibraries: [String]
     let directory: String
     let executable: String?
     let environment: [String]
-    let network: Bool
+    let sandbox: SandboxDeclaration
+    let grants: FileGrants
+    let temporaryParent: String
     let niceness: Int
     let isBatch: Bool
     let ioClass: LaunchPriority.IOClass
@@ -17,10 +20,13 @@ struct TemplateKey: Hashable, Sendable {
         bundle = order.record.bundle
         libraryPath = order.libraryPath
         libraryHash = order.handler.libraryHash
+        callLibraries = order.callLibraries
         directory = order.place.dataDirectory
         executable = order.place.executable
         environment = order.environment
-        network = order.mayOpenSockets
+        sandbox = order.handler.manifest.sandbox
+        grants = order.place.grants
+        temporaryParent = order.place.temporaryParent ?? order.place.temporaryDirectory
         niceness = order.priority.nice
         isBatch = order.priority.isBatch
         ioClass = order.priority.ioClass

@@ -57,7 +57,7 @@ extension HostBeginning {
     init(_ world: VirtualBeginning, store: inout MemoryStore, at now: WallTime) {
         self.init(
             surroundings: HostSurroundings(
-                manifestsDirectory: "", stateDirectory: "", isolation: "", taskEnvironment: []),
+                manifestsDirectory: "", stateDirectory: "", taskEnvironment: []),
             settings: .virtual(world.settings), registered: .virtual(world.manifests),
             conditions: world.conditions, localTimeOffset: world.localTimeOffset)
         surroundings.keepsExplanations = false

@@ -21,8 +21,8 @@ struct BeginningReader: Sendable {
     let registry: HandlerRegistry
     let sensors: ConditionSensors
     let directories: StateDirectories
-    /// The method that isolates launches on this machine.
-    let isolation: String
+    /// What isolates launches on this machine.
+    let isolation: IsolationReport
 
     /// Records the end of launches that an earlier host left under way, and reads all values.
     ///

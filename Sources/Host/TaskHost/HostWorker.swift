@@ -26,6 +26,8 @@ final class HostWorker: Sendable {
     private let machineAlarm = Mutex<MachineAlarm?>(nil)
     /// The app directories that this host wrote, as they were last written.
     private let appDirectories = Mutex<[BundleIdentifier: AppDirectory]>([:])
+    /// The temporary directories of launches, until they are removed.
+    private let temporaries = Mutex<[LaunchID: String]>([:])
     /// The tickets of requested scans of the directories that have not begun.
     private let scanTickets = Mutex<[WorkTicket]>([])
     private let launching = DispatchQueue(label: "bgtask.host.launching", qos: .userInitiated)
@@ -116,7 +118,8 @@ final class HostWorker: Sendable {
             inbox.put(.prepared(id, place(of: id, handler, identifier, payload)))
         case .removeTemporary(let id):
             attempt("its temporary directory could not be removed before the host's next start", id) {
-                try DirectoryTree.remove(directories.temporary(of: id))
+                guard let path = temporaries.withLock({ $0.removeValue(forKey: id) }) else { return }
+                try DirectoryTree.remove(path)
             }
         case .removeCopies(let inUse):
             // A copy that remains only uses space; the next change of a manifest or the next start tries to
@@ -183,12 +186,20 @@ final class HostWorker: Sendable {
         let data = directories.data(of: bundle)
         do {
             try DirectoryTree.make(data)
-            let program = try handler.manifest.encodeProgram(
+            let (program, grants) = try handler.manifest.resolve(
                 payload: payload, for: identifier, dataDirectory: data)
-            return .success(
-                LaunchPlace(
-                    dataDirectory: data, temporaryDirectory: try directories.makeTemporary(of: id),
-                    executable: program == nil ? executable(for: handler) : nil, program: program))
+            for path in grants.created { try DirectoryTree.make(path) }
+            let temporary = try directories.makeTemporary(of: id, bundle)
+            temporaries.withLock { $0[id] = temporary }
+            var place = LaunchPlace(
+                dataDirectory: data, temporaryDirectory: temporary,
+                executable: program == nil ? executable(for: handler) : nil, program: program)
+            place.temporaryParent = directories.temporaries(of: bundle)
+            place.grants = grants.files
+            // A path that does not exist yet can't be granted; when it does, the next launch gets it.
+            place.grants.read.removeAll(where: DirectoryTree.isMissing)
+            place.grants.write.removeAll(where: DirectoryTree.isMissing)
+            return .success(place)
         } catch let error as SubmissionError {
             return .failure(error)
         } catch {

@@ -58,14 +58,19 @@ struct StateDirectories: Sendable {
     /// The directory that contains the bundle's app directory.
     func apps(of bundle: BundleIdentifier) -> String { "\(root)/apps/\(Self.name(of: bundle))" }
 
-    /// The temporary directory of a launch; the host removes it after the launch.
-    func temporary(of launch: LaunchID) -> String { "\(root)/tmp/\(launch)" }
+    /// The directory with the temporary directories of all launches of a bundle.
+    ///
+    /// The process that holds the bundle's plugin may write there, and not in those of other bundles.
+    func temporaries(of bundle: BundleIdentifier) -> String { "\(root)/tmp/\(Self.name(of: bundle))" }
 
-    /// Creates the temporary directory of a launch; removes its contents if it exists.
+    /// Creates the temporary directory of a launch, which the host removes after the launch; removes its
+    /// contents if it exists.
     ///
     /// - Throws: The system call that failed.
-    func makeTemporary(of launch: LaunchID) throws(SystemCallError) -> String {
-        let path = temporary(of: launch)
+    func makeTemporary(
+        of launch: LaunchID, _ bundle: BundleIdentifier
+    ) throws(SystemCallError) -> String {
+        let path = "\(temporaries(of: bundle))/\(launch)"
         try DirectoryTree.remove(path)
         try DirectoryTree.make(path)
         return path

@@ -399,6 +399,6 @@ public actor TaskHost: Service {
         BeginningReader(
             configuration: configuration, settingsFiles: settingsFiles, moments: moments, log: log,
             store: store, registry: registry, sensors: sensors, directories: directories,
-            isolation: launcher.isolation.groupKill.rawValue)
+            isolation: launcher.isolation)
     }
 }

@@ -15,6 +15,8 @@ public struct ELFFile: Equatable, Sendable {
 
     /// The file names in the `DT_NEEDED` entries, in order.
     public let needed: [String]
+    /// The directories of the `DT_RUNPATH` and `DT_RPATH` entries, in order; they may contain `$ORIGIN`.
+    public let runPaths: [String]
     /// The names of the functions that the library defines and exports.
     public let functions: Set<String>
 
@@ -50,6 +52,7 @@ public struct ELFFile: Equatable, Sendable {
         try view.checkSegments()
         let sections = try view.sections()
         var needed: [String] = []
+        var runPaths: [String] = []
         var functions: Set<String> = []
         for section in sections {
             guard section.type == 6 || section.type == 11, section.link < sections.count else { continue }
@@ -61,7 +64,14 @@ public struct ELFFile: Equatable, Sendable {
                 if section.type == 6 {
                     let tag = try view.number(entry, 8)
                     if tag == 0 { break }
-                    if tag == 1 { needed.append(try view.text(try view.number(entry + 8, 8), in: strings)) }
+                    // DT_NEEDED, DT_RPATH and DT_RUNPATH
+                    guard tag == 1 || tag == 15 || tag == 29 else { continue }
+                    let text = try view.text(try view.number(entry + 8, 8), in: strings)
+                    if tag == 1 {
+                        needed.append(text)
+                    } else {
+                        runPaths += text.split(separator: ":").map(String.init)
+                    }
                 } else {
                     let kind = try view.number(entry + 4, 1) & 0xF
                     // STT_FUNC and STT_GNU_IFUNC; section 0 means that the function is used here but defined
@@ -79,6 +89,7 @@ public struct ELFFile: Equatable, Sendable {
             }
         }
         self.needed = needed
+        self.runPaths = runPaths
         self.functions = functions
     }
 

@@ -30,9 +30,31 @@ public struct IsolationReport: Equatable, Sendable {
     public var groupKill: GroupKill
     /// All layers that the host looked for.
     public var layers: [Layer]
+    /// The layers of the sandbox that this machine has; each was tried.
+    public var sandbox: Set<SandboxLayer>
 
-    public init(groupKill: GroupKill, layers: [Layer]) {
+    public init(groupKill: GroupKill, layers: [Layer], sandbox: Set<SandboxLayer> = []) {
         self.groupKill = groupKill
         self.layers = layers
+        self.sandbox = sandbox
+    }
+
+    /// The layers that a manifest counts on and this machine does not have, in the order of
+    /// ``SandboxLayer``; if there is any, a launch is less confined than its manifest says.
+    public func missing(for declaration: SandboxDeclaration) -> [SandboxLayer] {
+        declaration.neededLayers.filter { !sandbox.contains($0) }
+    }
+
+    /// What confines the launches of a manifest, as ``LaunchRecord/isolation`` has it: the method of the
+    /// group kill, then the layers of the sandbox, such as `cgroup, capabilities, landlock, seccomp`.
+    public func words(for declaration: SandboxDeclaration) -> String {
+        let applied = SandboxLayer.allCases.filter { layer in
+            switch layer {
+            case .networkNamespace where declaration.network != nil: false
+            case .landlockPorts: declaration.neededLayers.contains(layer) && sandbox.contains(layer)
+            default: sandbox.contains(layer)
+            }
+        }
+        return ([groupKill.rawValue] + applied.map(\.rawValue)).joined(separator: ", ")
     }
 }

@@ -9,6 +9,13 @@ public struct LaunchPlace: Equatable, Sendable {
     public var executable: String?
     /// The encoded `call:`; `nil` if the handler of a library runs.
     public var program: [UInt8]?
+    /// The path of the directory with the temporary directories of all launches of the bundle, to which a
+    /// task may write; `nil` permits only ``temporaryDirectory``.
+    ///
+    /// A process holds the plugin for all launches, and is confined before the first of them.
+    public var temporaryParent: String?
+    /// The files of the manifest's grants, and whether a payload chose any of them.
+    public var grants = FileGrants()
 
     public init(
         dataDirectory: String, temporaryDirectory: String, executable: String? = nil,
@@ -19,4 +26,17 @@ public struct LaunchPlace: Equatable, Sendable {
         self.executable = executable
         self.program = program
     }
+}
+
+/// The files and directories that a launch may use besides its own directories.
+public struct FileGrants: Hashable, Sendable {
+    /// The real paths that tasks may read.
+    public var read: [String] = []
+    /// The real paths of directories and files to which tasks may write.
+    public var write: [String] = []
+    /// Whether a value of the payload is part of a path, so that the next launch may have other grants.
+    public var dependOnPayload = false
+
+    /// Grants nothing.
+    public init() {}
 }

@@ -198,7 +198,8 @@ public struct LaunchRecord: Equatable, Sendable {
     public var cpuIsLowerBound: Bool
     /// Peak resident memory; `nil` if unknown.
     public var peakMemory: ByteCount?
-    /// What isolated the launch: `cgroup`, `pidNamespace` or `noFork`; `inProcess` for a launch in a client.
+    /// What isolated the launch: `cgroup`, `pidNamespace` or `noFork`, and after it the layers of the sandbox
+    /// (``IsolationReport/words(for:)``); `inProcess` for a launch in a client.
     public var isolation: String
     /// The hash of the library that ran; `nil` for a `call:`.
     public var libraryHash: String?

@@ -110,10 +110,7 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
     setsid(); // fails only if this process already leads a session
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return refused("prctl(PR_SET_PDEATHSIG)", finding, size);
-    // 2. Namespaces that the manifest requests: user, mount, network, ipc, uts. (Not implemented.)
-    if (chdir(settings->directory) != 0)
-        return refused("chdir to the template's directory", finding, size);
-    // 3. Resource limits.
+    // 2. Resource limits and priority, which later steps would not permit.
     if (!raise_oom_score())
         return refused("write(/proc/self/oom_score_adj)", finding, size);
     for (size_t i = 0; i < settings->limit_count; i++)
@@ -126,11 +123,30 @@ bool isolation_enter_template(const struct settings *settings, char *finding, si
         return refused("sched_setscheduler or ioprio_set", finding, size);
     if (!give_up_priority())
         return refused("capset", finding, size);
+    // 3. Namespaces, and the working directory in them.
+    if (!sandbox_enter_namespaces(&settings->sandbox, finding, size))
+        return false;
+    if (chdir(settings->directory) != 0)
+        return refused("chdir to the template's directory", finding, size);
     // 4. A separate user. (Not implemented.)
-    // 5. No new privileges, then Landlock and the large seccomp filter. (The last two are not implemented.)
+    // 5. No capabilities and no new privileges. Landlock and the large seccomp filter follow after exec,
+    // which they forbid.
+    if (!sandbox_drop_capabilities(&settings->sandbox, finding, size))
+        return false;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return refused("prctl(PR_SET_NO_NEW_PRIVS)", finding, size);
     return true;
+}
+
+int isolation_message(const struct settings *settings) {
+    int file = memfd_create("template", 0);
+    if (file >= 0 && settings->message.length > 0 &&
+        pwrite(file, settings->message.bytes, settings->message.length, 0) !=
+            (ssize_t)settings->message.length) {
+        close(file);
+        return -1;
+    }
+    return file;
 }
 
 /* MARK: Task */
@@ -151,6 +167,29 @@ static void *read_all(int file, size_t *length) {
     return bytes;
 }
 
+/* The value in the filter that stands for the task's own number, which is known only after the clone. */
+enum { OWN_NUMBER = 0x7ACE1D };
+
+/* Adds rules by which the task can send signals only to itself. Scopes of Landlock would still permit signals
+ * to other tasks of the same template. */
+static bool refuse_signals(scmp_filter_ctx filter) {
+    static const int calls[] = {SCMP_SYS(kill), SCMP_SYS(tgkill), SCMP_SYS(rt_sigqueueinfo),
+                                SCMP_SYS(rt_tgsigqueueinfo), SCMP_SYS(pidfd_open)};
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 1,
+                             SCMP_A0(SCMP_CMP_NE, OWN_NUMBER, 0)) != 0)
+            return false;
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tkill), 0) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(pidfd_send_signal), 0) == 0;
+}
+
+/* Puts the task's number into the filter. */
+static void set_own_number(struct sock_fprog *filter) {
+    for (unsigned short i = 0; i < filter->len; i++)
+        if (BPF_CLASS(filter->filter[i].code) == BPF_JMP && filter->filter[i].k == OWN_NUMBER)
+            filter->filter[i].k = (uint32_t)getpid();
+}
+
 bool isolation_prepare_no_fork(void) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (filter == NULL)
@@ -161,7 +200,8 @@ bool isolation_prepare_no_fork(void) {
                 seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(vfork), 0) == 0 &&
                 seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
                 seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                                 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0;
+                                 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0 &&
+                refuse_signals(filter);
     int file = done ? memfd_create("no-fork", MFD_CLOEXEC) : -1;
     size_t length = 0;
     if (file >= 0 && seccomp_export_bpf(filter, file) == 0)
@@ -173,21 +213,34 @@ bool isolation_prepare_no_fork(void) {
     return no_fork_filter.len > 0;
 }
 
+bool isolation_complete_template(int file, struct sandbox *sandbox, char *finding, size_t size) {
+    size_t length;
+    struct body body = {.bytes = read_all(file, &length)};
+    body.length = length;
+    close(file);
+    if (!sandbox_parse(sandbox, body)) {
+        snprintf(finding, size, "the sandbox can't be applied: its settings are malformed");
+        return false;
+    }
+    free((void *)body.bytes);
+    return sandbox_restrict(sandbox, finding, size);
+}
+
 bool isolation_enter_task(bool subprocesses, char *finding, size_t size) {
     // Clone has already put the process into its group. 1. A new session; the process dies with the launcher.
     setsid();
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return refused("prctl(PR_SET_PDEATHSIG)", finding, size);
-    // 2. No new processes.
+    // 2. No new processes, and no signals to others.
     if (!subprocesses) {
         if (no_fork_filter.len == 0 && !isolation_prepare_no_fork()) {
             snprintf(finding, size, "the seccomp filter that forbids new processes can't be built");
             return false;
         }
+        set_own_number(&no_fork_filter);
         if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &no_fork_filter) != 0)
             return refused("prctl(PR_SET_SECCOMP)", finding, size);
     }
-    // 3. Landlock rules for directories that the payload names. (Not implemented.)
     return true;
 }
 

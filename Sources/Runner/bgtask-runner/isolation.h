@@ -2,6 +2,8 @@
 #ifndef BGTASK_RUNNER_ISOLATION_H
 #define BGTASK_RUNNER_ISOLATION_H
 
+#include "sandbox.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
@@ -25,13 +27,26 @@ struct settings {
     int niceness;
     bool batch;   /**< Whether the scheduling class is SCHED_BATCH. */
     bool idle_io; /**< Whether the I/O scheduling class is idle. */
+    struct sandbox sandbox;
+    struct body message; /**< A copy of the *template* message, for sandbox_receive. */
 };
 
-/** Isolates the calling process as a template. Must be called before exec, so that no code of a plugin
- *  runs earlier. If a step fails, returns false with a sentence in `finding`; the process must then end. */
+/** Isolates the calling process as a template, except for what would forbid to execute a program. Must be
+ *  called before exec. If a step fails, returns false with a sentence in `finding`; the process must then
+ *  end. */
 bool isolation_enter_template(const struct settings *settings, char *finding, size_t size);
 
-/** Builds the seccomp filter for tasks that may not start processes. Called once, in a template. False if
+/** Makes a descriptor from which the executed program reads the *template* message with
+ *  isolation_complete_template. -1 with errno on failure. */
+int isolation_message(const struct settings *settings);
+
+/** Completes the isolation of a template, or of a fresh task, after exec: reads the message at `file`,
+ *  closes it and restricts the files and calls. No code of a plugin may run earlier. `sandbox` then is what
+ *  the message says. If a step fails, returns false with a sentence in `finding`; the process must then
+ *  end. */
+bool isolation_complete_template(int file, struct sandbox *sandbox, char *finding, size_t size);
+
+/** Builds the seccomp filter for tasks that may not start processes, nor send signals to others. Called once, in a template. False if
  *  there is no memory. */
 bool isolation_prepare_no_fork(void);
 

@@ -90,10 +90,14 @@ static _Noreturn void become_task(const struct template *template, const struct 
                  strerror(errno), errno);
         task_refuse(report, finding);
     }
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    int places[] = {null, ends->descriptors[CLONE_STDOUT], ends->descriptors[CLONE_STDERR],
-                    ends->descriptors[CLONE_CONTROL], report};
-    if (null < 0 || !isolation_arrange_descriptors(places, 5)) {
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC), message = isolation_message(&template->settings);
+    int places[] = {null,
+                    ends->descriptors[CLONE_STDOUT],
+                    ends->descriptors[CLONE_STDERR],
+                    ends->descriptors[CLONE_CONTROL],
+                    report,
+                    message};
+    if (null < 0 || message < 0 || !isolation_arrange_descriptors(places, 6)) {
         snprintf(finding, sizeof(finding), "the task's descriptors can't be set up: %s (%d)", strerror(errno),
                  errno);
         task_refuse(report, finding);
@@ -102,6 +106,7 @@ static _Noreturn void become_task(const struct template *template, const struct 
         task_refuse(TASK_REPORT, finding);
     fcntl(TASK_CONTROL, F_SETFD, 0); // the task sets the flag again
     fcntl(TASK_REPORT, F_SETFD, 0);
+    fcntl(TASK_MESSAGE, F_SETFD, 0);
     char since_text[24];
     snprintf(since_text, sizeof(since_text), "%lld", (long long)since);
     char *arguments[] = {"bgtask-runner",   "task",

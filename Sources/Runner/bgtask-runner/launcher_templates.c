@@ -33,6 +33,8 @@ static void destroy(struct template *template) {
     free(template->executable);
     free(template->settings.directory);
     free(template->settings.limits);
+    sandbox_free(&template->settings.sandbox);
+    free((void *)template->settings.message.bytes);
     free(template);
 }
 
@@ -71,6 +73,16 @@ static bool copy_lists(struct template *template, struct body body) {
     return true;
 }
 
+/* Keeps a copy of the message, for the program that the template executes. */
+static bool copy_message(struct settings *settings, struct body body) {
+    uint8_t *bytes = malloc(body.length + 1);
+    if (bytes == NULL)
+        return false;
+    memcpy(bytes, body.bytes, body.length);
+    settings->message = (struct body){bytes, body.length};
+    return sandbox_parse(&settings->sandbox, body);
+}
+
 static struct template *parse(struct body body) {
     struct template *template = calloc(1, sizeof(*template));
     if (template == NULL)
@@ -89,7 +101,8 @@ static struct template *parse(struct body body) {
     template->standby.pidfd = template->standby.socket = -1;
     char *word = body_text(body, 6);
     bool done = template->settings.directory != NULL && template->executable != NULL && word != NULL &&
-                isolation_parse(word, &template->isolation) && copy_lists(template, body);
+                isolation_parse(word, &template->isolation) && copy_lists(template, body) &&
+                copy_message(&template->settings, body);
     free(word);
     if (done)
         return template;
@@ -101,11 +114,16 @@ static struct template *parse(struct body body) {
 static _Noreturn void become_template(const struct template *template, int socket) {
     struct template_answer answer = {.what = TEMPLATE_LOAD_FAILED};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null >= 0 && isolation_arrange_descriptors((int[]){null, null, null, socket}, 4)) {
+    int message = isolation_message(&template->settings);
+    if (null >= 0 && message >= 0 &&
+        isolation_arrange_descriptors((int[]){null, null, null, socket, message}, 5)) {
         fcntl(3, F_SETFD, 0);
+        fcntl(TEMPLATE_MESSAGE, F_SETFD, 0);
         socket = 3;
         if (isolation_enter_template(&template->settings, answer.finding, sizeof(answer.finding))) {
-            char *arguments[] = {"bgtask-runner", "template", template->library, NULL};
+            bool by_namespace = template->isolation == ISOLATION_PID_NAMESPACE;
+            char *arguments[] = {"bgtask-runner", "template", by_namespace ? "pidNamespace" : "shared",
+                                 template->library, NULL};
             execve(template->executable, arguments, template->environment);
             snprintf(answer.finding, sizeof(answer.finding), "execve(%.300s): %s", template->executable,
                      strerror(errno));
@@ -159,9 +177,10 @@ void templates_add(struct launcher *launcher, struct body body) {
     uint64_t id = body_number(body, 1, 0);
     struct template *template = templates_find(launcher, id) == NULL ? parse(body) : NULL;
     if (template == NULL) {
-        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, id,
-                        "the template message is not usable: its number is taken, its isolation is none of "
-                        "cgroup, pidNamespace and noFork, or a limit is not 24 bytes");
+        launcher_report(
+            launcher, MESSAGE_TEMPLATE_FAILED, id,
+            "the template message is not usable: its number is taken, its isolation is none of "
+            "cgroup, pidNamespace and noFork, a limit is not 24 bytes, or its sandbox is unknown");
         return;
     }
     char finding[512];

@@ -3,7 +3,8 @@
  * the step that failed. Tests of the codec start it as `frames`.
  *
  * Descriptors: 3 is the socket to the host in the launcher, and the socket to the launcher in a template.
- * In a task, 3 is the control pipe and 4 is the report pipe. Exit statuses: 0; 64 for wrong arguments; 69
+ * In a task, 3 is the control pipe and 4 is the report pipe. A template at 4, and a fresh task at 5, get the
+ * message with their settings. Exit statuses: 0; 64 for wrong arguments; 69
  * if the plugin cannot be loaded; 70 for a violation of the protocol; 71 if a system call failed; 74 for
  * an I/O error of `frames`. */
 #include "frames_command.h"
@@ -21,8 +22,8 @@ int main(int count, char **arguments) {
         return launcher_main(NULL);
     if (strcmp(role, "launcher") == 0 && count == 4 && strcmp(arguments[2], "--lock") == 0)
         return launcher_main(arguments[3]);
-    if (strcmp(role, "template") == 0 && count <= 3)
-        return template_main(count == 3 ? arguments[2] : NULL);
+    if (strcmp(role, "template") == 0)
+        return template_main(count - 2, arguments + 2);
     if (strcmp(role, "task") == 0)
         return task_main(count - 2, arguments + 2);
     if (strcmp(role, "probe") == 0 && count == 3)

@@ -5,8 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,8 +72,50 @@ static int probe_no_fork(void) {
     return status_of(pid);
 }
 
+/* MARK: Layers of the sandbox */
+
+/* Whether a restriction that was just applied holds: does what it must refuse. `parent` is a process outside
+ * the sandbox. */
+static bool holds(unsigned layer, pid_t parent) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    switch (layer) {
+    case LAYER_NAMESPACES:
+        return utimensat(AT_FDCWD, "/", NULL, 0) != 0;
+    case LAYER_CAPABILITIES:
+        return syscall(SYS_capget, &header, sets) == 0 && sets[0].permitted == 0 && sets[1].permitted == 0;
+    case LAYER_LANDLOCK:
+        return open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC) < 0;
+    case LAYER_LANDLOCK_SCOPES:
+        return kill(parent, 0) != 0;
+    case LAYER_SECCOMP:
+        return socket(AF_UNIX, SOCK_STREAM, 0) < 0 && syscall(SYS_ptrace, 0, 0, 0, 0) != 0;
+    default:
+        return true;
+    }
+}
+
+static int probe_layer(unsigned layer) {
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid < 0)
+        fail();
+    if (pid > 0)
+        return status_of(pid);
+    char finding[512];
+    struct sandbox sandbox = {.layers = layer};
+    if (!sandbox_enter_namespaces(&sandbox, finding, sizeof(finding)) ||
+        !sandbox_drop_capabilities(&sandbox, finding, sizeof(finding)) ||
+        !sandbox_restrict(&sandbox, finding, sizeof(finding)))
+        _exit(errno > 0 && errno < 128 ? errno : ENOSYS);
+    _exit(holds(layer, parent) ? 0 : 71);
+}
+
 int probe_main(const char *word) {
     enum isolation isolation;
+    unsigned layer = sandbox_layer_named(word);
+    if (layer != 0)
+        return probe_layer(layer);
     if (!isolation_parse(word, &isolation) || isolation == ISOLATION_CGROUP)
         return 64;
     return isolation == ISOLATION_PID_NAMESPACE ? probe_namespace() : probe_no_fork();

@@ -40,6 +40,11 @@ bool process_clone_is_complete(void) {
     return thread_id_word() != NULL;
 }
 
+bool process_has_clone3(void) {
+    // A size of 0 is an error that only clone3 itself finds.
+    return syscall(SYS_clone3, NULL, 0) < 0 && errno != ENOSYS;
+}
+
 /* Called in a child that was cloned outside its group: waits until the parent has moved it. If that fails,
  * the child exits. */
 static void wait_to_be_moved(const int *gate) {
@@ -147,7 +152,7 @@ static bool write_file(const char *path, const char *text) {
 }
 
 /* Maps the user and the group to the same ids in the new user namespace. */
-static bool map_user(uid_t user, gid_t group) {
+bool process_map_user(uid_t user, gid_t group) {
     char map[64];
     snprintf(map, sizeof(map), "%u %u 1", user, user);
     if (!write_file("/proc/self/uid_map", map) || !write_file("/proc/self/setgroups", "deny"))
@@ -194,7 +199,7 @@ static _Noreturn void keep_namespace(pid_t handler, int status) {
 bool process_become_init(int status, bool maps_user) {
     // Until the ids are mapped, geteuid returns that of "nobody". The auxiliary vector still has the ids from
     // the last exec.
-    if (maps_user && !map_user((uid_t)getauxval(AT_EUID), (gid_t)getauxval(AT_EGID)))
+    if (maps_user && !process_map_user((uid_t)getauxval(AT_EUID), (gid_t)getauxval(AT_EGID)))
         return false;
     // Mount a new /proc, because libdispatch looks up its threads there and traps if it cannot find them.
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||

@@ -35,6 +35,13 @@ struct namespace_status {
  *  map its ids in a new user namespace. */
 bool process_become_init(int status, bool maps_user);
 
+/** Maps the user and the group to the same ids in the user namespace that this process has just entered. On
+ *  failure, returns false and sets errno. */
+bool process_map_user(uid_t user, gid_t group);
+
+/** Whether the kernel, and the filter of a container, permit clone3. */
+bool process_has_clone3(void);
+
 /** Returns the clone flags for a PID namespace; unless the user is root, they include a user namespace. */
 uint64_t process_namespace_flags(void);
 

@@ -271,7 +271,9 @@ int task_main(int count, char **arguments) {
     fcntl(TASK_CONTROL, F_SETFD, FD_CLOEXEC);
     fcntl(TASK_REPORT, F_SETFD, FD_CLOEXEC);
     char finding[512];
-    if (!isolation_enter_task(strcmp(arguments[1], "subprocesses") == 0, finding, sizeof(finding)))
+    struct sandbox sandbox;
+    if (!isolation_complete_template(TASK_MESSAGE, &sandbox, finding, sizeof(finding)) ||
+        !isolation_enter_task(strcmp(arguments[1], "subprocesses") == 0, finding, sizeof(finding)))
         task_refuse(TASK_REPORT, finding);
     void *library = count > 2 ? dlopen(arguments[2], RTLD_LAZY | RTLD_LOCAL) : NULL;
     if (count > 2 && library == NULL)

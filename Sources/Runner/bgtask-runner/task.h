@@ -7,6 +7,8 @@
 
 /** The descriptors of a task's pipes. */
 enum { TASK_CONTROL = 3, TASK_REPORT = 4 };
+/** The descriptor at which a fresh task gets the *template* message. */
+enum { TASK_MESSAGE = 5 };
 
 /** The exit statuses of a task that the handler did not choose (sysexits.h). */
 enum { EXIT_LOAD_FAILED = 69, EXIT_PROTOCOL_ERROR = 70 };

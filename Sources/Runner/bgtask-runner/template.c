@@ -161,38 +161,61 @@ static void clone_task(const struct clone_request *request, const int *descripto
         _exit(0); // the launcher has ended, or has retired this template
 }
 
-int template_main(const char *library_path) {
-    fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
+/* Why no task can be cloned from a template with this sandbox; NULL if tasks can. */
+static const char *obstacle(const struct sandbox *sandbox, bool by_namespace) {
+    if (sandbox->layers == 0)
+        return NULL;
+    if (by_namespace)
+        return "a sandbox does not permit the /proc of a PID namespace: each task gets a new process";
+    if (!process_has_clone3())
+        return "without clone3, a confined process can't move a task to its cgroup: each task gets a new "
+               "process";
+    return NULL;
+}
+
+/* Isolates this process and loads the library. Returns false with a sentence in the answer if that fails. */
+static bool load(bool by_namespace, const char *path, void **library, struct template_answer *answer) {
+    struct sandbox sandbox;
+    if (!isolation_complete_template(TEMPLATE_MESSAGE, &sandbox, answer->finding, sizeof(answer->finding)))
+        return false;
+    const char *reason = obstacle(&sandbox, by_namespace);
     // Descriptor 4 is occupied, so that no arriving descriptor gets the number of a task's report pipe.
-    if (dup3(STDIN_FILENO, TASK_REPORT, O_CLOEXEC) < 0)
-        return 71;
+    if (dup3(STDIN_FILENO, TASK_REPORT, O_CLOEXEC) < 0 || !isolation_prepare_no_fork()) {
+        snprintf(answer->finding, sizeof(answer->finding), "the filter that forbids new processes can't be built");
+        return false;
+    }
+    int descriptors = count_entries("/proc/self/fd");
+    *library = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+    if (path != NULL && *library == NULL) {
+        snprintf(answer->finding, sizeof(answer->finding), "%s", dlerror());
+        return false;
+    }
+    answer->cloneable = !is_dirty(descriptors, answer->finding, sizeof(answer->finding));
+    if (answer->cloneable && reason != NULL) {
+        answer->cloneable = false;
+        snprintf(answer->finding, sizeof(answer->finding), "%s", reason);
+    }
+    return true;
+}
+
+int template_main(int count, char **arguments) {
+    if (count < 1 || count > 2)
+        return 64;
+    fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
     struct template_answer answer = {.what = TEMPLATE_LOADED};
     void *library = NULL;
-    if (!isolation_prepare_no_fork()) {
+    bool by_namespace = strcmp(arguments[0], "pidNamespace") == 0;
+    if (!load(by_namespace, count == 2 ? arguments[1] : NULL, &library, &answer))
         answer.what = TEMPLATE_LOAD_FAILED;
-        snprintf(answer.finding, sizeof(answer.finding),
-                 "the filter that forbids new processes can't be built");
-    } else if (library_path != NULL) {
-        int descriptors = count_entries("/proc/self/fd");
-        library = dlopen(library_path, RTLD_LAZY | RTLD_LOCAL);
-        if (library == NULL) {
-            answer.what = TEMPLATE_LOAD_FAILED;
-            snprintf(answer.finding, sizeof(answer.finding), "%s", dlerror());
-        } else {
-            answer.cloneable = !is_dirty(descriptors, answer.finding, sizeof(answer.finding));
-        }
-    } else {
-        answer.cloneable = !is_dirty(count_entries("/proc/self/fd"), answer.finding, sizeof(answer.finding));
-    }
     if (!packet_send(SOCKET, &answer, sizeof(answer), NULL, 0, 0) || answer.what == TEMPLATE_LOAD_FAILED)
         _exit(EXIT_LOAD_FAILED);
     if (!answer.cloneable)
         _exit(0); // nothing can be cloned; every launch of this library gets a new process
     for (;;) {
         struct clone_request request;
-        int descriptors[CLONE_DESCRIPTORS_MAX], count;
-        if (packet_receive(SOCKET, &request, sizeof(request), descriptors, &count, 0) <= 0)
+        int descriptors[CLONE_DESCRIPTORS_MAX], received;
+        if (packet_receive(SOCKET, &request, sizeof(request), descriptors, &received, 0) <= 0)
             _exit(0);
-        clone_task(&request, descriptors, count, library);
+        clone_task(&request, descriptors, received, library);
     }
 }

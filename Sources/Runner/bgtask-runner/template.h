@@ -44,7 +44,11 @@ bool packet_send(int socket, const void *packet, size_t size, const int *descrip
  *  (such as EAGAIN or EPROTO). `*count` is the number of descriptors, which are close-on-exec. */
 int packet_receive(int socket, void *packet, size_t size, int *descriptors, int *count, int flags);
 
-/** Runs the template; descriptor 3 is its socket. Ends the process itself, unless it fails at the start. */
-int template_main(const char *library);
+/** The descriptor of the *template* message; see isolation_complete_template. */
+enum { TEMPLATE_MESSAGE = 4 };
+
+/** Runs `bgtask-runner template pidNamespace|shared [LIBRARY]`; descriptor 3 is its socket. Ends the process
+ *  itself, unless it fails at the start. The word says whether each task gets a PID namespace. */
+int template_main(int count, char **arguments);
 
 #endif

@@ -6,7 +6,9 @@ public struct TemplateMessage: WireMessage {
     public static let table = FieldTable(
         .required(1, .u64), .optional(2, .text), .required(3, .text), .repeated(4, .text),
         .repeated(5, .bytes), .required(6, .text), .optional(7, .text), .optional(8, .i64),
-        .optional(9, .text), .optional(10, .flag), .optional(11, .flag))
+        .optional(9, .text), .optional(10, .flag), .optional(11, .flag), .repeated(12, .text),
+        .repeated(13, .text), .repeated(14, .text), .repeated(15, .text), .optional(16, .text),
+        .optional(17, .bytes), .optional(18, .flag))
     /// The number by which later messages refer to the template.
     public var template: UInt64
     /// The absolute real path of the library; `nil` for a `call:`, which loads libraries itself.
@@ -32,6 +34,19 @@ public struct TemplateMessage: WireMessage {
     public var isBatch = false
     /// Whether the disk serves the template's tasks only while no other process uses it.
     public var isIdleIO = false
+    /// The layers of the sandbox to apply before any code of the plugin runs; without them, the fields below
+    /// have no effect.
+    public var sandbox: Set<SandboxLayer> = []
+    /// The paths that the tasks may read, without symbolic links.
+    public var read: [String] = []
+    /// The paths to which the tasks may write, without symbolic links.
+    public var write: [String] = []
+    /// The device files that the tasks may open for reading and writing.
+    public var devices: [String] = []
+    /// The network that the tasks may use; `nil` for none.
+    public var network: NetworkGrant?
+    /// Whether the tasks may start processes.
+    public var subprocesses = false
 
     /// The arguments of one `setrlimit` call.
     public struct ResourceLimit: Sendable, Equatable {
@@ -88,6 +103,30 @@ public struct TemplateMessage: WireMessage {
         executable = values[9]
         isBatch = values[10]
         isIdleIO = values[11]
+        for word in values.texts(12) {
+            guard let layer = SandboxLayer(rawValue: word) else {
+                throw WireError(.range, "the sandbox layer is unknown")
+            }
+            sandbox.insert(layer)
+        }
+        read = values.texts(13)
+        write = values.texts(14)
+        devices = values.texts(15)
+        network = try Self.network(values[16], ports: values[17] ?? [])
+        subprocesses = values[18]
+    }
+
+    private static func network(_ word: String?, ports: [UInt8]) throws(WireError) -> NetworkGrant? {
+        switch word {
+        case nil: return nil
+        case "all": return .all
+        case "connect" where ports.count.isMultiple(of: 2):
+            return .connect(
+                ports: stride(from: 0, to: ports.count, by: 2).map {
+                    UInt16(ports[$0]) | UInt16(ports[$0 + 1]) << 8
+                })
+        default: throw WireError(.range, "the network grant is unknown, or its ports are not 2 bytes each")
+        }
     }
 
     public func write(to fields: inout FieldWriter) {
@@ -102,6 +141,18 @@ public struct TemplateMessage: WireMessage {
         fields.write(9, executable)
         if isBatch { fields.write(10, isBatch) }
         if isIdleIO { fields.write(11, isIdleIO) }
+        for layer in SandboxLayer.allCases where sandbox.contains(layer) { fields.write(12, layer.rawValue) }
+        for path in read { fields.write(13, path) }
+        for path in write { fields.write(14, path) }
+        for path in devices { fields.write(15, path) }
+        switch network {
+        case nil: break
+        case .all: fields.write(16, "all")
+        case .connect(let ports):
+            fields.write(16, "connect")
+            fields.write(17, ports.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] })
+        }
+        fields.write(18, ifTrue: subprocesses)
     }
 }
 

@@ -38,6 +38,8 @@ struct PathGrants {
 
     private let subject: String
     private var grants: [Grant] = []
+    /// The grants without the data directory.
+    private(set) var resolved = ResolvedGrants()
 
     /// Fills the payload's values into the grants, and resolves links.
     ///
@@ -51,8 +53,9 @@ struct PathGrants {
             let real = try resolve(dataDirectory)
             grants.append(Grant(template: "its data directory", realPath: real, isWrite: true))
         }
-        let templates = sandbox.read.map { ($0, false) } + sandbox.write.map { ($0.path, true) }
-        for (template, isWrite) in templates {
+        let templates =
+            sandbox.read.map { ($0, false, false) } + sandbox.write.map { ($0.path, true, $0.create) }
+        for (template, isWrite, isCreated) in templates {
             let parts = PayloadText.parts(of: template) ?? []
             let keys = parts.compactMap { if case .key(let key) = $0 { String(key) } else { nil } }
             // The key belongs to another task of the manifest, so this grant does not apply to this task.
@@ -61,6 +64,9 @@ struct PathGrants {
             let real =
                 keys.isEmpty ? try resolve(path) : try resolve(path, asGrant: template, keys: keys, parts)
             grants.append(Grant(template: template, realPath: real, isWrite: isWrite))
+            if isWrite { resolved.files.write.append(real) } else { resolved.files.read.append(real) }
+            if isCreated { resolved.created.append(real) }
+            if !keys.isEmpty { resolved.files.dependOnPayload = true }
         }
     }
 

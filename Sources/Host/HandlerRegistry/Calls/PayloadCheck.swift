@@ -34,6 +34,20 @@ extension Manifest {
     public func encodeProgram(
         payload: String?, for identifier: TaskIdentifier, dataDirectory: String?
     ) throws(SubmissionError) -> [UInt8]? {
+        try resolve(payload: payload, for: identifier, dataDirectory: dataDirectory).program
+    }
+
+    /// Encodes the task's call, as `encodeProgram` does, and resolves the manifest's grants.
+    ///
+    /// - Parameters:
+    ///   - payload: JSON text; `nil` if the request has none.
+    ///   - identifier: The identifier of the request.
+    ///   - dataDirectory: The bundle's own directory, which needs no grant; `nil` if it does not exist yet.
+    /// - Returns: The program, and the files that the launch may use.
+    /// - Throws: ``SubmissionError``, as `checkPayload` does.
+    public func resolve(
+        payload: String?, for identifier: TaskIdentifier, dataDirectory: String?
+    ) throws(SubmissionError) -> (program: [UInt8]?, grants: ResolvedGrants) {
         guard let task = declaration(for: identifier) else {
             throw SubmissionError(
                 code: .notPermitted, subject: identifier.rawValue,
@@ -43,12 +57,20 @@ extension Manifest {
         let decoded = try Payload(payload, subject: identifier.rawValue)
         try task.check(decoded, identifier)
         let grants = try PathGrants(sandbox, task: task, payload: decoded, dataDirectory: dataDirectory)
-        guard let call = task.call else { return nil }
+        guard let call = task.call else { return (nil, grants.resolved) }
         var encoder = CallProgramEncoder(subject: identifier.rawValue, payload: decoded)
         let program = try encoder.encode(call)
         for path in encoder.paths { try grants.check(path) }
-        return program
+        return (program, grants.resolved)
     }
+}
+
+/// The manifest's grants with the values of a payload.
+public struct ResolvedGrants: Equatable, Sendable {
+    /// The real paths.
+    public var files = FileGrants()
+    /// Those of ``files`` that the host must create if they do not exist.
+    public var created: [String] = []
 }
 
 extension TaskDeclaration {

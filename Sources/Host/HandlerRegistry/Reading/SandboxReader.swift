@@ -9,18 +9,145 @@ struct SandboxReader {
 
     func sandbox(_ node: YAMLNode?) -> SandboxDeclaration {
         var sandbox = SandboxDeclaration()
-        guard let node,
-            let fields = Fields(
-                node, "sandbox", keys: ["network", "read", "write", "subprocesses", "gpu"], problems)
-        else { return sandbox }
-        sandbox.network = fields["network"]?.bool("network", problems)
+        let keys = ["network", "read", "write", "subprocesses", "devices", "environment", "gpu"]
+        guard let node, let fields = Fields(node, "sandbox", keys: keys, problems) else { return sandbox }
+        sandbox.network = fields["network"].flatMap(network)
         sandbox.subprocesses = fields["subprocesses"]?.bool("subprocesses", problems) ?? false
         sandbox.gpu = fields["gpu"]?.bool("gpu", problems)
-        sandbox.read = (fields["read"]?.items("read", problems) ?? []).compactMap {
-            path($0, "a path of read")
+        var grants: [(path: String, place: Place)] = []
+        for node in fields["read"]?.items("read", problems) ?? [] {
+            guard let path = path(node, "a path of read") else { continue }
+            sandbox.read.append(path)
+            grants.append((path, node.place))
         }
-        sandbox.write = (fields["write"]?.items("write", problems) ?? []).compactMap(grant)
+        for node in fields["write"]?.items("write", problems) ?? [] {
+            guard let grant = grant(node) else { continue }
+            sandbox.write.append(grant)
+            grants.append((grant.path, node.place))
+        }
+        sandbox.devices = (fields["devices"]?.items("devices", problems) ?? []).compactMap(device)
+        sandbox.environment = (fields["environment"]?.items("environment", problems) ?? []).compactMap(
+            variable)
+        for (path, place) in grants { adviseAgainst(path, place) }
+        for (index, path) in sandbox.read.enumerated() {
+            adviseOnRepeated(path, at: index, grants[index].place, in: sandbox)
+        }
         return sandbox
+    }
+
+    // MARK: Network, devices and environment
+
+    private func network(_ node: YAMLNode) -> NetworkGrant? {
+        guard case .mapping = node.value else {
+            return node.bool("network", problems) == true ? .all : nil
+        }
+        guard let fields = Fields(node, "network", keys: ["connect"], problems),
+            let list = fields.required("connect", "network", problems),
+            let items = list.items("connect", problems)
+        else { return nil }
+        if items.isEmpty {
+            problems.error(list.place, "connect has no ports", "Name the ports, or write 'network: false'")
+        }
+        var ports: [UInt16] = []
+        for item in items {
+            guard let number = item.integer("a port of connect", in: 1...65535, problems) else { continue }
+            let port = UInt16(number)
+            if ports.contains(port) {
+                problems.error(item.place, "the port \(port) appears twice", "Keep one")
+            }
+            ports.append(port)
+        }
+        return .connect(ports: ports)
+    }
+
+    /// The devices that every task may open.
+    private static let usualDevices: Set<String> = ["null", "zero", "full", "random", "urandom"]
+
+    private func device(_ node: YAMLNode) -> String? {
+        guard let path = node.text("a device", problems) else { return nil }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard path.hasPrefix("/dev/"), parts.count > 2, !parts.dropFirst().contains(where: \.isDot) else {
+            problems.error(
+                node.place, "not a device file: '\(path.shortened)'",
+                "Name one file below /dev, such as /dev/video0")
+            return nil
+        }
+        if let name = parts.last, parts.count == 3, Self.usualDevices.contains(String(name)) {
+            problems.warning(node.place, "every task may open \(path)", "Remove it")
+        }
+        if Self.machineDevices.contains(where: { path == "/dev/" + $0 || path.hasPrefix("/dev/\($0)/") }) {
+            problems.warning(
+                node.place, "with \(path), a task could read or change everything on this machine",
+                "Remove it, unless the task is as trusted as the kernel")
+        }
+        return path
+    }
+
+    /// Devices that open the machine's memory or disks.
+    private static let machineDevices = [
+        "mem", "kmem", "port", "kmsg", "disk", "mapper", "sda", "nvme0n1", "vda", "kvm", "fuse", "cpu",
+        "uinput", "input",
+    ]
+
+    private func variable(_ node: YAMLNode) -> String? {
+        guard let name = node.text("a variable of environment", problems) else { return nil }
+        let isName =
+            !name.utf8.isEmpty && name.utf8.count <= 128
+            && name.utf8.enumerated().allSatisfy { index, byte in
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF) || byte == UInt8(ascii: "_")
+                    || (index > 0 && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte))
+            }
+        guard isName else {
+            problems.error(
+                node.place, "not a valid variable name: '\(name.shortened)'",
+                "Name a variable, such as SSL_CERT_FILE; its value comes from the host's environment")
+            return nil
+        }
+        let isReserved =
+            name.hasPrefix("LD_") || name.hasPrefix("BGTASK_") || name.hasPrefix("GLIBC_")
+            || ["HOME", "CFFIXED_USER_HOME", "PATH", "TMPDIR", "SWIFT_BACKTRACE", "NOTIFY_SOCKET"].contains(
+                name)
+        if isReserved {
+            problems.error(node.place, "the host sets or withholds \(name) itself", "Remove it")
+            return nil
+        }
+        return name
+    }
+
+    // MARK: Paths
+
+    /// Warns of grants that give a task more than its manifest's author can have meant.
+    private func adviseAgainst(_ path: String, _ place: Place) {
+        let plain = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        switch plain {
+        case "/", "/etc", "/root", "/home", "/var", "/run", "/sys", "/proc", "/dev", "/boot", "~":
+            problems.warning(
+                place, "the grant '\(path)' is wide: it holds files of the whole machine or user",
+                "Name the directory that the task needs")
+        case _ where plain.hasPrefix("/dev/"):
+            problems.warning(
+                place, "a path grant does not open the device '\(path)' for ioctl",
+                "Write 'devices: [\(path)]'")
+        default: break
+        }
+    }
+
+    /// Warns of a read grant that another grant contains.
+    private func adviseOnRepeated(
+        _ path: String, at index: Int, _ place: Place, in sandbox: SandboxDeclaration
+    ) {
+        func contains(_ outer: String, _ inner: String) -> Bool {
+            outer == "/" || inner == outer || inner.hasPrefix(outer.hasSuffix("/") ? outer : outer + "/")
+        }
+        if sandbox.read[..<index].contains(path) {
+            problems.warning(place, "the read grant '\(path)' appears twice", "Keep one")
+        } else if let wider = sandbox.write.first(where: { contains($0.path, path) }) {
+            problems.warning(
+                place, "the write grant '\(wider.path)' also permits to read '\(path)'", "Remove it from read"
+            )
+        } else if ["/usr/lib", "/usr/share", "/lib", "/lib64"].contains(where: { contains($0, path) }) {
+            problems.warning(place, "every task may read '\(path)'", "Remove it")
+        }
     }
 
     private func grant(_ node: YAMLNode) -> WriteGrant? {
@@ -48,4 +175,9 @@ struct SandboxReader {
         PayloadText.check(path, in: payload, allowing: [.string], at: node.place, problems)
         return path
     }
+}
+
+extension Substring {
+    /// Whether this part of a path names no file of its own.
+    fileprivate var isDot: Bool { isEmpty || self == "." || self == ".." }
 }

@@ -1,0 +1,33 @@
+/// The libraries in the run path of a library, which the dynamic loader searches before the system's
+/// directories (ld.so(8)).
+public enum RunPath {
+    /// The real paths of the shared libraries in the absolute directories of a library's run path.
+    ///
+    /// `$ORIGIN` is left out: it is the directory of the library itself. Files that are not in ELF format,
+    /// and everything that can't be read, are left out, too.
+    public static func libraries(of library: String) -> [String] {
+        guard let bytes = try? FileContents.read(library),
+            let file = try? ELFFile(bytes, functions: .only([]))
+        else { return [] }
+        let system = LoaderPaths.directories()
+        var found: [String] = []
+        for directory in file.runPaths where directory.hasPrefix("/") && !system.contains(directory) {
+            for name in (try? DirectoryTree.names(in: directory)) ?? [] where isLibrary(name) {
+                guard let path = try? DirectoryTree.realPath(of: "\(directory)/\(name)"),
+                    !found.contains(path), hasFormat(path)
+                else { continue }
+                found.append(path)
+            }
+        }
+        return found
+    }
+
+    private static func isLibrary(_ name: String) -> Bool {
+        name.hasSuffix(".so") || name.split(separator: ".").contains("so")
+    }
+
+    private static func hasFormat(_ path: String) -> Bool {
+        (try? FileIdentity(of: path))?.isRegular == true
+            && (try? FileContents.read(path, limit: 4))?.starts(with: [0x7F, 0x45, 0x4C, 0x46]) == true
+    }
+}

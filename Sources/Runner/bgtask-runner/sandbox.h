@@ -1,0 +1,67 @@
+/* The sandbox of a template and its tasks: what they may use besides their own directories. The layers must
+ * be applied in the order of `sandbox_layer`. */
+#ifndef BGTASK_RUNNER_SANDBOX_H
+#define BGTASK_RUNNER_SANDBOX_H
+
+#include "frames.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** The layers, with the names in Documentation/RunnerProtocol.md; see SandboxLayer in TaskModel. */
+enum sandbox_layer {
+    LAYER_NAMESPACES = 1,
+    LAYER_NETWORK_NAMESPACE = 2,
+    LAYER_CAPABILITIES = 4,
+    LAYER_LANDLOCK = 8,
+    LAYER_LANDLOCK_PORTS = 16,
+    LAYER_LANDLOCK_SCOPES = 32,
+    LAYER_SECCOMP = 64,
+};
+
+/** A list of paths; each belongs to the list. */
+struct paths {
+    char **items;
+    size_t count;
+};
+
+/** What the *template* message grants. */
+struct sandbox {
+    unsigned layers; /**< The layers to apply, as bits of sandbox_layer. */
+    struct paths read, write, devices;
+    enum { NETWORK_NONE, NETWORK_CONNECT, NETWORK_ALL } network;
+    uint16_t *ports; /**< For NETWORK_CONNECT. */
+    size_t port_count;
+    bool subprocesses;
+    char *library; /**< The library to load; NULL for a call program. */
+};
+
+/** Reads the layer with this name; 0 if there is none. */
+unsigned sandbox_layer_named(const char *name);
+/** Reads the fields of a *template* message. False if there is no memory or a field is malformed. */
+bool sandbox_parse(struct sandbox *sandbox, struct body body);
+/** Frees the lists. */
+void sandbox_free(struct sandbox *sandbox);
+
+/* The functions below apply layers to the calling process, which must have one thread. If one fails, it
+ * returns false with a sentence in `finding` that names what could not be applied; the process must then
+ * end. Each does nothing if its layers are not wanted. */
+
+/** Enters the namespaces. All file systems become read-only there, except for the paths of `write` and the
+ *  present directory. */
+bool sandbox_enter_namespaces(const struct sandbox *sandbox, char *finding, size_t size);
+/** Gives up all capabilities, for this process and for the programs that it executes. */
+bool sandbox_drop_capabilities(const struct sandbox *sandbox, char *finding, size_t size);
+/** Restricts files, ports and signals. Programs can be executed afterwards only with `subprocesses`. */
+bool sandbox_restrict_files(const struct sandbox *sandbox, char *finding, size_t size);
+/** Restricts the system calls. New processes are still permitted, because a template makes tasks. */
+bool sandbox_restrict_calls(const struct sandbox *sandbox, char *finding, size_t size);
+
+/** Applies the last two; called in a template or task before it loads a library. */
+bool sandbox_restrict(const struct sandbox *sandbox, char *finding, size_t size);
+
+/** Writes `finding` from the name of a step and errno; returns false. */
+bool sandbox_refused(const char *step, char *finding, size_t size);
+
+#endif

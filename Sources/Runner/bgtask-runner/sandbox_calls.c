@@ -1,0 +1,187 @@
+/* The large seccomp filter: system calls that no task needs, and those that the manifest does not grant. */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/socket.h>
+
+/* Calls of libseccomp return 0 or a negative errno. */
+static bool is_done(int result) {
+    if (result >= 0)
+        return true;
+    errno = -result;
+    return false;
+}
+
+/* A condition on one argument. With SCMP_CMP_MASKED_EQ, `first` is the mask and `second` the value. */
+static struct scmp_arg_cmp when(unsigned argument, enum scmp_compare compare, uint64_t first,
+                                uint64_t second) {
+    return (struct scmp_arg_cmp){argument, compare, first, second};
+}
+
+/* Adds a rule. Calls that this architecture does not have are skipped. */
+static bool refuse(scmp_filter_ctx filter, int code, int call, unsigned count,
+                   const struct scmp_arg_cmp *conditions) {
+    if (call < 0)
+        return true;
+    return is_done(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(code), call, count, conditions));
+}
+
+static bool refuse_all(scmp_filter_ctx filter, int code, const int *calls, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!refuse(filter, code, calls[i], 0, NULL))
+            return false;
+    return true;
+}
+
+#define REFUSE_ALL(filter, code, ...)                                                                        \
+    refuse_all(filter, code, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+#define REFUSE_IF(filter, code, call, ...)                                                                   \
+    refuse(filter, code, call,                                                                               \
+           sizeof((const struct scmp_arg_cmp[]){__VA_ARGS__}) / sizeof(struct scmp_arg_cmp),                 \
+           (const struct scmp_arg_cmp[]){__VA_ARGS__})
+
+/* Calls by which a process reaches into others, into the kernel, or out of the sandbox. */
+static bool refuse_never_needed(scmp_filter_ctx filter) {
+    return REFUSE_ALL(filter, EPERM, SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv),
+                      SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise), SCMP_SYS(process_mrelease),
+                      SCMP_SYS(kcmp), SCMP_SYS(pidfd_getfd), SCMP_SYS(keyctl), SCMP_SYS(add_key),
+                      SCMP_SYS(request_key), SCMP_SYS(bpf), SCMP_SYS(perf_event_open),
+                      SCMP_SYS(userfaultfd)) &&
+           REFUSE_ALL(filter, EPERM, SCMP_SYS(mount), SCMP_SYS(umount), SCMP_SYS(umount2),
+                      SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(move_mount), SCMP_SYS(open_tree),
+                      SCMP_SYS(fsopen), SCMP_SYS(fsconfig), SCMP_SYS(fsmount), SCMP_SYS(fspick),
+                      SCMP_SYS(mount_setattr), SCMP_SYS(setns), SCMP_SYS(unshare), SCMP_SYS(swapon),
+                      SCMP_SYS(swapoff)) &&
+           REFUSE_ALL(filter, EPERM, SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module),
+                      SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load), SCMP_SYS(reboot), SCMP_SYS(acct),
+                      SCMP_SYS(quotactl), SCMP_SYS(quotactl_fd), SCMP_SYS(iopl), SCMP_SYS(ioperm),
+                      SCMP_SYS(syslog), SCMP_SYS(lookup_dcookie), SCMP_SYS(vhangup),
+                      SCMP_SYS(open_by_handle_at), SCMP_SYS(fanotify_init), SCMP_SYS(migrate_pages),
+                      SCMP_SYS(move_pages)) &&
+           REFUSE_ALL(filter, EPERM, SCMP_SYS(clock_settime), SCMP_SYS(clock_settime64),
+                      SCMP_SYS(clock_adjtime), SCMP_SYS(clock_adjtime64), SCMP_SYS(adjtimex),
+                      SCMP_SYS(settimeofday), SCMP_SYS(stime), SCMP_SYS(sethostname),
+                      SCMP_SYS(setdomainname)) &&
+           // io_uring would make sockets without the calls that this filter sees.
+           REFUSE_ALL(filter, ENOSYS, SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter),
+                      SCMP_SYS(io_uring_register));
+}
+
+/* Calls that change another process whose number is an argument; 0 means the calling thread. */
+static bool refuse_others(scmp_filter_ctx filter) {
+    static const int by_first[] = {SCMP_SYS(prlimit64),         SCMP_SYS(sched_setscheduler),
+                                   SCMP_SYS(sched_setparam),    SCMP_SYS(sched_setattr),
+                                   SCMP_SYS(sched_setaffinity), SCMP_SYS(setpgid)};
+    for (size_t i = 0; i < sizeof(by_first) / sizeof(by_first[0]); i++)
+        if (!REFUSE_IF(filter, EPERM, by_first[i], when(0, SCMP_CMP_NE, 0, 0)))
+            return false;
+    return REFUSE_IF(filter, EPERM, SCMP_SYS(setpriority), when(0, SCMP_CMP_NE, 0, 0)) &&
+           REFUSE_IF(filter, EPERM, SCMP_SYS(setpriority), when(1, SCMP_CMP_NE, 0, 0)) &&
+           REFUSE_IF(filter, EPERM, SCMP_SYS(ioprio_set), when(0, SCMP_CMP_NE, 1, 0)) &&
+           REFUSE_IF(filter, EPERM, SCMP_SYS(ioprio_set), when(1, SCMP_CMP_NE, 0, 0));
+}
+
+/* MARK: Sockets */
+
+enum { TYPE_MASK = 0xF, TCP = 6, UDP = 17, NAME_PORT = 53, FAST_OPEN = 0x20000000 };
+
+/* Refuses every value of an argument from `first` to `last`. */
+static bool refuse_values(scmp_filter_ctx filter, int call, unsigned argument, unsigned first,
+                          unsigned last) {
+    for (unsigned value = first; value <= last; value++)
+        if (!REFUSE_IF(filter, EACCES, call, when(argument, SCMP_CMP_EQ, value, 0)))
+            return false;
+    return true;
+}
+
+static bool refuse_type(scmp_filter_ctx filter, int call, unsigned type) {
+    return REFUSE_IF(filter, EACCES, call, when(1, SCMP_CMP_MASKED_EQ, TYPE_MASK, type));
+}
+
+/* Refuses every type of socket except SOCK_STREAM and, if permitted, SOCK_DGRAM. */
+static bool refuse_types(scmp_filter_ctx filter, int call, bool permits_datagrams) {
+    for (unsigned type = 0; type <= TYPE_MASK; type++)
+        if (type != SOCK_STREAM && (type != SOCK_DGRAM || !permits_datagrams) &&
+            !refuse_type(filter, call, type))
+            return false;
+    return true;
+}
+
+/* Permits the families IPv4 and IPv6, and the kernel's list of addresses, which getaddrinfo reads. Sockets
+ * of the family AF_UNIX would reach the host and other services of this machine. */
+static bool refuse_families(scmp_filter_ctx filter) {
+    int call = SCMP_SYS(socket);
+    return refuse_values(filter, call, 0, 0, AF_INET - 1) &&
+           refuse_values(filter, call, 0, AF_INET + 1, AF_INET6 - 1) &&
+           refuse_values(filter, call, 0, AF_INET6 + 1, AF_NETLINK - 1) &&
+           REFUSE_IF(filter, EACCES, call, when(0, SCMP_CMP_GT, AF_NETLINK, 0)) &&
+           REFUSE_IF(filter, EACCES, call, when(0, SCMP_CMP_EQ, AF_NETLINK, 0), when(2, SCMP_CMP_NE, 0, 0)) &&
+           // A pair of stream sockets leads nowhere else; one of datagram sockets can send to any address.
+           REFUSE_IF(filter, EACCES, SCMP_SYS(socketpair), when(0, SCMP_CMP_NE, AF_UNIX, 0)) &&
+           refuse_types(filter, SCMP_SYS(socketpair), false);
+}
+
+/* What Landlock can't limit to ports: MPTCP and other protocols, servers, and connections that the first
+ * data opens. */
+static bool refuse_around_ports(scmp_filter_ctx filter, const struct sandbox *sandbox) {
+    bool asks_names = false;
+    for (size_t i = 0; i < sandbox->port_count; i++)
+        asks_names = asks_names || sandbox->ports[i] == NAME_PORT;
+    int call = SCMP_SYS(socket);
+    return refuse_values(filter, call, 2, 1, TCP - 1) && refuse_values(filter, call, 2, TCP + 1, UDP - 1) &&
+           REFUSE_IF(filter, EACCES, call, when(2, SCMP_CMP_GT, UDP, 0)) &&
+           (asks_names || refuse_values(filter, call, 2, UDP, UDP)) &&
+           refuse_types(filter, call, asks_names) &&
+           REFUSE_ALL(filter, EACCES, SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept),
+                      SCMP_SYS(accept4)) &&
+           REFUSE_IF(filter, EACCES, SCMP_SYS(sendto), when(3, SCMP_CMP_MASKED_EQ, FAST_OPEN, FAST_OPEN)) &&
+           REFUSE_IF(filter, EACCES, SCMP_SYS(sendmsg), when(2, SCMP_CMP_MASKED_EQ, FAST_OPEN, FAST_OPEN)) &&
+           REFUSE_IF(filter, EACCES, SCMP_SYS(sendmmsg), when(3, SCMP_CMP_MASKED_EQ, FAST_OPEN, FAST_OPEN));
+}
+
+static bool refuse_sockets(scmp_filter_ctx filter, const struct sandbox *sandbox) {
+    if (sandbox->network == NETWORK_NONE)
+        return REFUSE_ALL(filter, EACCES, SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(connect),
+                          SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4));
+    return refuse_families(filter) &&
+           (sandbox->network == NETWORK_ALL || refuse_around_ports(filter, sandbox));
+}
+
+/* MARK: Files */
+
+/* Landlock does not restrict the attributes of files, and without a mount namespace, all file systems are
+ * writable. Calls with a path could then change any file of the host's user; calls with a descriptor reach
+ * only files that Landlock let the task open. */
+static bool refuse_attributes(scmp_filter_ctx filter) {
+    return REFUSE_ALL(filter, EPERM, SCMP_SYS(chmod), SCMP_SYS(fchmodat), SCMP_SYS(chown), SCMP_SYS(lchown),
+                      SCMP_SYS(fchownat), SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat),
+                      SCMP_SYS(setxattr), SCMP_SYS(lsetxattr), SCMP_SYS(removexattr),
+                      SCMP_SYS(lremovexattr)) &&
+           // fchmodat2, which libseccomp does not know by name everywhere
+           refuse(filter, ENOSYS, 452, 0, NULL) &&
+           REFUSE_IF(filter, EPERM, SCMP_SYS(utimensat), when(1, SCMP_CMP_NE, 0, 0));
+}
+
+bool sandbox_restrict_calls(const struct sandbox *sandbox, char *finding, size_t size) {
+    if (!(sandbox->layers & LAYER_SECCOMP))
+        return true;
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    if (filter == NULL) {
+        errno = ENOMEM;
+        return sandbox_refused("seccomp_init", finding, size);
+    }
+    bool done = is_done(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)) &&
+                refuse_never_needed(filter) && refuse_others(filter) && refuse_sockets(filter, sandbox);
+    if (done && !sandbox->subprocesses)
+        done =
+            REFUSE_ALL(filter, EPERM, SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(fork), SCMP_SYS(vfork));
+    if (done && !(sandbox->layers & LAYER_NAMESPACES))
+        done = refuse_attributes(filter);
+    done = done && is_done(seccomp_load(filter));
+    if (!done)
+        sandbox_refused("the seccomp filter", finding, size);
+    seccomp_release(filter);
+    return done;
+}

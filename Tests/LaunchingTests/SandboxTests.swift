@@ -1,0 +1,225 @@
+import Foundation
+import Glibc
+import LinuxSystem
+import TaskHostTestSupport
+import TaskModel
+import Testing
+
+@testable import Launching
+
+/// A hostile plugin in every cage, and each layer of the sandbox by itself.
+@Suite(.system, .serialized) struct SandboxTests {
+    /// Where a launch runs.
+    struct Setting: CustomTestStringConvertible, Sendable {
+        var cage: CagedRunner.Cage?
+        var groupKill: GroupKill
+
+        var testDescription: String { "\(cage?.rawValue ?? "this user"), \(groupKill.rawValue)" }
+
+        static let all: [Setting] =
+            [.cgroup, .pidNamespace, .noFork].map { Setting(cage: nil, groupKill: $0) }
+            + (getuid() == 0 ? caged : [])
+        private static let caged: [Setting] = [
+            Setting(cage: .container, groupKill: .noFork),
+            Setting(cage: .ordinaryUser, groupKill: .pidNamespace),
+            Setting(cage: .ordinaryUser, groupKill: .noFork),
+            Setting(cage: .containerOfUser, groupKill: .noFork),
+        ]
+    }
+
+    @Test(arguments: Setting.all)
+    func `a hostile plugin gets nothing`(setting: Setting) async throws {
+        let field = try await Field(setting)
+        let got = try await field.attempt("all")
+        #expect(got == "nothing")
+        for label in ["connections", "shared-memory", "readable-attributes"] {
+            let expected = setting.cage?.hasNoNamespaces == true
+            let answer = try await field.attempt(label)
+            // These three only namespaces refuse, which `bgtask doctor` then reports as missing.
+            #expect(expected || answer == "nothing", "\(label): \(answer)")
+        }
+        #expect(try field.victimIsUnharmed())
+        await field.end()
+    }
+
+    @Test(arguments: Setting.all)
+    func `a plugin with a port gets no other one`(setting: Setting) async throws {
+        let field = try await Field(setting)
+        let got = try await field.attempt("ports") { $0.network = .connect(ports: [1]) }
+        #expect(got == "nothing")
+        await field.end()
+    }
+
+    @Test(arguments: Setting.all.filter { $0.groupKill != .noFork })
+    func `a plugin that may start processes can't signal others`(setting: Setting) async throws {
+        let field = try await Field(setting)
+        let answer = try await field.attempt("signals") { $0.subprocesses = true }
+        #expect(answer == "nothing")
+        #expect(try field.victimIsUnharmed())
+        await field.end()
+    }
+
+    /// What a layer holds that no other does.
+    struct Hold: CustomTestStringConvertible, Sendable {
+        var layer: SandboxLayer
+        var label: String
+        var attempt: String
+        var change: @Sendable (inout SandboxDeclaration) -> Void = { _ in }
+
+        var testDescription: String { "\(layer.rawValue): \(attempt)" }
+    }
+
+    @Test(arguments: [
+        Hold(layer: .namespaces, label: "shared-memory", attempt: "shared-memory"),
+        Hold(layer: .namespaces, label: "readable-attributes", attempt: "fchmod-readable"),
+        Hold(layer: .networkNamespace, label: "connections", attempt: "machine-connections"),
+        Hold(layer: .capabilities, label: "capabilities", attempt: "foreign-file"),
+        Hold(layer: .landlock, label: "files", attempt: "read-secret"),
+        Hold(layer: .landlockPorts, label: "ports", attempt: "connect-port") {
+            $0.network = .connect(ports: [1])
+        },
+        Hold(layer: .landlockScopes, label: "signals", attempt: "kill") { $0.subprocesses = true },
+        Hold(layer: .seccomp, label: "others", attempt: "prlimit"),
+        Hold(layer: .seccomp, label: "kernel", attempt: "keyctl"),
+        Hold(layer: .seccomp, label: "sockets", attempt: "socket-1-1"),
+    ])
+    func `each layer holds something that no other does`(hold: Hold) async throws {
+        // Without root, there are no capabilities to give up.
+        if hold.layer == .capabilities, getuid() != 0 { return }
+        let setting = Setting(cage: nil, groupKill: .cgroup)
+        let whole = try await Field(setting)
+        let words = try await whole.attempt(hold.label, with: hold.change).split(separator: " ").map(
+            String.init)
+        #expect(!words.contains(hold.attempt), "\(words)")
+        await whole.end()
+        let open = try await Field(setting, without: [hold.layer])
+        let more = try await open.attempt(hold.label, with: hold.change).split(separator: " ").map(
+            String.init)
+        #expect(more.contains(hold.attempt), "\(more)")
+        await open.end()
+    }
+
+    @Test func `a link that replaced a granted directory stops the launch`() async throws {
+        let field = try await Field(Setting(cage: nil, groupKill: .cgroup))
+        try FileManager.default.createSymbolicLink(
+            atPath: field.path("granted/link"), withDestinationPath: field.path("secret"))
+        var order = try field.order("files") { _ in }
+        order.place.grants.read = [field.path("granted/link")]
+        let end = try await field.harness.run(order).end
+        #expect(end?.outcome != .succeeded)
+        #expect(
+            end?.message?.contains("the sandbox can't be applied: openat2") == true,
+            "\(String(describing: end))")
+        await field.end()
+    }
+}
+
+extension CagedRunner.Cage {
+    /// Whether the cage refuses namespaces.
+    fileprivate var hasNoNamespaces: Bool { self != .ordinaryUser }
+}
+
+/// A launcher with victims: a file, a process, a listening port and shared memory, of the task's own user.
+private final class Field {
+    let harness: LaunchHarness
+    private let runner: CagedRunner?
+    private let library: String
+    private let victim = Process()
+    private let port: UInt16
+    private let listener: CInt
+    private let segment: String
+
+    init(_ setting: SandboxTests.Setting, without layers: Set<SandboxLayer> = []) async throws {
+        runner = try setting.cage.map { try CagedRunner($0) }
+        let owner = setting.cage.flatMap { $0 == .container ? nil : CagedRunner.user }
+        harness = try await LaunchHarness(
+            groupKill: setting.groupKill, runner: runner?.path ?? Products.path("bgtask-runner"),
+            without: layers, owner: owner)
+        library = try PluginCompiler.compile("hostile", into: harness.folder.appending(path: "library"))
+        let files = FileManager.default
+        for name in ["secret", "granted"] {
+            try files.createDirectory(
+                at: harness.folder.appending(path: name), withIntermediateDirectories: false)
+        }
+        for name in ["secret/file", "granted/readable", "granted/foreign"] {
+            try Data("secret".utf8).write(to: harness.folder.appending(path: name))
+            try files.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: harness.folder.appending(path: name).path)
+        }
+        if let owner {
+            for name in ["secret", "secret/file", "granted", "granted/readable"] {
+                try LaunchHarness.give(harness.folder.appending(path: name), to: owner)
+            }
+        }
+        if getuid() == 0 {
+            try LaunchHarness.give(harness.folder.appending(path: "granted/foreign"), to: 12_345)
+        }
+        let user = owner ?? getuid()
+        victim.executableURL = URL(filePath: "/usr/bin/setpriv")
+        victim.arguments = ["--reuid=\(user)", "--clear-groups", "sleep", "600"]
+        if user == getuid() {
+            victim.executableURL = URL(filePath: "/bin/sleep")
+            victim.arguments = ["600"]
+        }
+        try victim.run()
+        (listener, port) = try Self.listen()
+        let made = Command.run("ipcmk", "-M", "64", "-p", "0666")
+        segment = made.output.split { !$0.isNumber }.last.map(String.init) ?? ""
+        guard made.status == 0, !segment.isEmpty else { throw TestFailure("ipcmk: \(made.output)") }
+    }
+
+    private static func listen() throws -> (CInt, UInt16) {
+        let file = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let done = withUnsafeMutableBytes(of: &address) { bytes in
+            guard let base = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
+            return bind(file, base, length) == 0 && Glibc.listen(file, 8) == 0
+                && getsockname(file, base, &length) == 0
+        }
+        guard done else { throw TestFailure("a listening socket: \(errno)") }
+        return (file, UInt16(bigEndian: address.sin_port))
+    }
+
+    func path(_ name: String) -> String { harness.folder.appending(path: name).path }
+
+    func order(_ label: String, with change: (inout SandboxDeclaration) -> Void) throws -> LaunchOrder {
+        var order = try harness.order(label)
+        order.handler.libraryPath = library
+        order.handler.libraryHash = "hostile"
+        change(&order.handler.manifest.sandbox)
+        order.place.grants.read = [path("granted")]
+        let victims = [
+            "FILE": path("secret/file"), "LIBRARY": library, "READABLE": path("granted/readable"),
+            "FOREIGN": path("granted/foreign"), "PROCESS": "\(victim.processIdentifier)", "PORT": "\(port)",
+            "SEGMENT": segment, "SOCKET": path("control.sock"),
+        ]
+        order.environment += victims.map { "VICTIM_\($0)=\($1)" }.sorted()
+        return order
+    }
+
+    /// Runs a group of attempts; returns what the plugin got.
+    func attempt(
+        _ label: String, with change: (inout SandboxDeclaration) -> Void = { _ in }
+    ) async throws -> String {
+        let end = try await harness.run(try order(label, with: change)).end
+        return end?.completion == true ? end?.message ?? "no message" : "\(String(describing: end))"
+    }
+
+    func victimIsUnharmed() throws -> Bool {
+        let limits = try String(
+            contentsOfFile: "/proc/\(victim.processIdentifier)/limits", encoding: .utf8)
+        return victim.isRunning && !limits.contains("Max open files            1 ")
+            && FileManager.default.fileExists(atPath: path("secret/file"))
+    }
+
+    func end() async {
+        // The tests' threads block signals, which their children inherit.
+        kill(victim.processIdentifier, SIGKILL)
+        close(listener)
+        _ = Command.run("ipcrm", "-m", segment)
+        await harness.end()
+    }
+}
