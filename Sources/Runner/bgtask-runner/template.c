@@ -3,6 +3,7 @@
 #include "template.h"
 #include "isolation.h"
 #include "process.h"
+#include "sample.h"
 #include "task.h"
 
 #include <dirent.h>
@@ -160,6 +161,7 @@ int template_main(const char *library_path) {
         return 71;
     struct template_answer answer = {.what = TEMPLATE_LOADED};
     void *library = NULL;
+    sample_prepare(); // once here, so that no task needs to load the unwinder
     if (!isolation_prepare_no_fork()) {
         answer.what = TEMPLATE_LOAD_FAILED;
         snprintf(answer.finding, sizeof(answer.finding), "the no-fork filter can't be built");
