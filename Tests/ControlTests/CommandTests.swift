@@ -126,6 +126,8 @@ import Testing
             let commands: [([String], String, String)] = [
                 (["pending"], "External power is not connected (battery at 15 %)", "\"verdicts\""),
                 (["show", "L42"], "succeeded", "\"log\""),
+                (["report", "L42"], "There is no report", "\"termination\" : null"),
+                (["report"], "None of the newest 1000 launches crashed", "null"),
                 (["cancel", "R17"], "R17 is cancelled", "\"requests\""),
                 (["launch", "org.example.a", "--debug"], "gdb -p 4711", "\"processIdentifier\" : 4711"),
                 (
@@ -387,7 +389,8 @@ import Testing
 
     @Test func `help is for every command and has examples`() async throws {
         for command in [
-            "submit", "pending", "launches", "show", "cancel", "launch", "expire", "plugins", "logs",
+            "submit", "pending", "launches", "show", "report", "cancel", "launch", "expire", "plugins",
+            "logs",
             "conditions",
             "lint", "doctor", "version", "explain", "settings", "used", "push", "answer",
             "config", "manifest", "new", "dev",

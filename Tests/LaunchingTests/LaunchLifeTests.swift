@@ -146,7 +146,7 @@ import Testing
         let ladder = LadderStep.expiration(.leaseEnded, grace: grace)
         let waits = ladder.map { if case .wait(let time) = $0 { time } else { Duration.zero } }
         #expect(waits.reduce(.zero, +) == grace)
-        #expect(ladder.last == .kill && ladder.contains(.lookAtMainThread))
+        #expect(ladder.last == .kill && ladder.contains(.lookAtThreads))
         #expect(waits[3] == min(.milliseconds(100), grace / 10))
     }
 
@@ -186,7 +186,7 @@ import Testing
         #expect(
             actions.last
                 == .climb([
-                    .expire(.leaseEnded), .wait(.milliseconds(4900)), .lookAtMainThread,
+                    .expire(.leaseEnded), .wait(.milliseconds(4900)), .lookAtThreads,
                     .wait(.milliseconds(100)), .kill,
                 ]))
     }

@@ -88,6 +88,19 @@ import Testing
             end.phase = .run
             end.code = 0x8BAD_F00D
             end.leftovers = 3
+            var report = TerminationReport()
+            report.limits = [.init("memory", limit: "64 MiB", used: "65 MiB")]
+            report.faultAddress = "0x10"
+            report.threads = [
+                .init(
+                    number: 4711, name: "a\u{0}b", isFatal: true, cpuSeconds: 0.25, state: "sleeping",
+                    systemCall: "futex", waitChannel: nil, frames: ["run+0x1  libA.so"])
+            ]
+            report.assertions = [.init(name: "flush", ageSeconds: 1.5, frames: [])]
+            report.lastProgress = .init(TaskProgress(completed: 1, total: 2, message: nil), ageSeconds: 3)
+            report.stall = .init(seconds: 60, cpuSeconds: 0.5, unitsPerMinute: 4, waitsIn: "futex")
+            report.notes = ["a note"]
+            end.termination = report
             // These two values decide whether the request is put back; the store does not keep them.
             end.completion = false
             end.neverListened = true

@@ -61,6 +61,11 @@ import Testing
         let launcher = try TestLauncher()
         let task = try launcher.run("aborts", mode.isolation, fresh: mode.fresh)
         try task.waitUntilReady()
+        // The task waits for the host, which gets the stacks of its threads.
+        guard case .crash(let crash) = try task.next() else { throw HarnessError("no crash") }
+        #expect(crash.signal == UInt64(SIGABRT) && crash.address == nil && crash.addresses.count > 3)
+        try task.send(SampleMessage(thread: SampleMessage.allThreads))
+        // There are two threads: the one that crashed, and the control thread, which sends no stack.
         #expect(try task.all() == [])
         #expect(try launcher.exited().waitStatus & 0x7F == UInt64(SIGABRT))
     }
@@ -98,9 +103,10 @@ import Testing
         let launcher = try TestLauncher()
         let task = try launcher.run("asserts")
         try task.waitUntilReady()
+        guard case .beginAssertion(let begun) = try task.next() else { throw HarnessError("no assertion") }
+        #expect(begun.assertion == 1 && begun.name == "flush" && begun.addresses.count > 1)
         #expect(
             try task.all() == [
-                .beginAssertion(BeginAssertionMessage(assertion: 1, name: "flush")),
                 .done(DoneMessage(success: true, isDeaf: true)),
                 .endAssertion(EndAssertionMessage(assertion: 1)),
             ])

@@ -41,6 +41,7 @@ import Testing
         Row(AdviceMessage.self),
         Row(FaultMessage.self),
         Row(TitleMessage.self),
+        Row(CrashMessage.self),
         Row(LoadFailedMessage.self),
         Row(DoneMessage.self),
         Row(TemplateMessage.self),

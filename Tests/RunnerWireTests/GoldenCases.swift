@@ -40,6 +40,7 @@ extension GoldenCase {
                         externalPower: false, network: false, title: "Export", subtitle: "all"),
                 ])),
         GoldenCase("sample", SampleMessage(thread: 4711)),
+        GoldenCase("sample-all", SampleMessage(thread: SampleMessage.allThreads)),
         GoldenCase(
             "conditions-battery",
             ConditionsMessage(
@@ -72,7 +73,15 @@ extension GoldenCase {
         GoldenCase("cancel-all", TaskCancelMessage(call: 4, identifier: nil)),
         GoldenCase("pending", PendingMessage(call: 5)),
         GoldenCase("begin-assertion", BeginAssertionMessage(assertion: 1, name: "flush")),
+        GoldenCase(
+            "begin-assertion-stack",
+            BeginAssertionMessage(
+                assertion: 1, name: "flush", addresses: [0x5500_0000_1234, 0x7F12_3456_789A])),
         GoldenCase("end-assertion", EndAssertionMessage(assertion: 1)),
+        GoldenCase(
+            "crash",
+            CrashMessage(
+                signal: 11, thread: 4711, address: 16, addresses: [0x5500_0000_1234, 0x7F12_3456_789A])),
         GoldenCase("stack", StackMessage(thread: 4711, addresses: [0x5500_0000_1234, 0x7F12_3456_789A])),
         GoldenCase(
             "advice",

@@ -25,7 +25,7 @@ struct Bgtask: AsyncParsableCommand {
         version: ProductVersion.current,
         subcommands: [
             SubmitCommand.self, PendingCommand.self, ExplainCommand.self, LaunchesCommand.self,
-            ShowCommand.self,
+            ShowCommand.self, ReportCommand.self,
             CancelCommand.self,
             LaunchCommand.self, ExpireCommand.self, PluginsCommand.self, LogsCommand.self,
             ConditionsCommand.self, SettingsCommand.self, PauseCommand.self,

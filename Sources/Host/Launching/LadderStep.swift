@@ -6,14 +6,14 @@ enum LadderStep: Equatable, Sendable {
     case expire(Reason)
     /// Wait this long for the launch to complete, on CLOCK_MONOTONIC.
     case wait(Duration)
-    /// Ask the main thread for its stack, for the report of the kill that follows.
-    case lookAtMainThread
+    /// Ask all threads for their stacks, for the report of the kill that follows.
+    case lookAtThreads
     /// Kill all processes of the launch.
     case kill
 
-    /// How long before the kill the main thread is asked for its stack, at most.
+    /// How long before the kill the threads are asked for their stacks, at most.
     ///
-    /// The answer takes less than 1 ms, unless the machine is busy.
+    /// Each answer takes less than 1 ms, unless the machine is busy.
     static let lookTime = Duration.milliseconds(100)
 
     /// The steps of an expiration: one *expire* frame, the grace period, and a kill.
@@ -22,6 +22,6 @@ enum LadderStep: Equatable, Sendable {
     /// skipped.
     static func expiration(_ reason: Reason, grace: Duration) -> [LadderStep] {
         let rest = min(lookTime, grace / 10)
-        return [.expire(reason), .wait(grace - rest), .lookAtMainThread, .wait(rest), .kill]
+        return [.expire(reason), .wait(grace - rest), .lookAtThreads, .wait(rest), .kill]
     }
 }

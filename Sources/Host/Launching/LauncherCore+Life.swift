@@ -136,7 +136,11 @@ extension LauncherCore {
         }
     }
 
-    private func conclude() {
+    func conclude() {
+        guard openReports == 0 else {
+            awaitsReports = true
+            return
+        }
         onEnd?()
         onEnd = nil
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import LinuxSystem
 import NIOCore
 import RunnerWire
@@ -97,6 +98,7 @@ extension LauncherCore {
     func beginRun(_ launch: RunningLaunch) {
         if launch.life.stage == .running { launch.lifeTimer.cancel() }
         let now = moments.now()
+        launch.readyAt = now.monotonic
         launch.handlerIsBelow = isolation == .pidNamespace
         if launch.order.isDebugged, launch.handlerIsBelow, let handler = launch.handlerProcess {
             // A debugger needs the handler's process, and not the init process of its PID namespace.
@@ -144,9 +146,6 @@ extension LauncherCore {
     func finish(_ launch: RunningLaunch, _ end: LaunchEnd) {
         launch.cancelTimers()
         launch.setHalved(false)
-        var end = end
-        end.report = [end.report, report(of: launch, end)].compactMap(\.self).joined(separator: "\n")
-        if end.report?.isEmpty == true { end.report = nil }
         tellNews(launch)
         finishOutput(launch)
         launch.control?.close()
@@ -164,11 +163,30 @@ extension LauncherCore {
             let wasKilled = launch.wasKilled || (launch.exit.map { $0.leftovers > 0 } ?? true)
             if wasKilled { groups?.discard(group) } else { groups?.release(group) }
         }
-        tell(
-            .ended(
-                EndedLaunch(
-                    id: launch.id, end: end, at: moments.now(), cpuTime: cpuTime,
-                    cpuIsLowerBound: isLowerBound && launch.pid != nil,
-                    peakMemory: peak > 0 ? ByteCount(bytes: peak) : nil)))
+        let peakMemory = peak > 0 ? ByteCount(bytes: peak) : nil
+        report(
+            EndedLaunch(
+                id: launch.id, end: end, at: moments.now(), cpuTime: cpuTime,
+                cpuIsLowerBound: isLowerBound && launch.pid != nil, peakMemory: peakMemory),
+            draft(of: launch, end, peak: peakMemory))
+    }
+
+    /// Reports the end of a launch, after its termination report is made if it needs one.
+    private func report(_ ended: EndedLaunch, _ draft: TerminationDraft?) {
+        guard let draft else {
+            tell(.ended(ended))
+            return
+        }
+        openReports += 1
+        Self.reports.async { [self] in
+            let end = draft.finished()
+            loop.execute { [self] in
+                var ended = ended
+                ended.end = end
+                tell(.ended(ended))
+                openReports -= 1
+                if openReports == 0, awaitsReports { conclude() }
+            }
+        }
     }
 }

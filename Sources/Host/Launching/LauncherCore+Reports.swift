@@ -12,6 +12,8 @@ extension LauncherCore {
     static let maximumCalls = 1024
     /// The number of assertions that one launch may hold; more end it with Apple's code 0xbada5e47.
     static let maximumAssertions = 1000
+    /// Apple's exception code for a task that holds too many assertions.
+    static let assertionsCode: UInt32 = 0xbada_5e47
     /// How many times one launch may begin and end assertions.
     static let maximumAssertionFrames = 200_000
     /// How many bytes a task may leave unread before it is killed for violating the protocol.
@@ -124,7 +126,9 @@ extension LauncherCore {
         case .progress(let message):
             guard !isComplete else { return }
             let text = message.message.map(OutputLines.harmless(_:)) ?? launch.progress?.message
-            launch.progress = TaskProgress(completed: message.completed, total: message.total, message: text)
+            let progress = TaskProgress(completed: message.completed, total: message.total, message: text)
+            progressed(progress, launch)
+            launch.progress = progress
             launch.progressIsNews = true
             scheduleNews(launch)
         case .checkpoint(let message):
@@ -137,14 +141,15 @@ extension LauncherCore {
             if beginCall(message.call, launch) { tell(.pending(launch.id, call: message.call)) }
         case .beginAssertion(let message): beginAssertion(message, launch)
         case .endAssertion(let message):
-            guard countAssertionFrame(launch), launch.openAssertions.remove(message.assertion) != nil else {
-                return
-            }
+            guard countAssertionFrame(launch),
+                launch.openAssertions.removeValue(forKey: message.assertion) != nil
+            else { return }
             tell(.assertionEnded(launch.id, assertion: message.assertion))
             if isComplete && launch.openAssertions.isEmpty {
                 setLifeTimer(Self.exitTime, launch) { .tidyingEnded }
             }
         case .stack(let message): took(message, launch)
+        case .crash(let message): crashed(message, launch)
         case .advice(let message): advise(message, launch)
         case .fault(let message): fault(message, launch)
         case .title(let message):
@@ -308,14 +313,15 @@ extension LauncherCore {
         guard countAssertionFrame(launch) else { return }
         guard launch.openAssertions.count < Self.maximumAssertions else {
             violation(
-                "it holds more than \(Self.maximumAssertions) assertions at a time", launch, code: 0xbada_5e47
-            )
+                "it holds more than \(Self.maximumAssertions) assertions at a time", launch,
+                code: Self.assertionsCode)
             return
         }
-        guard launch.openAssertions.insert(message.assertion).inserted else { return }
-        tell(
-            .assertionBegan(launch.id, assertion: message.assertion, name: OutputLines.harmless(message.name))
-        )
+        guard launch.openAssertions[message.assertion] == nil else { return }
+        let name = OutputLines.harmless(message.name)
+        launch.openAssertions[message.assertion] = OpenAssertion(
+            name: name, beganAt: moments.now().monotonic, addresses: message.addresses)
+        tell(.assertionBegan(launch.id, assertion: message.assertion, name: name))
     }
 
     // MARK: News

@@ -45,6 +45,10 @@ final class LauncherCore: @unchecked Sendable {
     /// The launches of templates that did not load in time, until the launcher has killed these templates.
     var overdueTemplates: [UInt64: [RunningLaunch]] = [:]
     private var isRetryingSend = false
+    /// The number of ended launches whose report is being made.
+    var openReports = 0
+    /// Whether the end of the host waits for these reports.
+    var awaitsReports = false
     var isShuttingDown = false
     /// Whether the host no longer waits for processes that do not end.
     var isAbandoned = false
@@ -131,6 +135,7 @@ final class LauncherCore: @unchecked Sendable {
             setLifeTimer(time, launch) { .tidyingEnded }
         case .kill:
             launch.lifeTimer.cancel()
+            if launch.fatalMoment == nil { look(at: launch, isSilent: true) }
             launch.wasKilled = true
             try? send(KillMessage(launch: launch.number))
             awaitAnswer(.launch(launch.number))
@@ -162,6 +167,7 @@ final class LauncherCore: @unchecked Sendable {
         let rest = ladder.dropFirst()
         switch step {
         case .expire(let reason):
+            lookBeforeExpiration(reason, of: launch)
             let now = moments.now()
             let grace = launch.order.declaration.limits.lease.gracePeriod
             let message = ExpireMessage(
@@ -173,8 +179,8 @@ final class LauncherCore: @unchecked Sendable {
         case .wait(let time):
             launch.lifeTimer.set(time) { [self] in climb(rest, launch) }
             startLifeTimer(launch)
-        case .lookAtMainThread:
-            askMainThread(of: launch)
+        case .lookAtThreads:
+            if launch.life.stage == .expiring { look(at: launch) }
             climb(rest, launch)
         case .kill:
             handle(.graceEnded, launch)

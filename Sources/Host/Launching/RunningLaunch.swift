@@ -37,7 +37,7 @@ final class RunningLaunch: @unchecked Sendable {
     var loggedBytes = 0
     var droppedLogs = 0
     var openCalls: Set<UInt64> = []
-    var openAssertions: Set<UInt64> = []
+    var openAssertions: [UInt64: OpenAssertion] = [:]
     var assertionFrames = 0
 
     var adviceCount = 0
@@ -67,8 +67,22 @@ final class RunningLaunch: @unchecked Sendable {
     /// The threads that were asked for their stack: from the number in their PID namespace to that in the
     /// host's.
     var askedThreads: [UInt64: Int32] = [:]
-    /// The main thread's stack shortly before the deadline; `nil` before the thread is asked.
-    var mainThread: MainThreadStack?
+    /// What the threads did when the launch crashed, reached a limit, or was about to be killed; `nil`
+    /// before.
+    var fatalMoment: FatalMoment?
+    /// Whether the task reported a fatal signal.
+    var hasCrashed = false
+    /// When the handler was called, on CLOCK_MONOTONIC; `nil` before.
+    var readyAt: Duration?
+    /// When the progress changed last, on CLOCK_MONOTONIC; `nil` if the task reported none.
+    var progressAt: Duration?
+    /// The first progress, for the rate.
+    var firstProgress: (completed: Int64, at: Duration)?
+    /// The CPU time at a progress at most 1 s before the newest one, and when it was measured.
+    var cpuAtProgress = Duration.zero
+    var cpuMeasuredAt = Duration.zero
+    /// What the launch did before it was asked to stop for lack of progress.
+    var stall: TerminationReport.Stall?
     /// The first lines of the report, if the launch ends for the reason `cpuLimit`.
     var limitReport: String?
     /// The CPU weight of the group before it was halved; `nil` while it is not halved.
@@ -166,6 +180,14 @@ final class RunningLaunch: @unchecked Sendable {
         let isHalved = fullWeight != nil
         if isHalved { fullWeight = weight }
         try? group.setCPUWeight(isHalved ? weight / 2 : weight)
+    }
+
+    /// The rate of the progress so far, in units per minute; `nil` if there were fewer than two reports.
+    var unitsPerMinute: Double? {
+        guard let first = firstProgress, let last = progressAt, last > first.at, let progress else {
+            return nil
+        }
+        return Double(progress.completed - first.completed) / (last - first.at).inSeconds * 60
     }
 
     func cancelTimers() {

@@ -75,6 +75,9 @@ enum StoreSchema {
                     WHERE after_request IS NOT NULL
                     """)
         }
+        migrator.registerMigration("9 termination reports") { db in
+            try db.execute(sql: "ALTER TABLE launches ADD COLUMN termination ANY")
+        }
         return migrator
     }
 

@@ -160,3 +160,90 @@ void lx_set_thread_priority(pid_t thread, int nice_value, int is_batch, int is_i
                               : (IOPRIO_BEST_EFFORT << IOPRIO_CLASS_SHIFT) | IOPRIO_MIDDLE;
     (void)syscall(SYS_ioprio_set, IOPRIO_TARGET_PROCESS, thread, priority);
 }
+
+/* The system calls in which a thread may wait, or that it often makes. Other architectures lack some. */
+#define NAME(call)                                                                                           \
+    { SYS_##call, #call }
+static const struct {
+    long number;
+    const char *name;
+} call_names[] = {
+    NAME(read),
+    NAME(write),
+    NAME(readv),
+    NAME(writev),
+    NAME(pread64),
+    NAME(pwrite64),
+    NAME(openat),
+    NAME(close),
+    NAME(fsync),
+    NAME(fdatasync),
+    NAME(sync),
+    NAME(syncfs),
+    NAME(flock),
+    NAME(fcntl),
+    NAME(ioctl),
+    NAME(ppoll),
+    NAME(pselect6),
+    NAME(epoll_pwait),
+    NAME(nanosleep),
+    NAME(clock_nanosleep),
+    NAME(futex),
+    NAME(rt_sigtimedwait),
+    NAME(rt_sigsuspend),
+    NAME(wait4),
+    NAME(waitid),
+    NAME(connect),
+    NAME(accept),
+    NAME(accept4),
+    NAME(recvfrom),
+    NAME(recvmsg),
+    NAME(sendto),
+    NAME(sendmsg),
+    NAME(sendfile),
+    NAME(splice),
+    NAME(copy_file_range),
+    NAME(fallocate),
+    NAME(ftruncate),
+    NAME(mmap),
+    NAME(munmap),
+    NAME(mprotect),
+    NAME(madvise),
+    NAME(msync),
+    NAME(brk),
+    NAME(getdents64),
+    NAME(newfstatat),
+    NAME(statx),
+    NAME(unlinkat),
+    NAME(renameat2),
+    NAME(getrandom),
+    NAME(semtimedop),
+    NAME(msgrcv),
+    NAME(msgsnd),
+    NAME(io_getevents),
+    NAME(io_uring_enter),
+    NAME(execve),
+    NAME(exit_group),
+    NAME(tgkill),
+    NAME(restart_syscall),
+#if defined(__x86_64__)
+    NAME(open),
+    NAME(stat),
+    NAME(lstat),
+    NAME(poll),
+    NAME(select),
+    NAME(epoll_wait),
+    NAME(pause),
+    NAME(unlink),
+    NAME(rename),
+    NAME(mkdir),
+#endif
+};
+#undef NAME
+
+const char *lx_system_call_name(long number) {
+    for (size_t i = 0; i < sizeof(call_names) / sizeof(call_names[0]); i++)
+        if (call_names[i].number == number)
+            return call_names[i].name;
+    return NULL;
+}

@@ -67,6 +67,8 @@ public struct LaunchEnd: Equatable, Sendable {
     /// Measurements for people, such as the samples of a `cpuLimit` with the functions that used the time;
     /// `nil` if there are none.
     public var report: String?
+    /// What the processes did at the fatal moment; `nil` for ends that need no such report.
+    public var termination: TerminationReport?
     /// The value that the handler passed when it completed; `nil` if it did not complete.
     ///
     /// The host puts an expired request back only if this is `nil`; see ``PutBackRule``.

@@ -1,5 +1,6 @@
 /* The control thread: reads *expire*, replies and conditions, calls the handlers for them, and notices the
  * end of the host. */
+#include "crash.h"
 #include "process.h"
 #include "report.h"
 #include "sample.h"
@@ -79,6 +80,7 @@ static void *end_after_grace(void *context) {
 }
 
 static void host_gone(bgtask_task *task) {
+    crash_release();
     pthread_mutex_lock(&task->lock);
     task->host_gone = true;
     for (struct waiting_call *call = task->calls; call != NULL; call = call->next) {
@@ -125,7 +127,13 @@ static void obey(bgtask_task *task, const struct frame *frame) {
         expire(task, reason != NULL ? reason : "", body_number(frame->body, 2, 0),
                (int64_t)body_number(frame->body, 3, 0));
     } else if (frame->kind == MESSAGE_SAMPLE) {
-        sample_ask(body_number(frame->body, 1, 0), task->wake);
+        uint64_t thread = body_number(frame->body, 1, 0);
+        if (thread == SAMPLE_ALL_THREADS) {
+            sample_send_all(crash_thread());
+            crash_release();
+        } else {
+            sample_ask(thread, task->wake);
+        }
     } else if (frame->kind == MESSAGE_CONDITIONS) {
         conditions_take(task, frame->body);
     } else {
@@ -201,5 +209,6 @@ bool control_prepare(bgtask_task *task) {
 }
 
 void control_start(bgtask_task *task) {
+    crash_expect_host();
     sem_post(&task->may_hear);
 }

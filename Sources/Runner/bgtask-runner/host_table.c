@@ -2,6 +2,7 @@
 #include "host_functions.h"
 #include "process.h"
 #include "report.h"
+#include "sample.h"
 #include "task_state.h"
 
 #include <dlfcn.h>
@@ -12,6 +13,7 @@
 #include <sys/eventfd.h>
 
 #define ASSERTION_NAME_MAX 256
+#define ASSERTION_FRAMES_MAX 16
 
 static bool is_text(const char *text) {
     return text != NULL && utf8_is_valid((const uint8_t *)text, strlen(text));
@@ -226,10 +228,14 @@ static bgtask_error host_begin_assertion(bgtask_task *task, const char *name, ui
         task->assertions[task->assertion_count++] = *assertion;
     }
     pthread_mutex_unlock(&task->lock);
+    // Who began an assertion that never ends is what a report of it must tell.
+    uint64_t places[ASSERTION_FRAMES_MAX];
+    size_t count = error == BGTASK_OK ? sample_caller(places, ASSERTION_FRAMES_MAX) : 0;
     struct frame_writer *writer = error == BGTASK_OK ? report_begin(MESSAGE_BEGIN_ASSERTION) : NULL;
     if (writer != NULL) {
         frame_add_number(writer, 1, *assertion);
         frame_add_text(writer, 2, name, ASSERTION_NAME_MAX);
+        frame_add_bytes(writer, 3, places, count * sizeof(places[0]));
         report_end(writer);
     }
     return error;

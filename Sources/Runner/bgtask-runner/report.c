@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PROGRESS_INTERVAL_NANOSECONDS 50000000
 #define CONTROL_PATIENCE_NANOSECONDS 2000000000
+#define CRASH_PATIENCE_NANOSECONDS 500000000
 #define PROGRESS_MESSAGE_MAX 1024
 
 /* The pipe; `pipe_lock` guards these variables. */
@@ -28,7 +30,10 @@ static char progress_message[PROGRESS_MESSAGE_MAX + 1];
 static bool has_progress, has_message;
 
 static pthread_t control_thread;
-static bool has_control_thread;
+static atomic_bool has_control_thread;
+/* The thread that has crashed, if there is one. */
+static pthread_t hurried_thread;
+static atomic_bool has_hurried_thread;
 
 void report_start(int descriptor) {
     pipe_descriptor = descriptor;
@@ -45,12 +50,28 @@ bool report_is_control_thread(void) {
     return has_control_thread && pthread_equal(pthread_self(), control_thread);
 }
 
+void report_hurry(void) {
+    hurried_thread = pthread_self();
+    has_hurried_thread = true;
+}
+
+static bool is_hurried(void) {
+    return has_hurried_thread && pthread_equal(pthread_self(), hurried_thread);
+}
+
+/* How long the calling thread waits for the pipe, in nanoseconds; -1 means without a limit. */
+static int64_t patience(void) {
+    if (is_hurried())
+        return CRASH_PATIENCE_NANOSECONDS;
+    return report_is_control_thread() ? CONTROL_PATIENCE_NANOSECONDS : -1;
+}
+
 /* MARK: One frame */
 
-/* Writes all bytes of a frame, and waits until the host reads; on the control thread, for at most 2 s. */
+/* Writes all bytes of a frame, and waits until the host reads, but no longer than the thread's patience. */
 static bool write_all(const uint8_t *bytes, size_t length) {
-    int64_t deadline =
-        report_is_control_thread() ? now_nanoseconds() + CONTROL_PATIENCE_NANOSECONDS : INT64_MAX;
+    int64_t time = patience();
+    int64_t deadline = time < 0 ? INT64_MAX : now_nanoseconds() + time;
     size_t written = 0;
     while (written < length && !broken) {
         ssize_t count = write(pipe_descriptor, bytes + written, length - written);
@@ -58,11 +79,14 @@ static bool write_all(const uint8_t *bytes, size_t length) {
             written += (size_t)count;
         } else if (errno == EAGAIN) {
             int64_t left = deadline == INT64_MAX ? -1 : (deadline - now_nanoseconds()) / 1000000;
-            if (deadline != INT64_MAX && left <= 0)
+            if (deadline != INT64_MAX && left <= 0 && is_hurried())
+                broken = true; // the process ends by its signal
+            else if (deadline != INT64_MAX && left <= 0)
                 // The host does not read. The part that was written cannot be taken back, and the control
                 // thread must not hang.
                 _exit(EXIT_PROTOCOL_ERROR);
-            poll(&(struct pollfd){.fd = pipe_descriptor, .events = POLLOUT}, 1, (int)left);
+            else
+                poll(&(struct pollfd){.fd = pipe_descriptor, .events = POLLOUT}, 1, (int)left);
         } else if (errno != EINTR) {
             broken = true; // EPIPE: the host has gone, or has ended this launch
         }
@@ -71,10 +95,10 @@ static bool write_all(const uint8_t *bytes, size_t length) {
 }
 
 struct frame_writer *report_begin(uint8_t kind) {
-    if (report_is_control_thread()) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += CONTROL_PATIENCE_NANOSECONDS / 1000000000;
+    int64_t time = patience();
+    if (time >= 0) {
+        int64_t end = now_nanoseconds() + time;
+        struct timespec until = {end / 1000000000, end % 1000000000};
         if (pthread_mutex_clocklock(&pipe_lock, CLOCK_MONOTONIC, &until) != 0)
             return NULL;
     } else {

@@ -13,8 +13,11 @@ void report_start(int descriptor);
 void report_set_control_thread(pthread_t thread);
 /** Whether the caller is on the control thread. */
 bool report_is_control_thread(void);
+/** Lets the calling thread, which has crashed, wait at most 0.5 s for the pipe from now on. */
+void report_hurry(void);
 
-/** Locks the pipe for one frame. On the control thread, returns NULL if the pipe stays locked for 2 s. */
+/** Locks the pipe for one frame. On the control thread, returns NULL if the pipe stays locked for 2 s;
+ *  on a thread that has crashed, for 0.5 s. */
 struct frame_writer *report_begin(uint8_t kind);
 /** Sends the frame and unlocks the pipe. False if the host is gone, or if a field did not fit. */
 bool report_end(struct frame_writer *writer);

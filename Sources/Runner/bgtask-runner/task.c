@@ -1,6 +1,7 @@
 /* The task process: reads its launch, finds the handler, runs it on the main thread, and ends. */
 #include "task.h"
 #include "call.h"
+#include "crash.h"
 #include "isolation.h"
 #include "process.h"
 #include "report.h"
@@ -237,6 +238,7 @@ void task_run(void *library, int64_t since) {
     task->library = library;
     report_start(TASK_REPORT);
     read_launch(task);
+    crash_prepare();
     const bgtask_plugin *plugin = task->program == NULL ? find_plugin(library) : NULL;
     if (task->program != NULL) {
         const char *finding = call_prepare(task, &host_table, task->program, task->program_length);

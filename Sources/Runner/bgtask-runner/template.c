@@ -3,6 +3,7 @@
 #include "template.h"
 #include "isolation.h"
 #include "process.h"
+#include "sample.h"
 #include "task.h"
 
 #include <dirent.h>
@@ -181,7 +182,8 @@ static bool load(bool by_namespace, const char *path, void **library, struct tem
     const char *reason = obstacle(&sandbox, by_namespace);
     // Descriptor 4 is occupied, so that no arriving descriptor gets the number of a task's report pipe.
     if (dup3(STDIN_FILENO, TASK_REPORT, O_CLOEXEC) < 0 || !isolation_prepare_no_fork()) {
-        snprintf(answer->finding, sizeof(answer->finding), "the filter that forbids new processes can't be built");
+        snprintf(answer->finding, sizeof(answer->finding),
+                 "the filter that forbids new processes can't be built");
         return false;
     }
     int descriptors = count_entries("/proc/self/fd");
@@ -204,6 +206,7 @@ int template_main(int count, char **arguments) {
     fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
     struct template_answer answer = {.what = TEMPLATE_LOADED};
     void *library = NULL;
+    sample_prepare(); // once here, so that no task needs to load the unwinder
     bool by_namespace = strcmp(arguments[0], "pidNamespace") == 0;
     if (!load(by_namespace, count == 2 ? arguments[1] : NULL, &library, &answer))
         answer.what = TEMPLATE_LOAD_FAILED;

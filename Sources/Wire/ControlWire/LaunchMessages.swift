@@ -139,9 +139,13 @@ public struct LaunchDetailMessage: Codable, Equatable, Sendable {
     public var launch: LaunchMessage
     /// The launch's log lines, oldest first.
     public var log: [LogLineMessage]
+    /// What the processes did at the fatal moment; `null` for a launch that needs no such report, and from an
+    /// older host.
+    @Explicit public var termination: TerminationReport?
 
     public init(_ detail: LaunchDetail) {
         launch = LaunchMessage(detail.record)
+        termination = detail.record.end?.termination
         log = detail.log.map(LogLineMessage.init)
     }
 }

@@ -116,27 +116,37 @@ public struct PendingMessage: WireMessage {
 /// The handler begins an assertion, which keeps its process alive after completion.
 public struct BeginAssertionMessage: WireMessage {
     public static let kind: UInt8 = 0x26
-    public static let table = FieldTable(.required(1, .u64), .required(2, .text, limit: maximumName))
+    public static let table = FieldTable(
+        .required(1, .u64), .required(2, .text, limit: maximumName),
+        .optional(3, .bytes, limit: maximumFrames * 8))
+    /// The largest number of addresses in ``addresses``.
+    public static let maximumFrames = 16
     /// The largest number of bytes in ``name``.
     public static let maximumName = 256
     /// The number of the assertion, which ``EndAssertionMessage`` repeats.
     public var assertion: UInt64
     /// The purpose of the assertion.
     public var name: String
+    /// The return addresses of the code that began it, innermost first; empty if they are unknown.
+    public var addresses: [UInt64]
 
-    public init(assertion: UInt64, name: String) {
+    public init(assertion: UInt64, name: String, addresses: [UInt64] = []) {
         self.assertion = assertion
         self.name = name
+        self.addresses = addresses
     }
 
     public init(_ values: FieldValues) throws(WireError) {
         assertion = values[1]
         name = values[2]
+        let bytes: [UInt8]? = values[3]
+        addresses = try StackBytes.addresses(in: bytes ?? [])
     }
 
     public func write(to fields: inout FieldWriter) {
         fields.write(1, assertion)
         fields.write(2, name)
+        fields.write(3, addresses.isEmpty ? nil : StackBytes.bytes(of: addresses))
     }
 }
 

@@ -26,6 +26,8 @@ public enum ReportMessage: Sendable, Equatable {
     case fault(FaultMessage)
     /// A new title and subtitle.
     case title(TitleMessage)
+    /// A fatal signal, which ends the task.
+    case crash(CrashMessage)
     /// The task can't call a handler.
     case loadFailed(LoadFailedMessage)
     /// The handler completed the task.
@@ -49,6 +51,7 @@ public enum ReportMessage: Sendable, Equatable {
         case AdviceMessage.kind: self = .advice(try AdviceMessage(fields: body))
         case FaultMessage.kind: self = .fault(try FaultMessage(fields: body))
         case TitleMessage.kind: self = .title(try TitleMessage(fields: body))
+        case CrashMessage.kind: self = .crash(try CrashMessage(fields: body))
         case LoadFailedMessage.kind: self = .loadFailed(try LoadFailedMessage(fields: body))
         case DoneMessage.kind: self = .done(try DoneMessage(fields: body))
         default:

@@ -135,6 +135,51 @@ static void use_memory(void) {
     }
 }
 
+static int read_nothing(const volatile int *place) {
+    return *place;
+}
+
+static __attribute__((noinline)) int go_deeper(volatile int depth) {
+    volatile char block[4096];
+    block[0] = (char)depth;
+    return depth < 0 ? block[0] : go_deeper(depth + 1) + block[0];
+}
+
+static pthread_barrier_t workers_ready;
+
+static void *wait_for_ever(void *context) {
+    (void)context;
+    pthread_barrier_wait(&workers_ready);
+    hang();
+}
+
+/* Crashes on another thread while two more wait. */
+static void *crash_beside(void *context) {
+    pthread_barrier_wait(&workers_ready);
+    *(int *)context = read_nothing((const volatile int *)16);
+    return NULL;
+}
+
+static void crash_on_a_thread(void) {
+    pthread_t thread;
+    int result;
+    pthread_barrier_init(&workers_ready, NULL, 3);
+    pthread_create(&thread, NULL, wait_for_ever, NULL);
+    pthread_create(&thread, NULL, wait_for_ever, NULL);
+    pthread_create(&thread, NULL, crash_beside, &result);
+    hang();
+}
+
+static __attribute__((noinline)) void begin_flush(void) {
+    uint64_t assertion;
+    the_host->begin_assertion(the_task, "flush", &assertion);
+}
+
+static void leak_assertions(int count) {
+    while (count-- > 0)
+        begin_flush();
+}
+
 static void run(bgtask_task *task, const bgtask_host *host) {
     the_task = task;
     the_host = host;
@@ -183,6 +228,34 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         host->complete(task, 0, "no luck");
     } else if (strcmp(what, "crashes") == 0) {
         raise(SIGSEGV);
+    } else if (strcmp(what, "reads-nothing") == 0) {
+        host->progress(task, 3, 10, "three");
+        begin_flush();
+        (void)read_nothing((const volatile int *)16);
+    } else if (strcmp(what, "overflows-the-stack") == 0) {
+        (void)go_deeper(0);
+    } else if (strcmp(what, "crashes-on-a-thread") == 0) {
+        crash_on_a_thread();
+    } else if (strcmp(what, "crashes-in-a-child") == 0) {
+        pid_t child = fork();
+        if (child == 0)
+            raise(SIGSEGV);
+        int status = 0;
+        waitpid(child, &status, 0);
+        host->complete(task, WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, NULL);
+    } else if (strcmp(what, "leaks-assertions") == 0) {
+        leak_assertions(1001);
+        hang();
+    } else if (strcmp(what, "stalls") == 0) {
+        (void)host->expiration_descriptor(task);
+        host->progress(task, 1, 10, "one");
+        host->log(task, BGTASK_LOG_INFO, "stalled");
+        hang();
+    } else if (strcmp(what, "is-slow") == 0) {
+        (void)host->expiration_descriptor(task);
+        host->progress(task, 1, 10, "one");
+        host->log(task, BGTASK_LOG_INFO, "busy");
+        spin();
     } else if (strcmp(what, "aborts") == 0) {
         abort();
     } else if (strcmp(what, "crashes-after") == 0) {
@@ -225,6 +298,7 @@ static void run(bgtask_task *task, const bgtask_host *host) {
         hang();
     } else if (strcmp(what, "crashes-in-expiration") == 0) {
         host->set_expiration_handler(task, expire_crash, NULL);
+        host->log(task, BGTASK_LOG_INFO, "handled");
         hang();
     } else if (strcmp(what, "daemonises") == 0) {
         daemonise();

@@ -41,4 +41,7 @@ void lx_set_thread_priority(pid_t thread, int nice_value, int is_batch, int is_i
 /** Returns the number of CPU cores that this process may use, at least 1. */
 int lx_core_count(void);
 
+/** Returns the name of a system call in which threads often wait, such as "futex"; NULL for other numbers. */
+const char *lx_system_call_name(long number);
+
 #endif

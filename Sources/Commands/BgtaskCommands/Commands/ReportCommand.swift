@@ -1,0 +1,81 @@
+import ArgumentParser
+import ControlClient
+import ControlWire
+import TaskModel
+
+struct ReportCommand: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report", abstract: "Shows how a launch crashed, was killed, or reached a limit.",
+        discussion: """
+            The report has the code, the limits that the launch reached and what it
+            used, the stack of each thread, the open assertions, the last progress,
+            and the last lines of the launch. Without LAUNCH, the command shows the
+            newest launch that ended in such a way.
+
+            Examples:
+              bgtask report
+              bgtask report L42
+              bgtask report L42 --json
+            """)
+
+    /// How many of the newest launches are searched for one with a report.
+    private static let searched = 1000
+    /// How many of the launch's lines the report contains.
+    private static let shownLines = 20
+
+    @Argument(help: ArgumentHelp("The launch, such as L42.", valueName: "launch"))
+    var launch: LaunchID?
+
+    @OptionGroup var common: CommonOptions
+
+    func run(asking client: ControlClient, console: Console) async throws {
+        guard let id = try await found(by: client) else {
+            if console.json { return try console.write("null\n") }
+            return try console.line(
+                "None of the newest \(Self.searched) launches crashed or reached a limit.")
+        }
+        let detail = try await client.launch(id)
+        let message = TerminationMessage(
+            launch: detail.launch, termination: detail.termination,
+            lines: Array(detail.log.suffix(Self.shownLines)))
+        if console.json { return try console.print(json: message) }
+        try TerminationText(message, style: console.style).lines.forEach { try console.line($0) }
+    }
+
+    /// The launch of the command line, or else the newest one that needs a report.
+    private func found(by client: ControlClient) async throws -> LaunchID? {
+        if let launch { return launch }
+        var after: LaunchID?
+        var left = Self.searched
+        repeat {
+            let length = min(left, ControlProtocol.maximumPageLength)
+            let page = try await client.launchPage(after: after, limit: length)
+            if let bad = page.launches.first(where: \.needsReport) { return bad.launch }
+            after = page.next
+            left -= length
+        } while after != nil && left > 0
+        return nil
+    }
+}
+
+extension LaunchMessage {
+    /// Whether the launch ended in a way that has a report.
+    fileprivate var needsReport: Bool {
+        switch outcome {
+        case .crashed, .killed: true
+        case .expired, .failed, .cancelled:
+            reason == .cpuLimit || reason == .memoryLimit || reason == .noProgress
+        case .succeeded, .lost, nil: false
+        }
+    }
+}
+
+/// What `bgtask report --json` prints.
+struct TerminationMessage: Codable, Equatable, Sendable {
+    /// The record of the launch.
+    var launch: LaunchMessage
+    /// What the processes did at the fatal moment; `null` if the launch needs no such report.
+    @Explicit var termination: TerminationReport?
+    /// The last lines that the launch logged and printed, oldest first.
+    var lines: [LogLineMessage]
+}
