@@ -36,7 +36,8 @@ extension LauncherCore {
                     start: control.first(SpawnMessage.maximumStart)))
             awaitAnswer(.launch(launch.number))
         } catch {
-            handle(.spawnFailed(finding: "\(error)"), launch)
+            let isShortage = (error as? SystemCallError)?.isShortage ?? false
+            handle(.spawnFailed(finding: "\(error)", isShortage: isShortage), launch)
             return
         }
         if book.countLaunch(of: id) { retireTemplate(id) } else { templateUsed(id) }
@@ -56,7 +57,8 @@ extension LauncherCore {
             templateReady(message.template, message.isCloneable)
         case .templateFailed(let message):
             templateFailed(
-                message.template, message.finding, message.waitStatus.map(ExitStatus.init(waitStatus:)))
+                message.template, message.finding, message.waitStatus.map(ExitStatus.init(waitStatus:)),
+                isShortage: message.isShortage)
         case .spawnFailed(let message):
             guard let launch = launches[message.launch] else { return }
             // The template can't clone any more, so the next launch needs a new one.
@@ -68,7 +70,9 @@ extension LauncherCore {
                 launch.group = nil
                 launch.clock = nil
             }
-            handle(.spawnFailed(finding: OutputLines.harmless(message.finding)), launch)
+            handle(
+                .spawnFailed(
+                    finding: OutputLines.harmless(message.finding), isShortage: message.isShortage), launch)
         case .unkillable(let message):
             guard let launch = launches[message.launch] else { return }
             handle(.unkillable, launch)

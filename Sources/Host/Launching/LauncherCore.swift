@@ -28,6 +28,8 @@ final class LauncherCore: @unchecked Sendable {
     var idleTimers: [UInt64: Scheduled<Void>] = [:]
     /// How long a template that is not used stays loaded.
     let templateIdleTime: Duration
+    /// How many templates there may be; see ``TaskLauncher/Configuration/maximumTemplates``.
+    let maximumTemplates: Int
     var templateGroups: [UInt64: ControlGroup] = [:]
     /// The standbys, by the number of their template.
     var standbys: [UInt64: Standby] = [:]
@@ -47,7 +49,8 @@ final class LauncherCore: @unchecked Sendable {
 
     init(
         loop: any EventLoop, moments: any MomentSource, isolation: GroupKill, groups: GroupPool?,
-        templateIdleTime: Duration, answerTime: Duration, onEvent: @escaping @Sendable (LaunchEvent) -> Void
+        templateIdleTime: Duration, maximumTemplates: Int, answerTime: Duration,
+        onEvent: @escaping @Sendable (LaunchEvent) -> Void
     ) {
         answers = AnswerWatch(answerTime: answerTime)
         self.loop = loop
@@ -55,6 +58,7 @@ final class LauncherCore: @unchecked Sendable {
         self.isolation = isolation
         self.groups = groups
         self.templateIdleTime = templateIdleTime
+        self.maximumTemplates = maximumTemplates
         self.onEvent = onEvent
     }
 

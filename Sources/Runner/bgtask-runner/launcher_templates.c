@@ -25,6 +25,7 @@ static void destroy(struct template *template) {
     standbys_end(template);
     if (template->socket >= 0)
         close(template->socket);
+    close_descriptor(&template->status_pipe);
     for (char **entry = template->environment; entry != NULL && *entry != NULL; entry++)
         free(*entry);
     free(template->environment);
@@ -85,7 +86,7 @@ static struct template *parse(struct body body) {
     template->settings.idle_io = body_number(body, 11, 0) != 0;
     if (template->executable == NULL)
         template->executable = strdup("/proc/self/exe");
-    template->socket = template->pidfd = -1;
+    template->socket = template->pidfd = template->status_pipe = -1;
     template->standby.pidfd = template->standby.socket = -1;
     char *word = body_text(body, 6);
     bool done = template->settings.directory != NULL && template->executable != NULL && word != NULL &&
@@ -97,9 +98,25 @@ static struct template *parse(struct body body) {
     return NULL;
 }
 
+/* Makes sure that no process of the library's constructors outlives the template, where tasks have no
+ * cgroups: its PID namespace ends with it, or it can start no process at all. On failure, returns false with
+ * a sentence in `finding`. */
+static bool confine(enum isolation isolation, int status, char *finding, size_t size) {
+    if (isolation == ISOLATION_NO_FORK)
+        return isolation_enter_task(false, finding, size);
+    if (isolation != ISOLATION_PID_NAMESPACE || process_become_init(status, geteuid() != 0))
+        return true;
+    snprintf(finding, size, "the PID namespace's init of a template: %s (%d)", strerror(errno), errno);
+    return false;
+}
+
 /* Turns the new process into a template. */
-static _Noreturn void become_template(const struct template *template, int socket) {
+static _Noreturn void become_template(const struct template *template, int socket, int status) {
     struct template_answer answer = {.what = TEMPLATE_LOAD_FAILED};
+    if (!confine(template->isolation, status, answer.finding, sizeof(answer.finding))) {
+        packet_send(socket, &answer, sizeof(answer), NULL, 0, 0);
+        _exit(71);
+    }
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null >= 0 && isolation_arrange_descriptors((int[]){null, null, null, socket}, 4)) {
         fcntl(3, F_SETFD, 0);
@@ -107,35 +124,44 @@ static _Noreturn void become_template(const struct template *template, int socke
         if (isolation_enter_template(&template->settings, answer.finding, sizeof(answer.finding))) {
             char *arguments[] = {"bgtask-runner", "template", template->library, NULL};
             execve(template->executable, arguments, template->environment);
+            answer.code = errno;
             snprintf(answer.finding, sizeof(answer.finding), "execve(%.300s): %s", template->executable,
-                     strerror(errno));
+                     strerror(answer.code));
         }
     } else {
-        snprintf(answer.finding, sizeof(answer.finding), "the template's descriptors: %s", strerror(errno));
+        answer.code = errno;
+        snprintf(answer.finding, sizeof(answer.finding), "the template's descriptors: %s",
+                 strerror(answer.code));
     }
     packet_send(socket, &answer, sizeof(answer), NULL, 0, 0);
     _exit(71);
 }
 
-/* Starts the template's process. On failure, returns false with a sentence in `finding`. */
+/* Starts the template's process. On failure, returns false with a sentence in `finding` and the error number
+ * in errno. */
 static bool start(struct template *template, char *finding, size_t size) {
-    int group = -1, sockets[2];
+    int group = -1, sockets[2], status[2] = {-1, -1};
     if (template->cgroup != NULL) {
         group = open(template->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (group < 0) {
-            snprintf(finding, size, "open(%.300s): %s", template->cgroup, strerror(errno));
+            int code = errno;
+            snprintf(finding, size, "open(%.300s): %s", template->cgroup, strerror(code));
+            errno = code;
             return false;
         }
     }
     const char *call = "socketpair";
     pid_t pid = -1;
     int code;
+    bool has_namespace = template->isolation == ISOLATION_PID_NAMESPACE;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0) {
-        call = "clone3 of a template";
-        pid = process_clone(0, group, &template->pidfd);
+        call = has_namespace ? "pipe2 or clone3 of a template" : "clone3 of a template";
+        if (!has_namespace || pipe2(status, O_CLOEXEC | O_NONBLOCK) == 0)
+            pid = process_clone(has_namespace ? process_namespace_flags() : 0, group, &template->pidfd);
         if (pid == 0)
-            become_template(template, sockets[1]);
+            become_template(template, sockets[1], status[1]);
         code = errno;
+        close_descriptor(&status[1]);
         close(sockets[1]);
         if (pid < 0)
             close(sockets[0]);
@@ -144,8 +170,10 @@ static bool start(struct template *template, char *finding, size_t size) {
     }
     if (group >= 0)
         close(group);
+    template->status_pipe = status[0];
     if (pid < 0) {
         snprintf(finding, size, "%s: %s (%d)", call, strerror(code), code);
+        errno = code;
         return false;
     }
     template->pid = pid;
@@ -159,12 +187,13 @@ void templates_add(struct launcher *launcher, struct body body) {
     if (template == NULL) {
         launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, id,
                         "the template message is not usable: its number is taken, its isolation is none of "
-                        "cgroup, pidNamespace and noFork, or a limit is not 24 bytes");
+                        "cgroup, pidNamespace and noFork, or a limit is not 24 bytes",
+                        0);
         return;
     }
     char finding[512];
     if (!start(template, finding, sizeof(finding))) {
-        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, id, finding);
+        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, id, finding, errno);
         destroy(template);
         return;
     }
@@ -189,6 +218,13 @@ static void take(struct launcher *launcher, struct template *template, struct te
     switch (answer->what) {
     case TEMPLATE_LOADED:
         template->answered = true;
+        // Without a cgroup, nothing holds the processes that a constructor may start in a template, so each
+        // task loads the library in its own isolation. The template only finds out whether that works.
+        if (answer->cloneable && template->isolation != ISOLATION_CGROUP) {
+            answer->cloneable = false;
+            snprintf(answer->finding, sizeof(answer->finding),
+                     "tasks without a cgroup are not cloned: each gets a new process");
+        }
         template->cloneable = answer->cloneable;
         frame_begin(&launcher->writer, MESSAGE_TEMPLATE_READY);
         frame_add_number(&launcher->writer, 1, template->id);
@@ -196,10 +232,12 @@ static void take(struct launcher *launcher, struct template *template, struct te
         if (!answer->cloneable)
             frame_add_text(&launcher->writer, 3, answer->finding, sizeof(answer->finding));
         outbox_send(&launcher->outbox, &launcher->writer, NULL, 0);
+        if (!answer->cloneable)
+            templates_kill(template); // it would end by itself, unless its library prevents that
         break;
     case TEMPLATE_LOAD_FAILED:
         template->answered = template->retired = true;
-        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, template->id, answer->finding);
+        launcher_report(launcher, MESSAGE_TEMPLATE_FAILED, template->id, answer->finding, answer->code);
         break;
     default: {
         if (template->awaited > 0)
@@ -214,7 +252,8 @@ static void take(struct launcher *launcher, struct template *template, struct te
         struct launch *launch = launches_find(launcher, answer->launch);
         if (launch != NULL && launch->awaits_clone) {
             bool cloned = answer->what == TEMPLATE_CLONED && pidfd >= 0;
-            launches_cloned(launcher, launch, cloned ? answer->pid : 0, cloned ? pidfd : -1, answer->finding);
+            launches_cloned(launcher, launch, cloned ? answer->pid : 0, cloned ? pidfd : -1, answer->finding,
+                            answer->code);
             return;
         }
     }
@@ -235,7 +274,11 @@ void templates_read(struct launcher *launcher, struct template *template) {
             // The template has ended, or sent an invalid packet. Its end is handled when it is reaped.
             close(template->socket);
             template->socket = -1;
-            templates_kill(template);
+            // The init of a PID namespace then reports how the template ended, unless that takes too long.
+            if (template->status_pipe >= 0)
+                template->deadline = now_nanoseconds() + TEMPLATE_ANSWER_NANOSECONDS;
+            else
+                templates_kill(template);
             return;
         }
         for (int i = 1; i < count; i++)
@@ -316,7 +359,7 @@ static void ended(struct launcher *launcher, struct template *template, int wait
     for (struct launch *launch = launcher->launches, *next; lost && launch != NULL; launch = next) {
         next = launch->next;
         if (launch->awaits_clone && launch->template_id == template->id)
-            launches_cloned(launcher, launch, 0, -1, finding);
+            launches_cloned(launcher, launch, 0, -1, finding, 0);
     }
     // The template may have cloned a task without reporting it; that task is then a child of this process
     // that belongs to no launch. With cgroups, killing the group has already ended such a task, and other
@@ -333,6 +376,11 @@ void templates_reap(struct launcher *launcher) {
         standbys_reap(template);
         if (template->pid > 0 && waitpid(template->pid, &wait_status, WNOHANG) == template->pid) {
             templates_read(launcher, template); // read the template's last answers
+            // The init of a PID namespace always exits with 0, and reports how the template ended.
+            struct namespace_status report;
+            if (template->status_pipe >= 0 &&
+                read(template->status_pipe, &report, sizeof(report)) == (ssize_t)sizeof(report))
+                wait_status = report.wait_status;
             template->pid = 0;
             close(template->pidfd);
             template->pidfd = -1;
